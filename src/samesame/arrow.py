@@ -1,0 +1,81 @@
+"""Arrow columns to read-only NumPy views and back: the only buffer arithmetic in the package.
+
+1. A view honours the array's offset, so sliced batches are as good as whole ones.
+2. Every view that leaves this file is read-only and contiguous: one kernel specialisation serves
+   memory-mapped and owned buffers alike.
+3. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
+"""
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["Bytes", "Int64s", "Strings", "UInt64s", "frozen", "ints", "items", "lists", "signed", "strings", "unsigned"]
+
+Int64s = npt.NDArray[np.int64]
+UInt64s = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+class Strings(NamedTuple):
+    """A column of texts as kernels read it: the bytes of row i are data[offsets[i]:offsets[i + 1]]."""
+
+    data: Bytes
+    offsets: Int64s  # one more than there are rows
+    is_null: npt.NDArray[np.bool_]
+
+
+def frozen(array: "npt.NDArray[_T]") -> "npt.NDArray[_T]":
+    """The same values, read-only and contiguous."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def unsigned(array: Int64s) -> UInt64s:
+    """Hashes as kernels want them: the same bits as uint64."""
+    return frozen(array.view(np.uint64))
+
+
+def signed(array: UInt64s) -> Int64s:
+    """Hashes as tables want them: the same bits as int64."""
+    return frozen(array.view(np.int64))
+
+
+def ints(column: pa.Array) -> npt.NDArray[np.int64] | npt.NDArray[np.int32]:
+    """A null-free column of int64 or int32, viewed."""
+    return frozen(column.to_numpy(zero_copy_only=True))
+
+
+def strings(column: pa.Array) -> Strings:
+    """A large_string or large_binary column, viewed."""
+    _, offsets, data = column.buffers()
+    return Strings(
+        _values(data, np.uint8, 0, None),
+        _values(offsets, np.int64, column.offset, len(column) + 1),
+        frozen(column.is_null().to_numpy(zero_copy_only=False)),
+    )
+
+
+def lists(column: pa.Array) -> tuple[UInt64s, Int64s]:
+    """A null-free large_list<int64> column: (items as uint64, offsets)."""
+    offsets = _values(column.buffers()[1], np.int64, column.offset, len(column) + 1)
+    return unsigned(ints(column.values)), offsets  # type: ignore[arg-type]
+
+
+def items(values: UInt64s, offsets: Int64s) -> pa.Array:
+    """The inverse of `lists`: a large_list<int64> column over the same memory."""
+    kind = pa.large_list(pa.field("item", pa.int64(), nullable=False))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)), type=kind)
+
+
+def _values(buffer: pa.Buffer | None, dtype: type[_T], start: int, count: int | None) -> "npt.NDArray[_T]":
+    if buffer is None or buffer.size == 0:
+        return frozen(np.zeros(count or 0, dtype))
+    width = np.dtype(dtype).itemsize
+    length = buffer.size // width - start if count is None else count
+    return frozen(np.frombuffer(buffer, dtype, length, start * width))

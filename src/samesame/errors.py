@@ -1,0 +1,75 @@
+"""Every exception that samesame raises on purpose.
+
+    SameSameError
+    ├── ConfigError          (ValueError)    a recipe or an argument that cannot be
+    │   └── TooManyPairsError                the predicted number of pairs is above --max-pairs
+    ├── SourceError          (OSError)       a source that cannot be read at all
+    │   └── ColumnError      (LookupError)   a source without the column that was asked for
+    ├── OutputError          (OSError)       the place to write to cannot be used
+    └── MissingExtraError    (ImportError)   an optional dependency is not installed
+
+1. A message names the values: ``num_bands=3 does not divide num_perm=128``.
+2. A hint is one imperative sentence: what to do about it.
+3. A code is an anchor in docs/errors.md, one for each class.
+4. A bad *document* is never an exception: it is counted and listed (see sources).
+"""
+
+__all__ = [
+    "ColumnError",
+    "ConfigError",
+    "MissingExtraError",
+    "OutputError",
+    "SameSameError",
+    "SourceError",
+    "TooManyPairsError",
+]
+
+
+class SameSameError(Exception):
+    """The root: a message, a hint and a code that docs/errors.md explains."""
+
+    code = "samesame"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ConfigError(SameSameError, ValueError):
+    """A recipe or an argument that cannot be."""
+
+    code = "config"
+
+
+class TooManyPairsError(ConfigError):
+    """The predicted number of pairs is above the limit."""
+
+    code = "too-many-pairs"
+
+
+class SourceError(SameSameError, OSError):
+    """A source that cannot be read at all."""
+
+    code = "source"
+
+
+class ColumnError(SourceError, LookupError):
+    """A source without the column that was asked for."""
+
+    code = "column"
+
+
+class OutputError(SameSameError, OSError):
+    """The place to write to cannot be used."""
+
+    code = "output"
+
+
+class MissingExtraError(SameSameError, ImportError):
+    """An optional dependency is not installed."""
+
+    code = "missing-extra"

@@ -1,0 +1,159 @@
+"""Recipes: each method is its settings, validated and frozen, and nothing that computes.
+
+1. A recipe that validates can be run; what cannot be is a ConfigError here, naming the values.
+2. A threshold is a Fraction read from its decimal text: 0.8 is 4/5, never 0.8000000000000000444.
+3. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
+"""
+
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError, model_validator
+
+from samesame.errors import ConfigError
+
+__all__ = ["UNICODE_VERSION", "Digest", "Jaccard", "Method", "MinHash", "Recipe", "TextRecipe", "by_name"]
+
+UNICODE_VERSION = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
+
+
+def _fraction(value: Any) -> Fraction:
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"{value!r} is not a number") from error
+
+
+def _in_unit_interval(value: Any) -> Fraction:
+    fraction = _fraction(value)
+    if not 0 < fraction <= 1:
+        raise ValueError(f"{value} is not above 0 and at most 1")
+    return fraction
+
+
+Threshold = Annotated[
+    Fraction,
+    BeforeValidator(_in_unit_interval),
+    PlainSerializer(lambda value: str(value) if value.denominator > 10**9 else float(value), return_type=Any),
+]
+
+
+class Recipe(BaseModel):
+    """What every method has: a name, validation with our own errors, and a record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    name: ClassVar[str]
+    measure: ClassVar[str]
+
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise ConfigError(_first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting.") from None
+
+    def record(self) -> dict[str, Any]:
+        """Everything that decides the answer, JSON-able."""
+        return {"method": self.name, **self.model_dump(mode="json")}
+
+
+def _first_problem(method: str, error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    message = problem["msg"].removeprefix("Value error, ")
+    given = "" if not place else f" {place}={problem['input']!r}:"
+    return f"{method}:{given} {message}"
+
+
+class TextRecipe(Recipe):
+    """How a text becomes tokens."""
+
+    keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
+    keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
+    stop_words: tuple[str, ...] = Field(default=(), description="Language codes (ISO 639-1) whose stop words are dropped.")
+    nfkc: bool = Field(default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain.")
+    strip_accents: bool = Field(default=False, description="Drop combining marks after decomposition: é becomes e.")
+    unicode: Literal["16.0.0"] = Field(default=UNICODE_VERSION, description="Version of the frozen Unicode tables.")
+
+
+class Shingled(TextRecipe):
+    """How tokens become a set of shingles."""
+
+    shingle_size: int = Field(default=5, ge=1, le=1000, description="Consecutive tokens (or characters) in a shingle.")
+    unit: Literal["words", "chars"] = Field(default="words", description="What a shingle counts.")
+    whitespace: bool | None = Field(
+        default=None,
+        description="Whether a run of white space is a token (one space). Default: for chars yes, for words no.",
+    )
+    overlapping: bool = Field(default=True, description="Each token starts a shingle; otherwise only every size-th does.")
+    repeats: bool = Field(default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes.")
+
+    @property
+    def space_is_token(self) -> bool:
+        """Whether white space counts, the default resolved."""
+        return self.unit == "chars" if self.whitespace is None else self.whitespace
+
+
+class Jaccard(Shingled):
+    """Every pair with Jaccard ≥ threshold, none missed: the default."""
+
+    name: ClassVar[str] = "jaccard"
+    measure: ClassVar[str] = "jaccard"
+
+    threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
+
+
+class MinHash(Shingled):
+    """Candidates from LSH bands over a MinHash signature, each one verified."""
+
+    name: ClassVar[str] = "minhash"
+    measure: ClassVar[str] = "jaccard"
+
+    threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
+    recall: float = Field(default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate.")
+    num_perm: int = Field(default=128, ge=1, le=4096, description="Values in a signature.")
+    sketch: Literal["fast", "classic"] = Field(default="fast", description="Fast similarity sketching, or k permutations.")
+    bands: int | None = Field(default=None, ge=1, description="Bands; default: chosen from recall.")
+    rows: int | None = Field(default=None, ge=1, description="Values in a band; default: chosen from recall.")
+    choice: Literal["consecutive", "random"] = Field(
+        default="consecutive", description="Bands cut the signature, or each draws its rows at random (the textbook's way)."
+    )
+    verify: Literal["exact", "estimate"] = Field(default="exact", description="By the sets, or by the signatures alone.")
+
+    @model_validator(mode="after")
+    def _bands_fit(self) -> "MinHash":
+        if (self.bands is None) != (self.rows is None):
+            raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
+        if self.bands is None or self.rows is None:
+            return self
+        if self.rows > self.num_perm:
+            raise ValueError(f"rows={self.rows} is above num_perm={self.num_perm}")
+        if self.choice == "consecutive" and self.bands * self.rows > self.num_perm:
+            raise ValueError(f"bands={self.bands} of rows={self.rows} need {self.bands * self.rows} values, num_perm={self.num_perm}")
+        return self
+
+
+class Digest(TextRecipe):
+    """Whole documents, by a checksum; one that can collide is confirmed by comparing the texts."""
+
+    name: ClassVar[str] = "digest"
+    measure: ClassVar[str] = "digest"
+
+    algorithm: Literal[
+        "sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128"
+    ] = Field(default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed.")
+    normalise: bool = Field(default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text.")
+    threshold: ClassVar[Fraction] = Fraction(1)
+
+
+Method = Jaccard | MinHash | Digest
+
+_METHODS: dict[str, type[Method]] = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash}
+
+
+def by_name(name: str, **settings: Any) -> Method:
+    """The recipe called `name`; settings that it does not have are an error."""
+    if name not in _METHODS:
+        raise ConfigError(f"method={name!r} is not one of {', '.join(sorted(_METHODS))}", hint="Choose a method by its name.")
+    return _METHODS[name](**settings)

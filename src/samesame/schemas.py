@@ -1,0 +1,115 @@
+"""The tables that stages hand each other: every schema of the flow, and nothing else.
+
+1. Hashes cross as int64 (Spark has no uint64) and are viewed as uint64 inside kernels only.
+2. ``row`` is our own number: dense, ascending in the order of reading, the ``against`` side first.
+3. ``position`` is the number of a record in its own file, from 0, unreadable records included.
+"""
+
+import pyarrow as pa
+
+__all__ = [
+    "CLUSTERS",
+    "DOCUMENTS",
+    "FEATURES",
+    "ITEMS",
+    "KEYS",
+    "ORIGINS",
+    "PAIRS",
+    "RECORDS",
+    "SKETCHES",
+    "SKIPPED",
+]
+
+# What a source yields for its readable records; `order` (the --keep column, of any type) and
+# `items` (in the place of `text`, with --features-column) come only when asked for.
+RECORDS = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("id", pa.string()),  # null: the default id, `path:position`
+        pa.field("text", pa.large_string()),
+    ]
+)
+
+# A record that could not be read, with its place.
+SKIPPED = pa.schema(
+    [
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("position", pa.int64()),  # null: the file as a whole, or its unread rest
+        pa.field("line", pa.int64()),  # 1-based line, where the format has lines
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+
+# Where a document came from.
+ORIGINS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("source", pa.int32(), nullable=False),  # index into the list of parts
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("id", pa.string()),
+    ]
+)
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("text", pa.large_string()),
+    ]
+)
+
+# DOCUMENTS where the features are ready made (--features-column).
+ITEMS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("items", pa.large_list(pa.large_string())),
+    ]
+)
+
+# items: hashed features, ascending as uint64 and distinct (of a digest: its words, in order).
+# digest_a, digest_b: 128 bits of the raw text; set_a, set_b: 128 bits of the items.
+FEATURES = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("text_bytes", pa.int64(), nullable=False),
+        pa.field("num_tokens", pa.int64(), nullable=False),
+        pa.field("digest_a", pa.int64(), nullable=False),
+        pa.field("digest_b", pa.int64(), nullable=False),
+        pa.field("set_a", pa.int64(), nullable=False),
+        pa.field("set_b", pa.int64(), nullable=False),
+        pa.field("items", pa.large_list(pa.field("item", pa.int64(), nullable=False)), nullable=False),
+    ]
+)
+
+SKETCHES = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("items", pa.large_list(pa.field("item", pa.int64(), nullable=False)), nullable=False),
+    ]
+)
+
+# place: where in the row's order of keys this one stands; size: the number of the row's items.
+KEYS = pa.schema(
+    [
+        pa.field("key", pa.int64(), nullable=False),
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("place", pa.int32(), nullable=False),
+        pa.field("size", pa.int32(), nullable=False),
+    ]
+)
+
+PAIRS = pa.schema(
+    [
+        pa.field("a", pa.int64(), nullable=False),
+        pa.field("b", pa.int64(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+    ]
+)
+
+# One line for each document that has a witness: a removed one.
+CLUSTERS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("witness", pa.int64(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+    ]
+)

@@ -1,0 +1,69 @@
+"""What a source is: something that yields its records once, and copies itself without some of them.
+
+1. A part is one file (or one table, or standard input). `read` yields its readable records in order;
+   what cannot be read is reported to `skip`, with its place, and takes up its position all the same.
+2. `copy` writes the same format with the same columns and values, without the removed positions; a
+   record that could not be read is copied as it is, unless its position is among the removed.
+3. A part holds no open file between calls: it is a description, and can be sent elsewhere.
+4. Nothing here knows what a duplicate is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["BATCH_BYTES", "Annotations", "Columns", "Part", "Skip", "Skipped"]
+
+BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns a run needs from its sources."""
+
+    text: str | None = None  # None: `text`, else `content`, else the only string column
+    id: str | None = None  # None: `id` where there is one, else null ids (meaning `path:position`)
+    order: str | None = None  # the column of --keep newest:COLUMN and the like; comes as `order`
+    items: str | None = None  # a list column of ready features; comes as `items`, and no `text`
+
+
+class Skipped(NamedTuple):
+    """A record that could not be read."""
+
+    source: str
+    position: int | None  # None: the file as a whole, or its unread rest
+    line: int | None  # 1-based, where the format has lines
+    reason: str
+
+
+Skip = Callable[[Skipped], None]
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """The three columns of --annotate, by position: row i of a part has cluster[i], and so on."""
+
+    cluster: pa.Array  # int64, null for a document that has no near-duplicate
+    witness_id: pa.Array  # string, null for a kept document
+    num_duplicates: pa.Array  # int64: how many documents this one is the witness of
+
+
+class Part(Protocol):
+    """One file, table or stream of records."""
+
+    name: str  # what ids, reports and removed.parquet call it
+    target: str  # its path below kept/
+
+    def size_bytes(self) -> int | None:
+        """Bytes on disk, where that is known without reading: for progress."""
+
+    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
+        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
+
+    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+        """Write the part to `target` without the `removed` positions (ascending), or with annotations."""
