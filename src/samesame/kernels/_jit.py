@@ -1,0 +1,82 @@
+"""How kernels are compiled: the only `import numba` in the package.
+
+1. Every kernel is cached on disk, releases the interpreter lock and has no explicit signature: nothing
+   compiles at import. Threads run over blocks of documents; there is no `parallel=True` (numba's default
+   threading layer aborts the process when two Python threads enter it at once).
+2. The cache directory is decided here alone: NUMBA_CACHE_DIR where the user has set it, else a folder of
+   the user's own cache that is named after what the machine code depends on. Several processes may share it (numba writes
+   its index through a rename), and Spark's workers get there the same way.
+3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
+   count, and loads of eight bytes at any address.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+
+def _cache_dir() -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return str(Path(base) / "samesame" / f"kernels-{sys.implementation.cache_tag}")
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", _cache_dir())
+
+import numba  # noqa: E402  (the cache directory is read at numba's import)
+from llvmlite import ir  # noqa: E402
+from numba import types  # noqa: E402
+from numba.core import cgutils  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
+
+__all__ = ["jit", "load64", "mulhi", "popcount", "trailing_zeros"]
+
+
+def jit(function=None, *, inline=False):  # type: ignore[no-untyped-def]
+    """Compile a kernel on first use, cached and without the interpreter lock."""
+    decorate = numba.njit(cache=True, nogil=True, inline="always" if inline else "never", error_model="numpy")
+    return decorate if function is None else decorate(function)
+
+
+@intrinsic
+def mulhi(typingctx, a, b):  # type: ignore[no-untyped-def]
+    """The high 64 bits of the 128-bit product of two uint64."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def trailing_zeros(typingctx, x):  # type: ignore[no-untyped-def]
+    """The number of trailing zero bits of a uint64, as int64; 64 for zero."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def popcount(typingctx, x):  # type: ignore[no-untyped-def]
+    """The number of one bits of a uint64, as int64."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def load64(typingctx, array, index):  # type: ignore[no-untyped-def]
+    """The eight bytes of a uint8 array from `index` on as a little-endian uint64; the caller keeps within bounds."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        address = builder.gep(view.data, [args[1]])
+        pointer = builder.bitcast(address, ir.IntType(64).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(array, types.int64), codegen
