@@ -25,16 +25,14 @@ os.environ.setdefault("NUMBA_CACHE_DIR", _cache_dir())
 import numba  # noqa: E402  (the cache directory is read at numba's import)
 from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
-from numba.core import cgutils  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
 __all__ = ["jit", "load64", "mulhi", "popcount", "trailing_zeros"]
 
 
-def jit(function=None, *, inline=False):  # type: ignore[no-untyped-def]
+def jit(function):  # type: ignore[no-untyped-def]
     """Compile a kernel on first use, cached and without the interpreter lock."""
-    decorate = numba.njit(cache=True, nogil=True, inline="always" if inline else "never", error_model="numpy")
-    return decorate if function is None else decorate(function)
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
 @intrinsic
