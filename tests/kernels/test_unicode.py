@@ -1,0 +1,113 @@
+"""The frozen tables of kernels/unicode.npz: what they say, and that the script still makes them."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samesame.kernels import unicode
+from samesame.methods import UNICODE_VERSION
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "make-unicode-tables"
+FILE = Path(unicode.__file__).with_name("unicode.npz")
+
+
+def entries() -> tuple[np.ndarray, np.ndarray]:
+    """(fold, class) of every code point, by the documented look-up."""
+    stage1, stage2 = unicode.tables()
+    code_points = np.arange(0x110000)
+    found = stage2[(stage1[code_points >> 8].astype(np.int64) << 8) | (code_points & 255)].astype(np.int64)
+    return found & unicode.FOLD_MASK, found >> unicode.CLASS_SHIFT
+
+
+def characters_of(kind: int) -> set[str]:
+    """Every character of one class."""
+    return set(map(chr, np.flatnonzero(entries()[1] == kind).tolist()))
+
+
+def test_the_version_is_the_one_that_recipes_record() -> None:
+    """The file, the module and the recipes agree on the Unicode version."""
+    with np.load(FILE) as file:
+        written = ".".join(map(str, file["version"]))
+    assert (UNICODE_VERSION, UNICODE_VERSION) == (unicode.VERSION, written)
+
+
+def test_the_script_makes_the_committed_file_byte_for_byte() -> None:
+    """Regenerating from unicodedataplus 16.0 changes nothing."""
+    plus = pytest.importorskip("unicodedataplus", reason="unicodedataplus is not installed")
+    if plus.unidata_version != UNICODE_VERSION:
+        pytest.skip(f"unicodedataplus has Unicode {plus.unidata_version}, not {UNICODE_VERSION}")
+    script = runpy.run_path(str(SCRIPT))
+    assert script["packed"](script["tables"]()) == FILE.read_bytes()
+
+
+def test_the_file_is_below_400_kilobytes() -> None:
+    """The tables stay a small part of the package."""
+    assert FILE.stat().st_size < 400_000
+
+
+def test_tables_are_read_once_and_cannot_be_written() -> None:
+    """Every caller gets the same read-only, contiguous arrays."""
+    tables = unicode.tables()
+    assert tables is unicode.tables()
+    assert [(False, True)] * 2 == [(array.flags.writeable, array.flags.c_contiguous) for array in tables]
+    assert ["uint16", "uint32"] == [array.dtype.name for array in tables]
+    assert (0x1100,) == tables.stage1.shape
+
+
+def test_white_space_is_the_property_with_its_25_characters() -> None:
+    """Unlike str.isspace, the information separators are not white space and U+0085 is."""
+    expected = set("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | set(map(chr, range(0x2000, 0x200B)))
+    assert expected == characters_of(unicode.SPACE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "characters"),
+    [
+        (unicode.WORD, "aZ_09é\u0301ßλЖא\u05b0عहा한ⅷ²½𝔘𐵐ª"),
+        (unicode.ALONE, "漢𠀀々〆〇ひカｶー\u3099〱กำ๕ລຂកំ១ကျ၁ꧠ㈠"),
+        (unicode.OTHER, ".,-'’!$+^©€™😀\u200d\u00ad\u200b\x00\x1f\ufffd。、・…၊។\ue000\u0378\U0010ffff"),
+        (unicode.SPACE, " \t\n\u00a0\u3000"),
+    ],
+)
+def test_each_character_has_its_class(kind: int, characters: str) -> None:
+    """Letters, marks, numbers and '_' are word characters; those of scripts without spaces stand alone."""
+    _, classes = entries()
+    assert [kind] * len(characters) == [int(classes[ord(c)]) for c in characters]
+
+
+def test_surrogates_and_unassigned_code_points_are_other_and_fold_to_themselves() -> None:
+    """What is no character is not part of a word."""
+    folds, classes = entries()
+    places = np.r_[0xD800:0xE000, 0x40000:0xE0000]
+    assert (set(), True) == (set(classes[places]) - {unicode.OTHER}, bool((folds[places] == places).all()))
+
+
+def test_folding_twice_is_folding_once() -> None:
+    """No fold has a fold."""
+    folds, _ = entries()
+    assert bool((folds[folds] == folds).all())
+
+
+def test_a_fold_never_changes_the_class() -> None:
+    """So the tokeniser may fold before or after it cuts."""
+    folds, classes = entries()
+    assert bool((classes[folds] == classes).all())
+
+
+def test_folding_is_simple() -> None:
+    """One character for one: ß stays, the capital ẞ joins it, final sigma joins sigma, dotted İ stays."""
+    assert "straße ß σσσ i İ ı ⅷ ⓐ s k å ᾳ" == unicode.fold("STRAẞE ß ΣσΣ I İ ı Ⅷ Ⓐ ſ K Å ᾼ")
+
+
+def test_capitals_newer_than_unicode_14_fold_as_well() -> None:
+    """Python 3.11 does not know them; the tables do."""
+    assert "\u1c8a\u0264\ua7cd\ua7db\u019b\U00010d70\U00010d85" == unicode.fold(
+        "\u1c89\ua7cb\ua7cc\ua7da\ua7dc\U00010d50\U00010d65"
+    )
+
+
+def test_the_empty_text_folds_to_itself() -> None:
+    """Nothing in, nothing out."""
+    assert "" == unicode.fold("")
