@@ -1,0 +1,1 @@
+"""The tests: they mirror src/samesame, and oracle/ holds the slow, obvious twins."""

@@ -1,0 +1,29 @@
+"""What every test may ask for: the Hypothesis profile and the folder of real corpora. Fixtures of one folder live there."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No deadline: the first example pays for compilation, and machines are shared (the same holds for slow draws).
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The root of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real corpora, which is not part of the project; the test is skipped where it is absent."""
+    folder = Path(os.environ.get("SAMESAME_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no real corpora in {folder}: set SAMESAME_DATA to their folder")
+    return folder
