@@ -1,0 +1,47 @@
+"""How alike two sets are, in exact fractions; and how likely bands are to bring them together."""
+
+from collections.abc import Set as AbstractSet
+from fractions import Fraction
+from math import ceil
+
+__all__ = [
+    "band_chance",
+    "containment",
+    "cosine_squared",
+    "jaccard",
+    "least_overlap",
+    "prefix_length",
+]
+
+
+def jaccard(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
+    """Resemblance: the common items over all items."""
+    return Fraction(len(a & b), len(a | b))
+
+
+def containment(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
+    """How much of `a` is in `b`."""
+    return Fraction(len(a & b), len(a))
+
+
+def cosine_squared(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
+    """The square (to stay a fraction) of the cosine of two sets."""
+    return Fraction(len(a & b) ** 2, len(a) * len(b))
+
+
+def least_overlap(threshold: Fraction, a_size: int, b_size: int) -> int:
+    """How many items two sets of these sizes share at least, to reach the threshold: by trying."""
+    for overlap in range(min(a_size, b_size) + 1):
+        if Fraction(overlap, a_size + b_size - overlap) >= threshold:
+            return overlap
+    return min(a_size, b_size) + 1
+
+
+def prefix_length(threshold: Fraction, size: int) -> int:
+    """How many of a set's items, in any total order, are sure to hold one of each similar set's."""
+    return size - ceil(threshold * size) + 1
+
+
+def band_chance(similarity: Fraction, bands: int, rows: int) -> Fraction:
+    """The S-curve: the chance that two documents of this similarity agree on all rows of a band."""
+    return 1 - (1 - similarity**rows) ** bands

@@ -1,0 +1,125 @@
+"""Texts to tokens: what a word, a character and a space are.
+
+1. The character database is unicodedataplus' (Unicode 16.0), never Python's own; case folding is
+   Python's, so a test that compares folds keeps to characters that both know (`is_old`).
+2. A word character is a letter, a mark, a number or an underscore.
+3. A word character of a script written without spaces between words is a token by itself.
+"""
+
+import unicodedataplus
+
+__all__ = ["fold", "is_old", "is_space", "is_word", "prepare", "stands_alone", "tokens"]
+
+# The White_Space property of PropList.txt, in full.
+WHITE_SPACE = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+# Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, as `script` and as `script_extensions` call them.
+UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"})
+UNSPACED_CODES = frozenset({"Hani", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr"})
+
+
+def tokens(
+    text: str,
+    *,
+    unit: str = "words",
+    keep_case: bool = False,
+    keep_punctuation: bool = False,
+    whitespace: bool | None = None,
+    stop: frozenset[str] = frozenset(),
+    nfkc: bool = False,
+    strip_accents: bool = False,
+) -> list[str]:
+    """The tokens of a text, in order."""
+    space = (unit == "chars") if whitespace is None else whitespace
+    found: list[str] = []
+    for is_words, stretch in _stretches(prepare(text, nfkc=nfkc, strip_accents=strip_accents)):
+        if is_words:
+            folded = stretch if keep_case else "".join(fold(character) for character in stretch)
+            found += list(folded) if unit == "chars" else _words(folded)
+        elif keep_punctuation:
+            found += _marks(stretch, space=space)
+        elif space and (unit == "chars" or any(is_space(character) for character in stretch)):
+            found.append(" ")
+    return [token for token in found if token not in stop]
+
+
+def prepare(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> str:
+    """The text as the tokeniser sees it."""
+    if nfkc:
+        text = unicodedataplus.normalize("NFKC", text)
+    if strip_accents:
+        apart = unicodedataplus.normalize("NFD", text)
+        bare = "".join(character for character in apart if unicodedataplus.category(character) != "Mn")
+        text = unicodedataplus.normalize("NFC", bare)
+    return text
+
+
+def fold(character: str) -> str:
+    """Simple case folding: one character in, one character out."""
+    for folded in (character.casefold(), character.lower()):
+        if len(folded) == 1:
+            return folded
+    return character
+
+
+def is_word(character: str) -> bool:
+    """Whether this is a letter, a mark, a number or an underscore."""
+    return character == "_" or unicodedataplus.category(character)[0] in "LMN"
+
+
+def stands_alone(character: str) -> bool:
+    """Whether this word character is a token by itself."""
+    if not is_word(character):
+        return False
+    codes = set(unicodedataplus.script_extensions(character))
+    return character == "\u30fc" or unicodedataplus.script(character) in UNSPACED or bool(codes & UNSPACED_CODES)
+
+
+def is_space(character: str) -> bool:
+    """Whether this is white space."""
+    return character in WHITE_SPACE
+
+
+def is_old(character: str) -> bool:
+    """Whether every Python that can run this knows the character as Unicode 16.0 does."""
+    age = unicodedataplus.age(character)
+    return age != "Unassigned" and float(age) <= 14.0
+
+
+def _stretches(text: str) -> list[tuple[bool, str]]:
+    # Maximal runs of word characters (True) and of all others (False), in turn.
+    found: list[tuple[bool, str]] = []
+    for character in text:
+        if found and found[-1][0] == is_word(character):
+            found[-1] = (found[-1][0], found[-1][1] + character)
+        else:
+            found.append((is_word(character), character))
+    return found
+
+
+def _words(stretch: str) -> list[str]:
+    found: list[str] = []
+    is_open = False  # whether the last token may grow
+    for character in stretch:
+        alone = stands_alone(character)
+        if is_open and not alone:
+            found[-1] += character
+        else:
+            found.append(character)
+        is_open = not alone
+    return found
+
+
+def _marks(stretch: str, *, space: bool) -> list[str]:
+    found: list[str] = []
+    before = ""
+    for character in stretch:
+        if not is_space(character):
+            found.append(character)
+        elif space and not (before and is_space(before)):
+            found.append(" ")
+        before = character
+    return found
