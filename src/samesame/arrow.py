@@ -12,11 +12,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Bytes", "Int64s", "Strings", "UInt64s", "frozen", "ints", "items", "lists", "signed", "strings", "unsigned"]
+__all__ = [
+    "NO_HASHES",
+    "Bytes",
+    "Int64s",
+    "Strings",
+    "UInt64s",
+    "frozen",
+    "ints",
+    "items",
+    "list_offsets",
+    "lists",
+    "signed",
+    "strings",
+    "unsigned",
+]
 
 Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
+
+NO_HASHES: UInt64s = np.zeros(0, np.uint64)
+NO_HASHES.flags.writeable = False
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -63,8 +80,12 @@ def strings(column: pa.Array) -> Strings:
 
 def lists(column: pa.Array) -> tuple[UInt64s, Int64s]:
     """A null-free large_list<int64> column: (items as uint64, offsets)."""
-    offsets = _values(column.buffers()[1], np.int64, column.offset, len(column) + 1)
-    return unsigned(ints(column.values)), offsets  # type: ignore[arg-type]
+    return unsigned(ints(column.values)), list_offsets(column)  # type: ignore[arg-type]
+
+
+def list_offsets(column: pa.Array) -> Int64s:
+    """The offsets of a large_list column: row i is column.values[offsets[i]:offsets[i + 1]]."""
+    return _values(column.buffers()[1], np.int64, column.offset, len(column) + 1)
 
 
 def items(values: UInt64s, offsets: Int64s) -> pa.Array:

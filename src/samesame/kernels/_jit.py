@@ -27,7 +27,7 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-__all__ = ["jit", "load64", "mulhi", "popcount", "trailing_zeros"]
+__all__ = ["jit", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
 
 
 def jit(function):  # type: ignore[no-untyped-def]
@@ -78,3 +78,17 @@ def load64(typingctx, array, index):  # type: ignore[no-untyped-def]
         return builder.load(pointer, align=1)
 
     return types.uint64(array, types.int64), codegen
+
+
+@intrinsic
+def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
+    """Write a uint64 as eight little-endian bytes into a uint8 array, at any address; the caller keeps within bounds."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        address = builder.gep(view.data, [args[1]])
+        pointer = builder.bitcast(address, ir.IntType(64).as_pointer())
+        builder.store(args[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.uint64), codegen

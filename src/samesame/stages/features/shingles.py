@@ -1,0 +1,104 @@
+"""DOCUMENTS (or ITEMS) to FEATURES: each text's set of shingles.
+
+1. Pure: the same batch gives the same features, whatever stands beside it.
+2. A null or empty text has no items; a text without tokens has one, the hash of its bytes.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from samesame import arrow, schemas
+from samesame.kernels import shingles as kernel
+from samesame.kernels import tokens, unicode
+
+__all__ = ["ItemSets", "ShingleSets"]
+
+
+@dataclass(frozen=True)
+class ShingleSets:
+    """The stage that turns texts into sets of shingles."""
+
+    size: int
+    flags: int
+    seed: int
+    stop_words: frozenset[str] = frozenset()
+
+    output = schemas.FEATURES
+
+    @cached_property
+    def _stops(self) -> arrow.UInt64s:
+        return hash_words(sorted(self.stop_words), seed=self.seed, keep_case=bool(self.flags & tokens.KEEP_CASE))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES of a batch of DOCUMENTS."""
+        texts = arrow.strings(batch.column("text"))
+        tables = unicode.tables()
+        lengths = np.diff(texts.offsets)
+        longest = int(lengths.max(initial=0))
+        room = _Room(longest, int(lengths.sum()) + len(batch) + 1, len(batch))
+        kernel.shingle_sets(
+            texts.data, texts.offsets, self.size, self.flags, np.uint64(self.seed), self._stops,
+            tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
+            room.words, room.counts, room.items, room.ends, room.about,
+        )  # fmt: skip
+        return room.features(batch.column("row"), lengths)
+
+
+@dataclass(frozen=True)
+class ItemSets:
+    """The stage for ready items: each list becomes a set (or, with repeats, a bag)."""
+
+    flags: int
+    seed: int
+
+    output = schemas.FEATURES
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES of a batch of ITEMS."""
+        column = batch.column("items").fill_null(pa.scalar([], batch.column("items").type))
+        lists = arrow.list_offsets(column)
+        texts = arrow.strings(column.values.fill_null(""))
+        longest = int(np.diff(lists).max(initial=0))
+        room = _Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        kernel.list_sets(
+            texts.data, texts.offsets, lists, self.flags, np.uint64(self.seed),
+            room.words, room.counts, room.items, room.ends, room.about,
+        )  # fmt: skip
+        bytes_ = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
+        return room.features(batch.column("row"), bytes_)
+
+
+def hash_words(words: list[str], *, seed: int, keep_case: bool) -> arrow.UInt64s:
+    """The hashes of single-token words, ascending, as `hash_tokens` makes them."""
+    tables = unicode.tables()
+    column = arrow.strings(pa.array(words, pa.large_string()))
+    longest = int(np.diff(column.offsets).max(initial=0))
+    scratch, found = np.zeros((2, 2 * longest + 128), np.uint8), np.zeros(longest + 66, np.uint64)
+    hashes = []
+    for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
+        flags = tokens.KEEP_CASE if keep_case else 0
+        size = tokens.fold(column.data, start, end, flags, tables.stage1, tables.stage2, scratch[0], scratch[1])
+        if tokens.hash_tokens(scratch[0], scratch[1], size, np.uint64(seed), arrow.NO_HASHES, found) == 1:
+            hashes.append(found[0])
+    return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
+
+
+class _Room:
+    """What a kernel call fills."""
+
+    def __init__(self, longest: int, most: int, rows: int) -> None:
+        self.words = np.empty((3, longest + 66), np.uint64)
+        self.counts = np.empty(2 * longest + 130, np.int64)
+        self.items = np.empty(most, np.uint64)
+        self.ends = np.empty(rows + 1, np.int64)
+        self.about = np.empty((rows, 5), np.uint64)
+
+    def features(self, rows: pa.Array, num_bytes: arrow.Int64s) -> pa.RecordBatch:
+        """The FEATURES batch; the sets are copied out of the roomy buffer."""
+        items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
+        about = [pa.array(np.ascontiguousarray(self.about[:, i]).view(np.int64)) for i in range(5)]
+        columns = [rows, pa.array(num_bytes), *about, items]
+        return pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)
