@@ -10,7 +10,10 @@ from tests.oracle.tokens import is_old
 __all__ = ["KEEPS", "THRESHOLDS", "corpora", "item_lists", "sets_of_numbers", "settings_of", "texts", "thresholds"]
 
 # Where floats go wrong (0.55, 0.8), where everything or only the equal match, and what lies between.
-THRESHOLDS = (*("0.001", "1/7", "0.3", "1/3", "0.5", "0.55", "0.6"), *("2/3", "0.7", "0.75", "0.8", "0.85", "0.9", "0.99", "1"))
+THRESHOLDS = (
+    *("0.001", "1/7", "0.3", "1/3", "0.5", "0.55", "0.6"),
+    *("2/3", "0.7", "0.75", "0.8", "0.85", "0.9", "0.99", "1"),
+)
 
 KEEPS = ("first", "last", "longest", "shortest", "newest:when", "oldest:when", "max:score", "min:score")
 

@@ -23,12 +23,13 @@ def test_words_are_runs_of_word_characters_and_unspaced_characters_stand_alone()
 
 
 def test_white_space_is_one_token_a_run_where_it_counts() -> None:
-    """For words a run needs white space in it; for characters any dropped run is a space."""
+    """For words a run needs white space in it; for characters any dropped run is a space; at the ends none is."""
     text = " a--b,  c!"
-    assert [" ", "a", "b", " ", "c"] == tokens(text, whitespace=True)
-    assert [" ", "a", "-", "-", "b", ",", " ", "c", "!"] == tokens(text, whitespace=True, keep_punctuation=True)
-    assert [" ", "a", " ", "b", " ", "c", " "] == tokens(text, unit="chars")
+    assert ["a", "b", " ", "c"] == tokens(text, whitespace=True)
+    assert ["a", "-", "-", "b", ",", " ", "c", "!"] == tokens(text, whitespace=True, keep_punctuation=True)
+    assert ["a", " ", "b", " ", "c"] == tokens(text, unit="chars")
     assert ["a", "b", "c"] == tokens(text, unit="chars", whitespace=False)
+    assert [] == tokens(" *** ", unit="chars") == tokens("  ", whitespace=True, keep_punctuation=True)
 
 
 def test_stop_words_go_before_shingles_are_made() -> None:

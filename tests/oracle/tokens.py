@@ -4,6 +4,7 @@
    Python's, so a test that compares folds keeps to characters that both know (`is_old`).
 2. A word character is a letter, a mark, a number or an underscore.
 3. A word character of a script written without spaces between words is a token by itself.
+4. A space stands between two tokens, never at an end: texts without any other token have none at all.
 """
 
 import unicodedataplus
@@ -43,6 +44,10 @@ def tokens(
             found += _marks(stretch, space=space)
         elif space and (unit == "chars" or any(is_space(character) for character in stretch)):
             found.append(" ")
+    if found and found[0] == " ":
+        del found[0]
+    if found and found[-1] == " ":
+        del found[-1]
     return [token for token in found if token not in stop]
 
 
