@@ -1,4 +1,4 @@
-"""What every test may ask for: the Hypothesis profile and the folder of real corpora. Fixtures of one folder live there."""
+"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora."""
 
 import os
 from pathlib import Path

@@ -1,0 +1,188 @@
+"""The laws of ARCHITECTURE.md, executed: who imports whom, what an import costs, what files may be called."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import grimp
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "samesame"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+OPTIONAL_OR_HEAVY = {"altair", "fastapi", "llvmlite", "numba", "pandas", "pyspark", "rich", "scipy", "uvicorn"}
+NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
+VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
+
+needs_package = pytest.mark.skipif(not (PACKAGE / "__init__.py").exists(), reason="samesame/__init__.py is missing")
+needs_cli = pytest.mark.skipif(not (PACKAGE / "cli" / "main.py").exists(), reason="samesame.cli.main is missing")
+
+
+def lint_imports(source: Path) -> subprocess.CompletedProcess[str]:
+    """The import contract of the checkout, run over the package below `source`."""
+    return subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--config", ROOT / ".importlinter"],
+        env={**os.environ, "PYTHONPATH": str(source), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after `code`."""
+    program = f"import json, sys\n{code}\nprint(json.dumps(sorted(name.split('.')[0] for name in sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def relative(path: Path) -> str:
+    """A path as a failure should name it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_the_import_contract_holds() -> None:
+    """Layers, stages, purity and homes, as .importlinter states them."""
+    run = lint_imports(ROOT / "src")
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "broken"),
+    [
+        ("utils.py", "", "samesame.utils"),
+        ("stages/common.py", "", "samesame.stages.common"),
+        ("kernels/planted.py", "import samesame.sources.base", "Each layer imports only from below BROKEN"),
+        ("sources/planted.py", "from samesame.engines import base", "Each layer imports only from below BROKEN"),
+        ("stages/keys/planted.py", "from samesame.stages.pairs import planted", "No stage knows another BROKEN"),
+        ("stages/keys/planted.py", "def key():\n    import threading", "Stages and kernels are pure"),
+        ("stages/keys/planted.py", "import numba", "Only kernels/_jit.py imports the compiler BROKEN"),
+        ("outputs/planted.py", "import pyspark", "Each heavy or optional package has one home BROKEN"),
+    ],
+)
+def test_the_import_contract_notices(file: str, line: str, broken: str, tmp_path: Path) -> None:
+    """A stray module, or an import against the contract, breaks it: the contract is no ornament."""
+    package = shutil.copytree(PACKAGE, tmp_path / "samesame", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").touch()
+    for planted in ("engines/base.py", "stages/pairs/planted.py"):
+        (package / planted).touch()
+    (package / file).write_text(line + "\n", "utf-8")
+    run = lint_imports(tmp_path)
+    assert run.returncode != 0
+    assert broken in run.stdout + run.stderr
+
+
+def test_nothing_inside_imports_the_package_itself() -> None:
+    """`import samesame` within samesame would go around the layers, which its __init__ is not part of."""
+    graph = grimp.build_graph("samesame", cache_dir=None)
+    assert set() == graph.find_modules_that_directly_import("samesame")
+
+
+@needs_package
+def test_import_samesame_loads_nothing_heavy() -> None:
+    """What is optional, compiles or draws is loaded when it is used, not by `import samesame`."""
+    assert set() == OPTIONAL_OR_HEAVY & loaded_by("import samesame")
+
+
+@needs_package
+def test_every_public_name_is_there() -> None:
+    """Lazy names are a promise: each one of `__all__` resolves, and `dir()` shows it."""
+    code = """
+import samesame
+assert set(samesame.__all__) <= set(dir(samesame))
+for name in samesame.__all__:
+    getattr(samesame, name)"""
+    assert "samesame" in loaded_by(code)
+
+
+@needs_cli
+@pytest.mark.parametrize("arguments", [["--help"], ["dedup", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    """`--help` answers at once: neither the compiler nor Arrow nor the recipes are needed for it."""
+    code = f"""
+sys.argv = ["samesame", *{arguments!r}]
+try:
+    from samesame.cli.main import main
+    status = main()
+except SystemExit as end:
+    status = end.code
+assert not status, status"""
+    assert set() == NOT_FOR_HELP & loaded_by(code)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_a_file_is_named_for_what_it_holds(path: Path) -> None:
+    """No utils, common, core or helpers: not as a file, not as a folder."""
+    assert set() == VAGUE & {*path.relative_to(PACKAGE).parts, path.stem}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.read_text("utf-8").strip()], ids=relative)
+def test_a_module_states_its_law_and_its_public_names(path: Path) -> None:
+    """A docstring first, and an `__all__` of names that exist wherever something is public."""
+    tree = ast.parse(path.read_text("utf-8"))
+    defined = set()
+    listed = None
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            if node.targets[0].id == "__all__":
+                listed = ast.literal_eval(node.value)
+            defined.add(node.targets[0].id)
+    assert ast.get_docstring(tree), "no docstring"
+    public = {name for name in defined if not name.startswith("_")}
+    assert listed is not None or not public, f"no __all__, though {sorted(public)} are public"
+
+
+def test_public_names_are_sorted() -> None:
+    """Every `__all__` is in the order that ruff keeps: constants, classes, functions, each by name."""
+    run = subprocess.run(
+        [Path(sys.executable).with_name("ruff"), "check", "--isolated", "--select", "RUF022", "--quiet", PACKAGE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_every_exemption_in_the_settings_has_its_reason() -> None:
+    """A rule switched off carries its reason on the same line."""
+    lines = (ROOT / "pyproject.toml").read_text("utf-8").splitlines()
+    rule = re.compile(r'^\s+"[A-Z]+[0-9]*",')
+    assert [] == [line for line in lines if rule.match(line) and not re.search(r", +# \S", line)]
+
+
+@pytest.mark.parametrize("path", [*MODULES, *sorted((ROOT / "bench").rglob("*.py"))], ids=relative)
+def test_every_exemption_in_the_code_has_its_reason(path: Path) -> None:
+    """`noqa` names its rules, and a reason follows them; the lines right below it may share it."""
+    lines = path.read_text("utf-8").splitlines()
+    rules = [re.findall(r"# noqa: ([A-Z0-9]+(?:, ?[A-Z0-9]+)*)", line) for line in lines]
+    reasoned = [re.search(r"# noqa: [A-Z0-9, ]+\W+[a-z]", line) is not None for line in lines]
+    for i, line in enumerate(lines):
+        reasoned[i] |= i > 0 and reasoned[i - 1] and rules[i] == rules[i - 1]
+        assert "# noqa" not in line or reasoned[i], line
+
+
+def test_pins_are_plain_and_complete() -> None:
+    """constraints.txt is `name==version` lines, and has everything that pyproject.toml asks for."""
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert [] == [pin for pin in pins.items() if not re.fullmatch(r"[a-z0-9-]+ [0-9][0-9a-z.]*", " ".join(pin))]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = settings["project"]["optional-dependencies"].values()
+    asked = [
+        *settings["project"]["dependencies"],
+        *settings["dependency-groups"]["dev"],
+        *(i for e in extras for i in e),
+    ]
+    wanted = [Requirement(line) for line in asked]
+    assert [] == [str(r) for r in wanted if pins.get(canonicalize_name(r.name), "0") not in r.specifier]
