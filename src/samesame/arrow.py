@@ -16,6 +16,7 @@ __all__ = [
     "NO_HASHES",
     "Bytes",
     "Int64s",
+    "Lists",
     "Strings",
     "UInt64s",
     "frozen",
@@ -24,6 +25,7 @@ __all__ = [
     "list_offsets",
     "lists",
     "signed",
+    "some_lists",
     "strings",
     "unsigned",
 ]
@@ -35,6 +37,7 @@ Bytes = npt.NDArray[np.uint8]
 NO_HASHES: UInt64s = np.zeros(0, np.uint64)
 NO_HASHES.flags.writeable = False
 
+_ITEM = pa.field("item", pa.int64(), nullable=False)
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -78,9 +81,28 @@ def strings(column: pa.Array) -> Strings:
     )
 
 
-def lists(column: pa.Array) -> tuple[UInt64s, Int64s]:
-    """A null-free large_list<int64> column: (items as uint64, offsets)."""
-    return unsigned(ints(column.values)), list_offsets(column)  # type: ignore[arg-type]
+class Lists(NamedTuple):
+    """A column of lists of hashes as kernels read it: row i is items[starts[i]:ends[i]]."""
+
+    items: UInt64s
+    starts: Int64s
+    ends: Int64s
+
+    @property
+    def sizes(self) -> Int64s:
+        """The number of items of each row."""
+        return self.ends - self.starts
+
+
+def lists(column: pa.Array) -> Lists:
+    """A null-free large_list<int64> or large_list_view<int64> column, viewed."""
+    hashes = unsigned(ints(column.values))  # type: ignore[arg-type]
+    if pa.types.is_large_list(column.type):
+        offsets = list_offsets(column)
+        return Lists(hashes, offsets[:-1], offsets[1:])
+    starts = _values(column.buffers()[1], np.int64, column.offset, len(column))
+    sizes = _values(column.buffers()[2], np.int64, column.offset, len(column))
+    return Lists(hashes, starts, frozen(starts + sizes))
 
 
 def list_offsets(column: pa.Array) -> Int64s:
@@ -90,8 +112,15 @@ def list_offsets(column: pa.Array) -> Int64s:
 
 def items(values: UInt64s, offsets: Int64s) -> pa.Array:
     """The inverse of `lists`: a large_list<int64> column over the same memory."""
-    kind = pa.large_list(pa.field("item", pa.int64(), nullable=False))
+    kind = pa.large_list(_ITEM)
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)), type=kind)
+
+
+def some_lists(column: pa.Array, chosen: npt.NDArray[np.bool_]) -> pa.Array:
+    """The chosen rows of a large_list<int64> column, as views into the same items: nothing is copied."""
+    found = lists(column)
+    starts, sizes = pa.array(found.starts[chosen]), pa.array(found.sizes[chosen])
+    return pa.LargeListViewArray.from_arrays(starts, sizes, column.values, type=pa.large_list_view(_ITEM))
 
 
 def _values(buffer: pa.Buffer | None, dtype: type[_T], start: int, count: int | None) -> "npt.NDArray[_T]":

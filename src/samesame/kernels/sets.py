@@ -101,6 +101,8 @@ def intersect_sorted(values, a, a_end, b, b_end, need):
     """How many values two ascending runs share; -1 as soon as fewer than `need` are possible."""
     slack_a = a_end - a - need
     slack_b = b_end - b - need
+    if slack_a < 0 or slack_b < 0:
+        return -1
     shared = 0
     while a < a_end and b < b_end:
         x = values[a]

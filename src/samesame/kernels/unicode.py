@@ -2,10 +2,18 @@
 
 1. They are data of the package: no answer depends on the Unicode of the Python that runs it.
    scripts/make-unicode-tables makes the file; its version is part of every text recipe.
-2. An entry is `fold | class << 24`: the simple case folding of the code point (itself where it has none), and what it is
-   to the tokeniser. Look one up as `stage2[(stage1[c >> 8] << 8) | (c & 255)]`.
-3. Folds are absolute, so that a kernel needs no second addition, and therefore no two blocks in memory are equal: stage2
-   takes 4.4 MB, of which a text touches the blocks of its scripts. In the file a fold of 0 says "itself", and 140 blocks do.
+2. `tables`, for tokens: an entry is `fold | class << 24`, the simple case folding of the code point (itself where it has
+   none) and what it is to the tokeniser. Look one up as `stage2[(stage1[c >> 8] << 8) | (c & 255)]`.
+3. Folds are absolute, as a kernel wants them, and therefore no two blocks in memory are equal: stage2 takes 4.4 MB, of
+   which a text touches the blocks of its scripts. In the file a fold of 0 says "itself", and 140 blocks are enough.
+4. `normalisation`, for NFKC and for dropping accents: an entry, looked up likewise, has these bits.
+
+        0-7     canonical combining class
+        8-10    inert in mode NFKC, STRIP_ACCENTS, BOTH: alone it stays as it is, and it is a boundary
+        11-13   a boundary in that mode: what it decomposes into neither moves before nor joins with what precedes it
+        14      General_Category is Mn: what STRIP_ACCENTS drops
+        15      may be the second character of a composition
+        16-31   its record: where its decompositions stand
 """
 
 import functools
@@ -17,7 +25,26 @@ import numpy.typing as npt
 
 from samesame.arrow import frozen
 
-__all__ = ["ALONE", "CLASS_SHIFT", "FOLD_MASK", "OTHER", "SPACE", "VERSION", "WORD", "Tables", "fold", "tables"]
+__all__ = [
+    "ALONE",
+    "BACKWARD",
+    "BOUNDARY_SHIFT",
+    "CLASS_SHIFT",
+    "DROPPED",
+    "FOLD_MASK",
+    "INERT_SHIFT",
+    "OTHER",
+    "RECORD_SHIFT",
+    "SPACE",
+    "VERSION",
+    "WORD",
+    "Normalisation",
+    "Tables",
+    "classes",
+    "fold",
+    "normalisation",
+    "tables",
+]
 
 VERSION = "16.0.0"
 
@@ -29,6 +56,12 @@ SPACE = 3  # the property White_Space
 CLASS_SHIFT = 24
 FOLD_MASK = (1 << 21) - 1
 
+INERT_SHIFT = 8
+BOUNDARY_SHIFT = 11
+DROPPED = 1 << 14
+BACKWARD = 1 << 15
+RECORD_SHIFT = 16
+
 _FILE = Path(__file__).with_name("unicode.npz")
 _NUM_CODE_POINTS = 0x110000
 
@@ -38,6 +71,17 @@ class Tables(NamedTuple):
 
     stage1: npt.NDArray[np.uint16]  # [0x1100]: the block of the code point
     stage2: npt.NDArray[np.uint32]  # [num_blocks * 256]: the entry
+
+
+class Normalisation(NamedTuple):
+    """Decompositions and compositions, Hangul left to arithmetic; read-only."""
+
+    stage1: npt.NDArray[np.uint16]  # [0x1100]
+    stage2: npt.NDArray[np.uint32]  # [num_blocks * 256]: the entry
+    records: npt.NDArray[np.uint32]  # [n, 2]: canonical, compatible: start in pool << 5 | length; 0 for "itself"
+    pool: npt.NDArray[np.uint32]  # the code points of full decompositions, in canonical order
+    pairs: npt.NDArray[np.int64]  # sorted: first << 21 | second
+    composites: npt.NDArray[np.uint32]  # what each pair composes to
 
 
 @functools.cache
@@ -56,14 +100,33 @@ def tables() -> Tables:
     return Tables(frozen(np.arange(_NUM_CODE_POINTS >> 8, dtype=np.uint16)), frozen(entries))
 
 
+@functools.cache
+def normalisation() -> Normalisation:
+    """What normalisation reads, the same objects on every call."""
+    names = ("normal_stage1", "normal_stage2", "records", "pool", "pairs", "composites")
+    with np.load(_FILE, allow_pickle=False) as file:
+        return Normalisation(*(frozen(file[name]) for name in names))
+
+
 def fold(text: str) -> str:
     """Simple case folding of a text: what the tokeniser does to each character.
 
     >>> fold("STRAẞE")
     'straße'
     """
+    return "".join(map(chr, (_entries(text) & FOLD_MASK).tolist()))
+
+
+def classes(text: str) -> list[int]:
+    """What each character of a text is to the tokeniser: OTHER, WORD, ALONE or SPACE.
+
+    >>> classes("a 漢!")
+    [1, 3, 2, 0]
+    """
+    return (_entries(text) >> CLASS_SHIFT).tolist()
+
+
+def _entries(text: str) -> npt.NDArray[np.uint32]:
     stage1, stage2 = tables()
     code_points = np.fromiter(map(ord, text), np.uint32, len(text))
-    block = stage1[code_points >> 8].astype(np.uint32)
-    folded = stage2[(block << 8) | (code_points & 255)] & FOLD_MASK
-    return "".join(map(chr, folded.tolist()))
+    return stage2[(stage1[code_points >> 8].astype(np.uint32) << 8) | (code_points & 255)]

@@ -1,0 +1,1 @@
+"""What stands between candidates and answers: measures, the join, the audit."""

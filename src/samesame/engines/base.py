@@ -1,0 +1,75 @@
+"""What an engine is: a few verbs over tables of batches, and no idea of what a duplicate is.
+
+1. A flow is the engine's own handle on a table that may not have been computed yet.
+2. Stages, folds and rules are handed in by the pipeline; an engine decides only where and when they run.
+3. It may fuse, spill and partition as it likes; the answers don't change.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["Engine", "Fold", "Rule", "Stage"]
+
+Rows = npt.NDArray[np.int64]
+
+
+class Stage(Protocol):
+    """A pure function from a batch to a batch: what Spark's mapInArrow wants, one batch at a time."""
+
+    @property
+    def output(self) -> pa.Schema:
+        """The schema of what it returns."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """One batch, changed."""
+
+
+class Fold(Protocol):
+    """A reduction whose result goes back to every worker."""
+
+    def start(self) -> Any:
+        """The state of nothing."""
+
+    def add(self, state: Any, batch: pa.RecordBatch, part: int, parts: int) -> Any:
+        """The state with the part-th of `parts` shares of a batch added; different parts may run at once on one state."""
+
+    def merge(self, a: Any, b: Any) -> Any:
+        """The state of both."""
+
+
+class Rule(Protocol):
+    """What is done with documents that meet in buckets; see stages/clusters/keepers.py and stages/pairs/join.py."""
+
+
+class Engine(Protocol):
+    """The verbs."""
+
+    def load(self, batches: Any) -> Any:
+        """A flow over batches that can be read once."""
+
+    def map(self, flow: Any, stage: Stage) -> Any:
+        """Each batch through a stage; lazy."""
+
+    def keep(self, flow: Any) -> Any:
+        """Compute a flow once, to be read many times."""
+
+    def fold(self, flow: Any, fold: Fold) -> Any:
+        """Reduce a flow to one state."""
+
+    def only(self, flow: Any, chosen: npt.NDArray[np.bool_]) -> Any:
+        """The rows of a flow that are chosen, by row number."""
+
+    def collapse(self, flow: Any, ranks: Rows) -> Rows:
+        """For each row the best row with equal features, itself if there is none better; shuffled by digest, then compared."""
+
+    def meet(self, keys: Any, features: Any, ranks: Rows) -> Any:
+        """Documents that share a key, their entries grouped by key and their features beside them (shuffle and attach)."""
+
+    def decide(self, meeting: Any, rule: Rule) -> pa.Table:
+        """CLUSTERS: who is removed, and by whose witness."""
+
+    def join(self, meeting: Any, rule: Rule) -> Any:
+        """PAIRS: all that are similar."""

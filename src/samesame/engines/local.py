@@ -1,0 +1,132 @@
+"""One machine: threads over batches, everything in memory.
+
+1. Batches are read in order by the calling thread and computed by a pool; results come back in order, and no
+   more than a few batches a thread are under way.
+2. Filtering copies no features: a narrowed batch is a list view over the same items.
+3. Nothing here depends on the number of threads or the size of batches but time.
+"""
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import arrow
+from samesame.engines.base import Fold, Rows, Stage
+from samesame.engines.meeting import assemble, same_features, take_lists
+from samesame.kernels.buckets import Meeting
+
+__all__ = ["Flow", "Local"]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Batches, and the stages that they have still to go through."""
+
+    batches: Iterable[pa.RecordBatch]
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclass
+class Local:
+    """The engine of one machine; `threads` defaults to all processors this process may use."""
+
+    threads: int = 0
+    seconds: Counter[str] = field(default_factory=Counter)  # thread seconds spent in each stage
+
+    def __post_init__(self) -> None:
+        self.threads = self.threads or len(os.sched_getaffinity(0))
+        self._pool = ThreadPoolExecutor(self.threads, "samesame")
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def load(self, batches: Iterable[pa.RecordBatch]) -> Flow:
+        """A flow over batches that can be read once."""
+        return Flow(batches)
+
+    def map(self, flow: Flow, stage: Stage) -> Flow:
+        """Each batch through a stage; runs when the flow is read."""
+        return Flow(flow.batches, (*flow.stages, stage))
+
+    def keep(self, flow: Flow) -> Flow:
+        """Compute a flow now."""
+        return Flow(list(self.read(flow)))
+
+    def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
+        """The batches of a flow, computed by the pool, in order."""
+        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages))
+
+    def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
+        for stage in stages:
+            began = time.perf_counter()
+            batch = stage(batch)
+            self.seconds[type(stage).__name__] += time.perf_counter() - began
+        return batch
+
+    def each(self, things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+        """`work` on each thing, by the pool, in order, a few at a time."""
+        under_way: deque[Future[Any]] = deque()
+        try:
+            for thing in things:
+                under_way.append(self._pool.submit(work, thing))
+                if len(under_way) > 2 * self.threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def fold(self, flow: Flow, fold: Fold) -> Any:
+        """Reduce: the pool's threads share one state, each with a share of its own of every batch."""
+        batches = self.keep(flow).batches if flow.stages else flow.batches
+
+        def run(part: int) -> None:
+            for batch in batches:
+                fold.add(state, batch, part, self.threads)
+
+        state = fold.start()
+        for _ in self.each(range(self.threads), run):
+            pass
+        return state
+
+    def only(self, flow: Flow, chosen: npt.NDArray[np.bool_]) -> Flow:
+        """The chosen rows of a kept flow of features."""
+        return Flow([_narrow(batch, chosen) for batch in flow.batches], flow.stages)
+
+    def collapse(self, flow: Flow, ranks: Rows) -> Rows:
+        """For each row the best row with equal features."""
+        return same_features(list(flow.batches), ranks, self.each)
+
+    def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
+        """Group the entries by key, number the documents that meet by priority, and put their features in that order."""
+        entries = assemble(self.read(keys), ranks, self.each)
+        items, offsets = take_lists(self.read(features), entries.rows, self.each)
+        return Meeting(entries, items, offsets)
+
+    def decide(self, meeting: Meeting, rule: Any) -> pa.Table:
+        """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found in parallel."""
+        return rule.decide(meeting, self.each, self.threads)
+
+    def join(self, meeting: Meeting, rule: Any) -> Iterator[pa.RecordBatch]:
+        """All similar pairs of the documents that meet."""
+        return rule.join(meeting, self.each, self.threads)
+
+
+def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    mask = chosen[arrow.ints(batch.column("row"))]
+    if mask.all():
+        return batch
+    others = [name for name in batch.schema.names if name != "items"]
+    columns = [batch.column(name).filter(pa.array(mask)) for name in others]
+    lists = arrow.some_lists(batch.column("items"), mask)
+    return pa.RecordBatch.from_arrays([*columns, lists], names=[*others, "items"])

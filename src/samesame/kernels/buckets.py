@@ -1,0 +1,129 @@
+"""Buckets: which documents share a key, built from the keys by dealing and sorting."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.kernels._jit import jit
+from samesame.kernels.sets import same_items
+
+__all__ = ["Entries", "Meeting", "count_parts", "deal", "fill_members", "gather", "group_equal", "mark_shared", "order_entries"]
+
+
+class Entries(NamedTuple):
+    """Which documents stand in which buckets; documents are numbered by priority, 0 the most worth keeping."""
+
+    rows: npt.NDArray[np.int64]  # [n]: the row of each document
+    doc_starts: npt.NDArray[np.int64]  # [n + 1]
+    doc_buckets: npt.NDArray[np.int64]
+    doc_places: npt.NDArray[np.int32]  # ascending for each document
+    bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
+
+
+class Meeting(NamedTuple):
+    """Documents that share keys, and their features."""
+
+    entries: Entries
+    items: npt.NDArray[np.uint64]
+    offsets: npt.NDArray[np.int64]  # document i has items[offsets[i]:offsets[i + 1]]
+
+
+@jit
+def count_parts(keys, shift, counts):
+    """Add to counts[key >> shift + 1] for each key."""
+    for i in range(keys.size):
+        counts[np.int64(keys[i] >> shift) + 1] += 1
+
+
+@jit
+def deal(keys, rows, places, shift, at, out_keys, out_rows, out_places):
+    """Copy each entry to the next free slot of its part, at[key >> shift]."""
+    for i in range(keys.size):
+        part = np.int64(keys[i] >> shift)
+        j = at[part]
+        at[part] = j + 1
+        out_keys[j] = keys[i]
+        out_rows[j] = rows[i]
+        out_places[j] = places[i]
+
+
+@jit
+def mark_shared(keys, order, rows, places, out_rows, out_places, out_buckets):
+    """Of entries in the order of their keys, those whose key stands more than once; buckets are numbered from 0.
+
+    Returns (entries, buckets).
+    """
+    filled = 0
+    bucket = 0
+    n = order.size
+    i = 0
+    while i < n:
+        j = i + 1
+        while j < n and keys[order[j]] == keys[order[i]]:
+            j += 1
+        if j - i > 1:
+            for k in range(i, j):
+                out_rows[filled] = rows[order[k]]
+                out_places[filled] = places[order[k]]
+                out_buckets[filled] = bucket
+                filled += 1
+            bucket += 1
+        i = j
+    return filled, bucket
+
+
+@jit
+def order_entries(docs, buckets, places, starts, out_buckets, out_places):
+    """Deal entries to their documents, each document's by ascending place.
+
+    `starts` (int64[n + 2]) comes with the counts of document d at starts[d + 2] and leaves with its first entry at
+    starts[d].
+    """
+    for d in range(2, starts.size):
+        starts[d] += starts[d - 1]
+    for i in range(docs.size):
+        d = docs[i]
+        at = starts[d + 1]
+        starts[d + 1] = at + 1
+        low = starts[d]
+        while at > low and out_places[at - 1] > places[i]:
+            out_places[at] = out_places[at - 1]
+            out_buckets[at] = out_buckets[at - 1]
+            at -= 1
+        out_places[at] = places[i]
+        out_buckets[at] = buckets[i]
+
+
+@jit
+def fill_members(doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places):
+    """Write every document into its buckets, in ascending order; `fill` counts them."""
+    for d in range(doc_starts.size - 1):
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            bucket = doc_buckets[e]
+            at = bucket_starts[bucket] + fill[bucket]
+            member_docs[at] = d
+            member_places[at] = doc_places[e]
+            fill[bucket] += 1
+
+
+@jit
+def gather(items, starts, ends, which, targets, out):
+    """Copy list which[i] of (items, starts, ends) to out[targets[i]:]."""
+    for i in range(which.size):
+        w = which[i]
+        for j in range(ends[w] - starts[w]):
+            out[targets[i] + j] = items[starts[w] + j]
+
+
+@jit
+def group_equal(a, b, rows, items, offsets, best):
+    """Of entries ordered by (a, b, rank): best[row] becomes the first row of the same (a, b) with equal items."""
+    start = 0
+    for i in range(rows.size):
+        if a[i] != a[start] or b[i] != b[start]:
+            start = i
+        for j in range(start, i):
+            if best[rows[j]] == rows[j] and same_items(items, offsets[i], offsets[i + 1], offsets[j], offsets[j + 1]):
+                best[rows[i]] = rows[j]
+                break

@@ -1,0 +1,171 @@
+"""Who is kept: greedy by priority over buckets of keepers; and all pairs, from the same buckets.
+
+Documents are numbered by priority here (0 is the most worth keeping). Common arguments:
+
+* doc_starts int64[n + 1], doc_buckets int64, doc_places int32: the entries of each document, by ascending place;
+* bucket_starts int64, fill int64: members of bucket g stand at bucket_starts[g] to bucket_starts[g] + fill[g],
+  by ascending document; member_docs int32, member_places int32;
+* items uint64, offsets int64[n + 1]: features; measure, p, q: of `scores.score`;
+* stamps int32[n]: of one thread; holds, for each candidate, the last document that met it, so that a pair that
+  shares many keys is seen once. The first key that a pair shares is the first in both orders, which is what makes the
+  positional filter right: places behind it are all that can still be shared.
+"""
+
+import numpy as np
+
+from samesame.kernels._jit import jit
+from samesame.kernels.scores import score
+
+__all__ = ["all_pairs", "probe", "settle", "witness"]
+
+
+@jit
+def _possible(size_a, place_a, size_b, place_b, p, q):
+    """Whether sets that first meet at these places can still reach Jaccard p/q; place -1 says nothing."""
+    if place_a < 0 or place_b < 0:
+        return True
+    if size_a <= size_b and place_a > size_a - (2 * p * size_a + p + q - 1) // (p + q):
+        return False
+    if size_b <= size_a and place_b > size_b - (2 * p * size_b + p + q - 1) // (p + q):
+        return False
+    rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
+    return rest * (p + q) >= p * (size_a + size_b)
+
+
+@jit
+def _meets_keeper(
+    d, first, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, measure, p, q, stamps,
+):  # fmt: skip
+    """Whether d is similar to a keeper numbered `first` or above."""
+    size = offsets[d + 1] - offsets[d]
+    for e in range(doc_starts[d], doc_starts[d + 1]):
+        bucket = doc_buckets[e]
+        start = bucket_starts[bucket]
+        for m in range(start + fill[bucket] - 1, start - 1, -1):
+            c = member_docs[m]
+            if c < first:
+                break
+            if stamps[c] == d + 1:
+                continue
+            stamps[c] = d + 1
+            if not _possible(size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m], p, q):
+                continue
+            num, _ = score(measure, items, offsets, d, c, p, q)
+            if num >= 0:
+                return True
+    return False
+
+
+@jit
+def probe(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, measure, p, q, stamps, removed,
+):  # fmt: skip
+    """Mark as removed the documents of [low, high) that resemble one of the keepers so far. Threads may share a block."""
+    for d in range(low, high):
+        removed[d] = _meets_keeper(
+            d, 0, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+            items, offsets, measure, p, q, stamps,
+        )  # fmt: skip
+
+
+@jit
+def settle(
+    low, high, num_against, within, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, measure, p, q, stamps, removed,
+):  # fmt: skip
+    """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
+
+    Documents below num_against always stay. Without `within` the others never become keepers.
+    """
+    for d in range(low, high):
+        if removed[d]:
+            continue
+        if d >= num_against:
+            if not within:
+                continue
+            removed[d] = _meets_keeper(
+                d, low, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+                items, offsets, measure, p, q, stamps,
+            )  # fmt: skip
+        if not removed[d]:
+            for e in range(doc_starts[d], doc_starts[d + 1]):
+                bucket = doc_buckets[e]
+                at = bucket_starts[bucket] + fill[bucket]
+                member_docs[at] = d
+                member_places[at] = doc_places[e]
+                fill[bucket] += 1
+
+
+@jit
+def witness(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, measure, p, q, stamps, removed, best, best_num, best_den,
+):  # fmt: skip
+    """For each removed document of [low, high) its most similar keeper of higher priority; ties: the higher priority."""
+    for d in range(low, high):
+        best[d] = -1
+        if not removed[d]:
+            continue
+        num_least, den_least = p, q
+        size = offsets[d + 1] - offsets[d]
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            bucket = doc_buckets[e]
+            start = bucket_starts[bucket]
+            for m in range(start, start + fill[bucket]):
+                c = member_docs[m]
+                if c >= d:
+                    break
+                if stamps[c] == d + 1:
+                    continue
+                stamps[c] = d + 1
+                if not _possible(size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m], p, q):
+                    continue
+                num, den = score(measure, items, offsets, d, c, num_least, den_least)
+                if num < 0:
+                    continue
+                if best[d] < 0 or num * den_least > num_least * den or c < best[d]:
+                    best[d] = c
+                    num_least, den_least = num, den
+        best_num[d] = num_least
+        best_den[d] = den_least
+
+
+@jit
+def all_pairs(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, measure, p, q, stamps, out_a, out_b, out_num, out_den,
+):  # fmt: skip
+    """Every similar pair (a, b), a < b, for b in [low, high), until the output is full.
+
+    Returns (next, filled, verified): the first b that is not done, the pairs written, the candidates compared.
+    """
+    filled = 0
+    verified = 0
+    for d in range(low, high):
+        before = filled
+        size = offsets[d + 1] - offsets[d]
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            bucket = doc_buckets[e]
+            start = bucket_starts[bucket]
+            for m in range(start, start + fill[bucket]):
+                c = member_docs[m]
+                if c >= d:
+                    break
+                if stamps[c] == d + 1:
+                    continue
+                stamps[c] = d + 1
+                if not _possible(size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m], p, q):
+                    continue
+                verified += 1
+                num, den = score(measure, items, offsets, d, c, p, q)
+                if num < 0:
+                    continue
+                if filled == out_a.size:
+                    stamps[:] = 0
+                    return d, before, verified
+                out_a[filled], out_b[filled] = c, d
+                out_num[filled], out_den[filled] = num, den
+                filled += 1
+    return high, filled, verified

@@ -1,0 +1,95 @@
+"""The count table and the prefix of a set: which shingles must be offered so that no similar pair is missed."""
+
+import numpy as np
+
+from samesame.kernels._jit import jit
+
+__all__ = ["add_counts", "first_at_least", "prefix_keys"]
+
+_FULL = np.uint8(255)
+
+
+@jit
+def first_at_least(values, start, end, x):
+    """The first place in ascending values[start:end] that holds x or more."""
+    while start < end:
+        middle = (start + end) >> 1
+        if values[middle] < x:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@jit
+def add_counts(items, starts, ends, shift, low, high, table):
+    """Add one for each item whose slot, item >> shift, is in [low, high); counters stop at 255.
+
+    Callers that give disjoint ranges may run at once on one table: no increment is lost, which would lose pairs.
+    """
+    first = np.uint64(low) << shift
+    for i in range(starts.size):
+        end = ends[i]
+        for j in range(first_at_least(items, starts[i], end, first), end):
+            slot = np.int64(items[j] >> shift)
+            if slot >= high:
+                break
+            count = table[slot]
+            if count != _FULL:
+                table[slot] = count + np.uint8(1)
+
+
+@jit
+def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys, key_rows, places, sizes):
+    """The keys of each set for a threshold of p/q; returns their number.
+
+    The order of a set is by (count, hash). Of n items the first n - ceil(p·n/q) + 1 are its prefix; those of
+    count 1 stand in one set only, so they use up their places and are left out.
+
+    Args:
+        items: uint64, ascending in each set.
+        begins: int64[n], where each set begins.
+        ends: int64[n], where it ends.
+        rows: int64[n].
+        shift: as in `add_counts`.
+        table: uint8.
+        p: numerator of the threshold.
+        q: its denominator.
+        everything: offer all items of count ≥ 2, not only the prefix (the container side of containment).
+        keys: uint64, as many as items; filled.
+        key_rows: int64, the same.
+        places: int32, the place in the order.
+        sizes: int32, the number of items of the set.
+    """
+    filled = 0
+    starts = np.zeros(257, np.int64)
+    for i in range(rows.size):
+        start, end = begins[i], ends[i]
+        n = end - start
+        length = n if everything else n - (p * n + q - 1) // q + 1
+        num_alone = 0
+        for j in range(start, end):
+            num_alone += np.int64(table[np.int64(items[j] >> shift)] <= 1)
+        if n == 0 or num_alone >= length:
+            continue
+        starts[:] = 0
+        for j in range(start, end):
+            starts[np.int64(table[np.int64(items[j] >> shift)]) + 1] += 1
+        starts[2] = num_alone  # counts 0 and 1 come first; 0 is never seen, but is alone too
+        for c in range(2, 256):
+            starts[c + 1] += starts[c]
+        for j in range(start, end):
+            count = np.int64(table[np.int64(items[j] >> shift)])
+            if count <= 1:
+                continue
+            place = starts[count]
+            starts[count] += 1
+            if place >= length:
+                continue
+            at = filled + place - num_alone
+            keys[at] = items[j]
+            key_rows[at] = rows[i]
+            places[at] = place
+            sizes[at] = n
+        filled += length - num_alone
+    return filled

@@ -1,0 +1,95 @@
+"""Who is kept: greedy by priority, every removed document with its witness.
+
+1. A document similar to a keeper of higher priority is removed, else it is a keeper: decided in order, so that no two
+   keepers are similar and every removed document has a kept witness.
+2. In parallel, the same set: blocks in priority order are probed by all threads against the keepers so far, and what
+   survives is settled among itself in order.
+3. The witness is the most similar keeper of higher priority; of equals, the one of highest priority.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.kernels import deciding
+from samesame.kernels.buckets import Meeting
+from samesame.kernels.scores import Bound
+from samesame.kernels.sharing import Each, Stamps
+
+__all__ = ["Decided", "Greedy", "inherit"]
+
+_BLOCK = 8192
+Rows = npt.NDArray[np.int64]
+
+
+class Decided(NamedTuple):
+    """The removed rows, ascending, each with its witness and their similarity as a fraction."""
+
+    rows: Rows
+    witnesses: Rows
+    nums: Rows
+    dens: Rows
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The rule of deciding.
+
+    Attributes:
+        bound: the measure and the threshold.
+        num_against: rows below this number (the `against` side) are always kept.
+        within: whether documents of the other side can be each other's witnesses.
+    """
+
+    bound: Bound
+    num_against: int = 0
+    within: bool = True
+
+    def decide(self, meeting: Meeting, each: Each, threads: int) -> Decided:
+        """Decide all documents of a meeting."""
+        entries = meeting.entries
+        n = entries.rows.size
+        protected = int((entries.rows < self.num_against).sum())  # they come first: priority begins with the side
+        fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
+        members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
+        removed = np.zeros(n, np.bool_)
+        shared = (*entries[1:], fill, *members, *meeting[1:], *self.bound)
+        probing, settling = Stamps(n), np.zeros(n, np.int32)
+        for low in range(0, n, _BLOCK):
+            high = min(low + _BLOCK, n)
+            first = max(low, min(protected, high))
+            probing.run(each, first, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
+            deciding.settle(low, high, protected, self.within, *shared, settling, removed)
+        best = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
+        return _by_row(entries.rows, removed, *best)
+
+
+def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:
+    order = np.argsort(rows[removed])
+    return Decided(*(column[removed][order] for column in (rows, rows[best], nums, dens)))
+
+
+def inherit(decided: Decided, best: Rows, num_against: int, *, within: bool) -> Decided:
+    """Add the copies: a document with the same features as a better one shares its fate, or has it as its witness.
+
+    Args:
+        decided: about the representatives, the documents with best[row] == row.
+        best: for each row the best row with equal features.
+        num_against: rows below it are always kept.
+        within: without it a copy needs a witness of the `against` side.
+    """
+    copies = np.flatnonzero(best != np.arange(best.size))
+    copies = copies[copies >= num_against]
+    witness = np.full(best.size, -1)
+    num, den = np.ones(best.size, np.int64), np.ones(best.size, np.int64)
+    witness[decided.rows], num[decided.rows], den[decided.rows] = decided.witnesses, decided.nums, decided.dens
+    leader = best[copies]
+    follows = witness[leader] >= 0
+    stands = ~follows & (within | (leader < num_against))
+    witness[copies] = np.where(follows, witness[leader], np.where(stands, leader, -1))
+    num[copies], den[copies] = num[leader], den[leader]
+    rows = np.flatnonzero(witness >= 0)
+    return Decided(rows, witness[rows], num[rows], den[rows])

@@ -1,0 +1,101 @@
+"""Priority: the total order that says which of two similar documents stays.
+
+1. The `against` side first, then the value of `keep`, then the order of reading.
+2. Nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from samesame.errors import ConfigError
+
+__all__ = ["Keep", "ranks"]
+
+_PLAIN = ("first", "last", "longest", "shortest")
+_BY_COLUMN = {"newest": "descending", "max": "descending", "oldest": "ascending", "min": "ascending"}
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A policy, as in `newest:date`."""
+
+    policy: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Keep":
+        """Read `first`, `last`, `longest`, `shortest`, or newest|oldest|max|min:COLUMN."""
+        policy, _, column = text.partition(":")
+        if policy in _PLAIN and not column:
+            return cls(policy)
+        if policy in _BY_COLUMN and column:
+            return cls(policy, column)
+        kinds = ", ".join((*_PLAIN, *(f"{name}:COLUMN" for name in _BY_COLUMN)))
+        raise ConfigError(f"keep={text!r} is not one of {kinds}", hint="Choose which of two similar documents stays.")
+
+
+def ranks(
+    keep: Keep, text_bytes: npt.NDArray[np.int64], values: pa.ChunkedArray | None, num_against: int
+) -> npt.NDArray[np.int64]:
+    """For each row its place in the order of priority, 0 the most worth keeping.
+
+    Args:
+        keep: the policy.
+        text_bytes: of each row.
+        values: the policy's column, where it has one.
+        num_against: rows below this number are the `against` side.
+    """
+    rows = np.arange(text_bytes.size)
+    side = (rows >= num_against).astype(np.int8)
+    order = np.lexsort((_within_side(keep, text_bytes, values), side))
+    out = np.empty(rows.size, np.int64)
+    out[order] = rows
+    return out
+
+
+def _within_side(
+    keep: Keep, text_bytes: npt.NDArray[np.int64], values: pa.ChunkedArray | None
+) -> npt.NDArray[np.int64]:
+    """A number for each row, less is better; equal numbers leave it to the order of reading."""
+    rows = np.arange(text_bytes.size)
+    match keep.policy:
+        case "last":
+            return rows[::-1]
+        case "longest":
+            return -text_bytes
+        case "shortest":
+            return text_bytes
+        case "first":
+            return rows
+    if values is None:
+        raise ConfigError(f"keep={keep.policy}:{keep.column} needs the column {keep.column!r}")
+    column = _comparable(values, dates=keep.policy in ("newest", "oldest"))
+    order = pc.sort_indices(pa.table({"v": column}), [("v", _BY_COLUMN[keep.policy])]).to_numpy()  # stable
+    out = np.empty(rows.size, np.int64)
+    out[order] = rows
+    return out
+
+
+def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
+    """The column as it can be ordered: with `dates`, texts are read as ISO 8601, in UTC where they name no zone."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if not dates or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return values
+    moments = [_moment(text) for text in values.to_pylist()]
+    return pa.chunked_array([pa.array(moments, pa.int64())])
+
+
+def _moment(text: str | None) -> int | None:
+    """Microseconds since 1970 of an ISO 8601 date or time; None where it is not one."""
+    try:
+        moment = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return int(aware.timestamp() * 1_000_000)

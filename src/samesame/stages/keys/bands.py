@@ -1,0 +1,99 @@
+"""LSH bands: how many of how many rows, and the keys they make.
+
+P(candidate | J) = 1 - (1 - J^r)^b. Of all (b, r) that reach the recall at the threshold, the one with the fewest
+expected false candidates is taken: the least area under the curve below the threshold.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import arrow, schemas
+from samesame.errors import ConfigError
+from samesame.kernels import minhash
+from samesame.methods import MinHash
+
+__all__ = ["BandKeys", "choose_bands", "collision_probability"]
+
+
+def collision_probability(similarity: npt.ArrayLike, bands: int, rows: int) -> npt.NDArray[np.float64]:
+    """The chance that at least one of `bands` bands of `rows` values agrees: the S-curve.
+
+    >>> float(collision_probability(0.5, 20, 5).round(3))
+    0.47
+    """
+    return 1.0 - (1.0 - np.asarray(similarity, np.float64) ** rows) ** bands
+
+
+def choose_bands(threshold: float, recall: float, num_perm: int) -> tuple[int, int]:
+    """(bands, rows) with the fewest expected false candidates among those that reach the recall at the threshold.
+
+    >>> choose_bands(0.8, 0.99, 128)
+    (21, 6)
+    """
+    grid = (np.arange(500) + 0.5) * threshold / 500
+    best: tuple[float, int, int] | None = None
+    for rows in range(1, num_perm + 1):
+        bands = num_perm // rows
+        if collision_probability(threshold, bands, rows) < recall:
+            break
+        fewest = _fewest_bands(threshold, recall, rows, bands)
+        area = float(collision_probability(grid, fewest, rows).mean())
+        if best is None or area < best[0]:
+            best = area, fewest, rows
+    if best is None:
+        message = f"recall={recall} at threshold={threshold} cannot be reached with num_perm={num_perm}"
+        raise ConfigError(message, hint="Raise num_perm, lower the recall, or use the exact method jaccard.")
+    return best[1], best[2]
+
+
+def _fewest_bands(threshold: float, recall: float, rows: int, most: int) -> int:
+    for bands in range(1, most):
+        if collision_probability(threshold, bands, rows) >= recall:
+            return bands
+    return most
+
+
+@dataclass(frozen=True)
+class BandKeys:
+    """The stage that cuts signatures into bands."""
+
+    recipe: MinHash
+
+    output = schemas.KEYS
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """(bands, rows), given or chosen."""
+        recipe = self.recipe
+        if recipe.bands is not None and recipe.rows is not None:
+            return recipe.bands, recipe.rows
+        return choose_bands(float(recipe.threshold), recipe.recall, recipe.num_perm)
+
+    @cached_property
+    def chosen(self) -> npt.NDArray[np.int64]:
+        """Which values of the signature make up each band."""
+        bands, rows = self.shape
+        if self.recipe.choice == "consecutive":
+            return np.arange(bands * rows).reshape(bands, rows)
+        order = np.random.Generator(np.random.PCG64(self.recipe.seed))
+        return np.array([np.sort(order.permutation(self.recipe.num_perm)[:rows]) for _ in range(bands)])
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """KEYS of a batch of SKETCHES."""
+        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
+        sizes = lists.sizes
+        signatures = lists.items[lists.starts[0] : lists.ends[-1]] if rows.size else lists.items[:0]
+        m = self.recipe.num_perm
+        present = sizes > 0
+        most = int(present.sum()) * self.chosen.shape[0]
+        keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
+        places, key_sizes = np.empty(most, np.int32), np.empty(most, np.int32)
+        minhash.band_keys(
+            signatures.reshape(-1, m), rows[present], sizes[present], self.chosen, keys, key_rows, places, key_sizes
+        )
+        columns = (keys.view(np.int64), key_rows, places, key_sizes)
+        return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)

@@ -1,0 +1,73 @@
+"""All similar pairs of the documents that meet.
+
+1. Every document is compared with the documents before it that share a key with it, each once.
+2. Pairs come out as rows a < b, ascending by (b, a) within a batch of documents.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.kernels import buckets, deciding
+from samesame.kernels.buckets import Meeting
+from samesame.kernels.scores import Bound
+from samesame.kernels.sharing import Each, Stamps
+
+__all__ = ["AllPairs", "Found"]
+
+_BLOCK = 4096
+_ROOM = 1 << 14
+Rows = npt.NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """Some of the pairs: rows a < b, similarities as fractions."""
+
+    a: Rows
+    b: Rows
+    nums: Rows
+    dens: Rows
+    num_verified: int
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """The rule of joining.
+
+    Attributes:
+        bound: the measure and the threshold.
+    """
+
+    bound: Bound
+
+    def join(self, meeting: Meeting, each: Each, threads: int) -> Iterator[Found]:
+        """The pairs, a block of documents at a time."""
+        entries = meeting.entries
+        n = entries.rows.size
+        fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
+        members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
+        buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
+        shared = (*entries[1:], fill, *members, *meeting[1:], *self.bound)
+        stamps = Stamps(n)
+        for low in range(0, n, _BLOCK):
+            high = min(low + _BLOCK, n)
+            for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
+                a, b = entries.rows[piece.a], entries.rows[piece.b]
+                yield Found(np.minimum(a, b), np.maximum(a, b), *piece[2:])
+
+
+def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> Found:
+    """The pairs of a range of documents, in as many calls as the output needs."""
+    parts: list[list[Any]] = [[], [], [], []]
+    room, total = _ROOM, 0
+    while low < high:
+        out = [np.empty(room, np.int64) for _ in range(4)]
+        start, (low, filled, verified) = low, deciding.all_pairs(low, high, *shared, stamps, *out)
+        total += verified
+        for part, column in zip(parts, out, strict=True):
+            part.append(column[:filled].copy())
+        room = room * 4 if low == start else room
+    return Found(*(np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts), total)

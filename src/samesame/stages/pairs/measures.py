@@ -1,0 +1,34 @@
+"""Measures as integers: which score a method is verified by, and its threshold as p/q."""
+
+from fractions import Fraction
+
+from samesame.kernels import scores
+from samesame.kernels.scores import Bound
+
+__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "LARGEST", "bound", "fraction_at_least"]
+
+JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
+LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
+
+
+def bound(measure: int, threshold: Fraction) -> Bound:
+    """The bound for a threshold: the same decisions, with a denominator that kernels can take."""
+    exact = fraction_at_least(threshold, LARGEST)
+    return Bound(measure, exact.numerator, exact.denominator)
+
+
+def fraction_at_least(value: Fraction, largest: int) -> Fraction:
+    """The least fraction ≥ value with a denominator ≤ largest.
+
+    Every ratio of integers with a denominator up to `largest` compares with it just as with `value`, so a threshold
+    of 0.30000000000000004 costs no exactness.
+
+    >>> fraction_at_least(Fraction("0.8"), 10**9)
+    Fraction(4, 5)
+    """
+    near = value.limit_denominator(largest)
+    if near >= value:
+        return near
+    a, b = near.numerator, near.denominator  # the next in the Farey sequence: c·b - a·d = 1 with the largest d
+    d = largest - (largest + pow(a, -1, b)) % b if b > 1 else largest
+    return Fraction(a * d + 1, b * d)

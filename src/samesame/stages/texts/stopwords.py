@@ -1,0 +1,73 @@
+"""Stop words by language, as the tokeniser meets them, from the lists of the package stopwordsiso.
+
+1. A stop word is one token, prepared as the texts are: normalised if they are, and case-folded unless case is kept.
+2. An entry of several tokens ("d'un", "por qué", and every longer word of a script without spaces) is left out: its
+   pieces are words of their own, which nobody listed. So Thai, Japanese and Chinese keep single characters only.
+3. The lists are data of another package, so its version belongs into the record of a run.
+"""
+
+from importlib import metadata
+
+import pyarrow as pa
+
+from samesame.errors import ConfigError
+from samesame.kernels import unicode
+from samesame.stages.texts.normalise import normalise
+
+__all__ = ["languages", "stop_words", "version"]
+
+
+def languages() -> tuple[str, ...]:
+    """The codes of the languages that have a list, sorted.
+
+    >>> languages()[:3]
+    ('af', 'ar', 'bg')
+    """
+    return tuple(sorted(_lists()))
+
+
+def stop_words(
+    codes: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
+) -> frozenset[str]:
+    """The tokens to drop for these languages.
+
+    Args:
+        codes: ISO 639-1 codes; none gives no words.
+        keep_case: The texts keep their case, and so do the words: as listed, "the" is dropped and "The" is not.
+        nfkc: The texts are normalised to NFKC, and so are the words.
+        strip_accents: The texts lose their accents, and so do the words.
+
+    Raises:
+        ConfigError: A language has no list.
+
+    >>> {"the", "und"} <= stop_words(("en", "de"))
+    True
+    """
+    if not codes:
+        return frozenset()
+    lists = _lists()
+    for code in codes:
+        if code not in lists:
+            raise ConfigError(
+                f"stop_words={code!r} is not one of {', '.join(sorted(lists))}", hint="Choose languages by these codes."
+            )
+    words = pa.array(sorted({word for code in codes for word in lists[code]}), pa.large_string())
+    prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
+    folded = prepared if keep_case else map(unicode.fold, prepared)
+    return frozenset(filter(_is_token, folded))
+
+
+def version() -> str:
+    """The version of the lists, for the record of a run."""
+    return metadata.version("stopwordsiso")
+
+
+def _lists() -> dict[str, set[str]]:
+    import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte of JSON when imported)
+
+    return {code: stopwordsiso.stopwords(code) for code in stopwordsiso.langs()}
+
+
+def _is_token(word: str) -> bool:
+    kinds = unicode.classes(word)
+    return kinds == [unicode.ALONE] or (bool(kinds) and set(kinds) == {unicode.WORD})
