@@ -49,11 +49,16 @@ def test_the_file_is_below_400_kilobytes() -> None:
 
 def test_tables_are_read_once_and_cannot_be_written() -> None:
     """Every caller gets the same read-only, contiguous arrays."""
-    tables = unicode.tables()
-    assert tables is unicode.tables()
-    assert [(False, True)] * 2 == [(array.flags.writeable, array.flags.c_contiguous) for array in tables]
-    assert ["uint16", "uint32"] == [array.dtype.name for array in tables]
-    assert (0x1100,) == tables.stage1.shape
+    assert unicode.tables() is unicode.tables()
+    assert unicode.normalisation() is unicode.normalisation()
+    arrays = [*unicode.tables(), *unicode.normalisation()]
+    assert [(False, True)] * 8 == [(array.flags.writeable, array.flags.c_contiguous) for array in arrays]
+
+
+def test_the_tables_have_the_types_that_kernels_are_compiled_for() -> None:
+    """stage1 counts blocks in 16 bits, stage2 holds entries of 32."""
+    stage1, stage2 = unicode.tables()
+    assert ("uint16", (0x1100,), "uint32", (0x110000,)) == (stage1.dtype, stage1.shape, stage2.dtype, stage2.shape)
 
 
 def test_white_space_is_the_property_with_its_25_characters() -> None:
@@ -111,3 +116,9 @@ def test_capitals_newer_than_unicode_14_fold_as_well() -> None:
 def test_the_empty_text_folds_to_itself() -> None:
     """Nothing in, nothing out."""
     assert "" == unicode.fold("")
+    assert [] == unicode.classes("")
+
+
+def test_classes_are_those_of_the_table() -> None:
+    """Text in, one class for each character out."""
+    assert [unicode.WORD, unicode.SPACE, unicode.ALONE, unicode.OTHER] == unicode.classes("é\u3000ก!")

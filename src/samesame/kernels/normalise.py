@@ -11,7 +11,7 @@
 
 import numpy as np
 
-from samesame.kernels._jit import jit, load64, trailing_zeros
+from samesame.kernels._jit import jit, load64
 from samesame.kernels.unicode import BACKWARD, BOUNDARY_SHIFT, DROPPED, INERT_SHIFT, RECORD_SHIFT
 
 __all__ = ["BOTH", "NFKC", "STRIP_ACCENTS", "normalise"]

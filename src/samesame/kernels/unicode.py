@@ -2,8 +2,8 @@
 
 1. They are data of the package: no answer depends on the Unicode of the Python that runs it.
    scripts/make-unicode-tables makes the file; its version is part of every text recipe.
-2. `tables`, for tokens: an entry is `fold | class << 24`, the simple case folding of the code point (itself where it has
-   none) and what it is to the tokeniser. Look one up as `stage2[(stage1[c >> 8] << 8) | (c & 255)]`.
+2. `tables`, for tokens: an entry is `fold | class << 24`, the simple case folding of the code point (itself where it
+   has none) and what it is to the tokeniser. Look one up as `stage2[(stage1[c >> 8] << 8) | (c & 255)]`.
 3. Folds are absolute, as a kernel wants them, and therefore no two blocks in memory are equal: stage2 takes 4.4 MB, of
    which a text touches the blocks of its scripts. In the file a fold of 0 says "itself", and 140 blocks are enough.
 4. `normalisation`, for NFKC and for dropping accents: an entry, looked up likewise, has these bits.
@@ -123,10 +123,11 @@ def classes(text: str) -> list[int]:
     >>> classes("a 漢!")
     [1, 3, 2, 0]
     """
-    return (_entries(text) >> CLASS_SHIFT).tolist()
+    return list(map(int, _entries(text) >> CLASS_SHIFT))
 
 
 def _entries(text: str) -> npt.NDArray[np.uint32]:
     stage1, stage2 = tables()
     code_points = np.fromiter(map(ord, text), np.uint32, len(text))
-    return stage2[(stage1[code_points >> 8].astype(np.uint32) << 8) | (code_points & 255)]
+    found: npt.NDArray[np.uint32] = stage2[(stage1[code_points >> 8].astype(np.uint32) << 8) | (code_points & 255)]
+    return found

@@ -3,7 +3,7 @@
 1. A stop word is one token, prepared as the texts are: normalised if they are, and case-folded unless case is kept.
 2. An entry of several tokens ("d'un", "por qué", and every longer word of a script without spaces) is left out: its
    pieces are words of their own, which nobody listed. So Thai, Japanese and Chinese keep single characters only.
-3. The lists are data of another package, so its version belongs into the record of a run.
+3. The lists are data of another package, so its version belongs in the record of a run.
 """
 
 from importlib import metadata
@@ -14,25 +14,25 @@ from samesame.errors import ConfigError
 from samesame.kernels import unicode
 from samesame.stages.texts.normalise import normalise
 
-__all__ = ["languages", "stop_words", "version"]
+__all__ = ["known_languages", "stop_words", "version"]
 
 
-def languages() -> tuple[str, ...]:
+def known_languages() -> tuple[str, ...]:
     """The codes of the languages that have a list, sorted.
 
-    >>> languages()[:3]
+    >>> known_languages()[:3]
     ('af', 'ar', 'bg')
     """
     return tuple(sorted(_lists()))
 
 
 def stop_words(
-    codes: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
+    languages: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
 ) -> frozenset[str]:
     """The tokens to drop for these languages.
 
     Args:
-        codes: ISO 639-1 codes; none gives no words.
+        languages: ISO 639-1 codes; none gives no words.
         keep_case: The texts keep their case, and so do the words: as listed, "the" is dropped and "The" is not.
         nfkc: The texts are normalised to NFKC, and so are the words.
         strip_accents: The texts lose their accents, and so do the words.
@@ -43,15 +43,15 @@ def stop_words(
     >>> {"the", "und"} <= stop_words(("en", "de"))
     True
     """
-    if not codes:
+    if not languages:
         return frozenset()
     lists = _lists()
-    for code in codes:
+    for code in languages:
         if code not in lists:
             raise ConfigError(
                 f"stop_words={code!r} is not one of {', '.join(sorted(lists))}", hint="Choose languages by these codes."
             )
-    words = pa.array(sorted({word for code in codes for word in lists[code]}), pa.large_string())
+    words = pa.array(sorted({word for code in languages for word in lists[code]}), pa.large_string())
     prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
     folded = prepared if keep_case else map(unicode.fold, prepared)
     return frozenset(filter(_is_token, folded))

@@ -1,0 +1,33 @@
+"""DOCUMENTS to TEXTS: what is known of the raw text, and the text as the recipe wants it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from samesame import arrow, schemas
+from samesame.kernels import mixing
+from samesame.stages.texts.normalise import normalise
+
+__all__ = ["Texts"]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The stage that digests the raw texts and normalises them where the recipe says so."""
+
+    nfkc: bool = False
+    strip_accents: bool = False
+
+    output = schemas.TEXTS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """TEXTS of a batch of DOCUMENTS."""
+        column = batch.column("text")
+        texts = arrow.strings(column)
+        digests = np.empty((len(batch), 2), np.uint64)
+        mixing.hash_texts(texts.data, texts.offsets, np.uint64(0), digests)
+        about = [pa.array(part) for part in (np.diff(texts.offsets), *np.ascontiguousarray(digests.view(np.int64).T))]
+        if self.nfkc or self.strip_accents:
+            column = normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents)
+        return pa.RecordBatch.from_arrays([batch.column("row"), *about, column], schema=schemas.TEXTS)

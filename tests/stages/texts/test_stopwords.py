@@ -1,0 +1,94 @@
+"""Stop words as the tokeniser meets them."""
+
+import sys
+from subprocess import run
+
+import pytest
+
+from samesame.errors import ConfigError
+from samesame.kernels import unicode
+from samesame.stages.texts.stopwords import known_languages, stop_words, version
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("ar", {"في", "من"}),
+        ("cs", {"jsem", "který"}),
+        ("de", {"und", "für", "daß"}),
+        ("el", {"και"}),
+        ("en", {"the", "and", "of", "i"}),
+        ("es", {"el", "también"}),
+        ("fi", {"ja", "että"}),
+        ("fr", {"le", "été", "où"}),
+        ("hi", {"और"}),
+        ("it", {"che", "più"}),
+        ("ja", {"の", "は"}),
+        ("ko", {"그리고"}),
+        ("nl", {"het", "een"}),
+        ("pl", {"się", "nie"}),
+        ("pt", {"não", "uma"}),
+        ("ru", {"и", "не"}),
+        ("sv", {"och", "är"}),
+        ("tr", {"ve", "için"}),
+        ("zh", {"的", "了"}),
+    ],
+)
+def test_the_common_words_of_a_language_are_in_its_list(language: str, words: set[str]) -> None:
+    """Nineteen languages, spaced and unspaced, in several scripts."""
+    assert set() == words - stop_words((language,))
+
+
+def test_every_entry_is_one_token() -> None:
+    """A run of word characters, or one character of a script without spaces."""
+    for word in stop_words(known_languages()):
+        kinds = unicode.classes(word)
+        assert kinds == [unicode.ALONE] or {unicode.WORD} == set(kinds)
+
+
+def test_an_entry_of_several_tokens_is_left_out_with_its_pieces() -> None:
+    """The listed "chut'" and "ted'" do not make "chut" and "ted" stop words."""
+    assert set() == stop_words(("cs",)) & {"chut'", "ted'", "chut", "ted"}
+    assert "これ" not in stop_words(("ja",))
+
+
+def test_the_lists_of_several_languages_are_joined() -> None:
+    """In any order, once each."""
+    assert stop_words(("en",)) | stop_words(("de",)) == stop_words(("de", "en", "de"))
+
+
+def test_no_language_gives_no_words() -> None:
+    """Nothing is dropped by default."""
+    assert frozenset() == stop_words(())
+
+
+def test_words_are_folded_unless_case_is_kept() -> None:
+    """Folded with the tokeniser's own table."""
+    languages = known_languages()
+    kept = stop_words(languages, keep_case=True)
+    assert stop_words(languages) == {unicode.fold(word) for word in kept}
+
+
+def test_words_are_prepared_as_the_texts_are() -> None:
+    """Where texts lose their accents, so do stop words."""
+    assert {"ete", "ou"} <= stop_words(("fr",), strip_accents=True)
+    assert not {"été", "où"} & stop_words(("fr",), strip_accents=True)
+    assert {"été", "où"} <= stop_words(("fr",), nfkc=True)
+
+
+def test_an_unknown_language_is_an_error_that_lists_the_known_ones() -> None:
+    """The message names the value, and every code that would do."""
+    with pytest.raises(ConfigError, match=r"stop_words='xx' is not one of af, ar, bg, .*, zh, zu") as caught:
+        stop_words(("en", "xx"))
+    assert "Choose languages by these codes." == caught.value.hint
+
+
+def test_the_version_of_the_lists_is_known() -> None:
+    """A dotted number, for the record of a run."""
+    assert version().replace(".", "").isdigit()
+
+
+def test_the_lists_are_loaded_when_first_asked_for() -> None:
+    """Importing the module does not read them."""
+    code = "import sys, samesame.stages.texts.stopwords; sys.exit('stopwordsiso' in sys.modules)"
+    assert 0 == run([sys.executable, "-c", code], check=False).returncode
