@@ -33,7 +33,6 @@ _U32 = np.uint64(32)
 _U63 = np.uint64(63)
 _LOW11 = np.uint64(0x7FF)
 _LOW32 = np.uint64(0xFFFFFFFF)
-_DEAL_WORK = 2048  # comparisons that take as long as dealing one entry into a handful of tables
 
 
 @jit
@@ -223,7 +222,7 @@ def _collect(folded, tags, word, row, codes, k, same, apart, out, filled):
 
 
 @jit
-def compare_runs(folded, tags, starts, last, split, codes, k, same, apart, hot_work, state, out, hot):
+def compare_runs(folded, tags, starts, last, split, codes, k, same, apart, hot_work, deal_work, state, out, hot):
     """Compare the entries of each bucket in the parts up to `last`, and set the very full buckets aside.
 
     Args:
@@ -236,8 +235,10 @@ def compare_runs(folded, tags, starts, last, split, codes, k, same, apart, hot_w
         k: the greatest distance.
         same: uint64[w]: bits that must be equal.
         apart: uint64[t, w]: headers none of which may be equal.
-        hot_work: a bucket of more comparisons than this is not compared but set aside in `hot`, unless dealing it takes longer.
-        state: int64[5]: part, start of the bucket, next entry, pairs in `out`, buckets in `hot`; done when part is last.
+        hot_work: a bucket of more comparisons than this is set aside in `hot`,
+        deal_work: if also of more than this for each of its entries.
+        state: int64[5]: part, start of the bucket, next entry, pairs in `out`, buckets in `hot`; done when part is
+            last.
         out: uint64[m], the pairs; when none were written and it is not done, m is too small for one entry's.
         hot: int64[h, 2]: first entry and end of each bucket that was set aside.
     """
@@ -256,7 +257,7 @@ def compare_runs(folded, tags, starts, last, split, codes, k, same, apart, hot_w
                 work = (middle - start) * (end - middle)
             else:
                 work = (end - start) * (end - start - 1) // 2
-            if work > hot_work and work > _DEAL_WORK * (end - start):
+            if work > hot_work and work > deal_work * (end - start):
                 hot[num_hot, 0] = start
                 hot[num_hot, 1] = end
                 num_hot += 1
@@ -285,8 +286,9 @@ def compare_runs(folded, tags, starts, last, split, codes, k, same, apart, hot_w
 def compare_tile(folded, tags, stop, others, others_stop, codes, k, same, apart, state, out):
     """Compare rows up to `stop` with the lower ones of rows `others` … `others_stop`-1.
 
-    `tags` are the rows themselves; `state`, int64[2], is the next row and the pairs in `out`; done when the row is `stop`.
-    `out` must have room for one row's pairs, others_stop - others. About 0.05 ns a pair where the machine counts bits in vectors.
+    `tags` are the rows themselves; `state`, int64[2], is the next row and the pairs in `out`; done when the row is
+    `stop`. `out` must have room for one row's pairs, others_stop - others. About 0.05 ns a pair where the machine
+    counts bits in vectors.
     """
     row, filled = state[0], state[1]
     while row < stop:

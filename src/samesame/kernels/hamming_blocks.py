@@ -15,22 +15,19 @@ import numpy.typing as npt
 
 from samesame.arrow import UInt64s
 
-__all__ = ["block_masks", "collision_ratio", "cut", "ranges_mask", "sample", "weigh_bits"]
+__all__ = [
+    "block_masks",
+    "collision_ratio",
+    "cut",
+    "hash_multipliers",
+    "ranges_mask",
+    "sample",
+    "weigh_bits",
+    "windows",
+]
 
 _SAMPLE = 4096  # codes looked at: a collision of 1 in a million pairs still shows
-_ODD = np.array(
-    [
-        0x9E3779B97F4A7C15,
-        0xD1B54A32D192ED03,
-        0x8CB92BA72F3D8DD7,
-        0xABC98388FB8FAC03,
-        0xFF51AFD7ED558CCD,
-        0xC4CEB9FE1A85EC53,
-        0xA0761D6478BD642F,
-        0xE7037ED1A0B428DB,
-    ],
-    np.uint64,
-)
+_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 / golden ratio, odd: its multiples' top bits are spread evenly
 
 
 def sample(codes: UInt64s) -> UInt64s:
@@ -88,6 +85,30 @@ def block_masks(weights: npt.NDArray[np.float64], num_blocks: int, num_words: in
     return np.stack([ranges_mask([block], num_words) for block in cut(weights, num_blocks)])
 
 
+def windows(bits: int, k: int) -> UInt64s:
+    """The headers of rotate and sort: for each rotation the leading bits that some rotation makes equal.
+
+    k differing bits leave bits - k equal ones in at most k gaps around the circle, so one gap has at least
+    ceil((bits - k) / k): 21 of 64 bits for k = 3.
+
+    Returns:
+        uint64[bits, w]; the window of rotation 0 first. For k = 0 one header, the whole code.
+
+    Example:
+        >>> [hex(int(mask[0])) for mask in windows(16, 3)[:2]]
+        ['0xf800', '0x7c00']
+    """
+    num_words = -(-bits // 64)
+    if k == 0:
+        return ranges_mask([(0, bits)], num_words)[None]
+    width = -(-(bits - k) // k)
+    masks = []
+    for stop in range(bits, 0, -1):
+        start = stop - width
+        masks.append(ranges_mask([(max(start, 0), stop), (bits + min(start, 0), bits)], num_words))
+    return np.stack(masks)
+
+
 def hash_multipliers(mask: UInt64s, bucket_bits: int) -> UInt64s:
     """What `deal` multiplies the masked words with, so that the top bits of the sum are the bucket: uint64[w].
 
@@ -100,7 +121,7 @@ def hash_multipliers(mask: UInt64s, bucket_bits: int) -> UInt64s:
         shifts = np.zeros(len(mask), np.uint64)
         shifts[start // 64] = 1 << (64 - (stop - 64 * (start // 64)))
         return shifts
-    return np.resize(_ODD, len(mask)) * (np.arange(len(mask), dtype=np.uint64) // np.uint64(8) * np.uint64(2) + np.uint64(1))
+    return np.array([pow(_GOLDEN, 2 * place + 1, 1 << 64) for place in range(len(mask))], np.uint64)
 
 
 def collision_ratio(codes: UInt64s, masks: UInt64s) -> float:

@@ -9,9 +9,11 @@
 4. Memory: 16 bytes a code beside the codes, and 8 bytes a pair found.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ from samesame.errors import ConfigError
 from samesame.kernels import hamming
 from samesame.kernels.hamming_blocks import block_masks, collision_ratio, hash_multipliers, weigh_bits
 
-__all__ = ["Pairs", "Run", "brute_force", "chunks", "distances", "distinct", "query", "self_join"]
+__all__ = ["Pairs", "Run", "brute_force", "chunks", "distances", "distinct", "query", "self_join", "unpack"]
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -33,7 +35,7 @@ _MAX_PART_BITS = 11
 _BUFFER = 1 << 16  # pairs in one chunk
 _TILE = 1 << 12
 _HOT_WORK = 1 << 27  # comparisons in a bucket that is cut again: below (7 ms), comparing is as quick as a cut
-_HOT_ENTRIES = 1 << 14  # a hot bucket has more
+_DEAL_WORK = 2048  # comparisons that take as long as dealing one entry into a handful of tables
 _WORTH = 0.5  # share of the comparisons that a cut may leave
 _LOW32 = np.uint64(0xFFFFFFFF)
 _U32 = np.uint64(32)
@@ -100,7 +102,7 @@ def self_join(codes: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> Pai
 def query(queries: UInt64s, base: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> Pairs:
     """Every (query, base) within k bits, once; arguments as for `self_join`."""
     if not len(queries) or not len(base):
-        return _unpacked(np.empty((0, 1), np.uint64), np.empty(0, np.uint64))
+        return unpack(np.empty((0, 1), np.uint64), np.empty(0, np.uint64))
     codes = _checked(np.concatenate([base, queries]))
     found = _sorted_pairs(codes, chunks(codes, k, tables, split=len(base), run=run))
     order = np.lexsort((found.a, found.b))
@@ -157,6 +159,19 @@ def distinct(codes: UInt64s) -> tuple[Int64s, Int64s]:
     return frozen(order), frozen(starts)
 
 
+def unpack(codes: UInt64s, packed: UInt64s) -> Pairs:
+    """Sorted pairs `a << 32 | b` as rows, with their distances.
+
+    Example:
+        >>> [part.tolist() for part in unpack(np.array([[5], [4]], np.uint64), np.array([1], np.uint64))]
+        [[0], [1], [1]]
+    """
+    a, b = frozen((packed >> _U32).view(np.int64)), frozen((packed & _LOW32).view(np.int64))
+    out = np.empty(len(packed), np.int32)
+    hamming.pair_distances(codes, a, b, out)
+    return Pairs(a, b, frozen(out))
+
+
 def _checked(codes: UInt64s) -> UInt64s:
     if len(codes) >= _MAX_ROWS:
         raise ConfigError(f"{len(codes)} codes are not below {_MAX_ROWS}", hint="Search the codes in several parts.")
@@ -174,19 +189,12 @@ def _folded(codes: UInt64s) -> UInt64s:
 def _sorted_pairs(codes: UInt64s, found: Iterable[UInt64s]) -> Pairs:
     packed = np.concatenate([np.empty(0, np.uint64), *found])
     packed.sort()
-    return _unpacked(codes, packed)
-
-
-def _unpacked(codes: UInt64s, packed: UInt64s) -> Pairs:
-    a, b = frozen((packed >> _U32).view(np.int64)), frozen((packed & _LOW32).view(np.int64))
-    out = np.empty(len(packed), np.int32)
-    hamming.pair_distances(codes, a, b, out)
-    return Pairs(a, b, frozen(out))
+    return unpack(codes, packed)
 
 
 def _search(scope: _Scope, tables: UInt64s, run: Run) -> Iterator[UInt64s]:
     num_codes = len(scope.codes)
-    if num_codes <= _TILE // 16 or not tables.any():
+    if not tables.any():
         yield from _compare_all(scope, run)
         return
     entries = np.empty(num_codes, np.uint64), np.empty(num_codes, np.uint64)
@@ -226,16 +234,18 @@ def _compare_rows(scope: _Scope, tags: UInt64s, first: int) -> list[UInt64s]:
     stop = min(first + _TILE, len(scope.codes))
     lower = scope.split or stop
     found = []
+    size = _BUFFER
     for others in range(0, lower, _TILE):
         state = np.array([first, 0])
         while state[0] < stop:
-            out = np.empty(_BUFFER, np.uint64)
+            out = np.empty(size, np.uint64)
             state[1] = 0
             hamming.compare_tile(
                 scope.folded, tags, stop, others, min(others + _TILE, lower),
                 scope.codes, scope.k, scope.same, scope.apart, state, out,
             )  # fmt: skip
             found.append(out[: state[1]].copy())
+            size = _BUFFER if state[1] else 2 * size
     return [pairs for pairs in found if len(pairs)]
 
 
@@ -280,7 +290,7 @@ def _compare_parts(scope: _Scope, dealt: _Dealt, parts: tuple[int, int]) -> tupl
     first, last = parts
     if sub_bits:
         hamming.sort_buckets(folded, tags, starts, first, last, sub_bits)
-    hot = np.empty(((starts[last] - starts[first]) // _HOT_ENTRIES + 1, 2), np.int64)
+    hot = np.empty(((starts[last] - starts[first]) // math.isqrt(2 * _HOT_WORK) + 1, 2), np.int64)
     state = np.array([first, starts[first], starts[first], 0, 0])
     found = []
     size = _BUFFER
@@ -289,7 +299,7 @@ def _compare_parts(scope: _Scope, dealt: _Dealt, parts: tuple[int, int]) -> tupl
         state[3] = 0
         hamming.compare_runs(
             folded, tags, starts, last, scope.split,
-            scope.codes, scope.k, scope.same, scope.apart, _HOT_WORK, state, out, hot,
+            scope.codes, scope.k, scope.same, scope.apart, _HOT_WORK, _DEAL_WORK, state, out, hot,
         )  # fmt: skip
         found.append(out[: state[3]].copy())
         size = _BUFFER if state[3] else 2 * size
@@ -299,4 +309,4 @@ def _compare_parts(scope: _Scope, dealt: _Dealt, parts: tuple[int, int]) -> tupl
 def _groups(starts: Int64s) -> Iterator[tuple[int, int]]:
     """Parts that together have about _RANGE entries: (first, last)."""
     edges = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + _RANGE, _RANGE)).clip(max=len(starts) - 1))
-    return iter([(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    return iter([(int(a), int(b)) for a, b in pairwise(edges)])
