@@ -1,0 +1,244 @@
+"""Which columns a source is read for, and how their values become those of RECORDS.
+
+1. Text: the named column, else `text`, else `content`, else the only string column (the id's and the
+   order's excluded), else a ColumnError that lists the columns.
+2. Ids of any scalar type become strings; items become strings; the order keeps its own type.
+3. A text that is not UTF-8 is skipped, never mended.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from samesame.errors import ColumnError
+from samesame.schemas import ITEMS, RECORDS
+from samesame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
+
+__all__ = ["BATCH_ROWS", "Chosen", "assemble", "bounded", "choose", "is_stringlike", "pieces", "plain_type", "records"]
+
+BATCH_ROWS = 65_536
+_ITEMS_TYPE = ITEMS.field("items").type
+
+
+class Chosen(NamedTuple):
+    """The columns of one source, by their names there; None: there is none, or it is not asked for."""
+
+    text: str | None
+    id: str | None
+    order: str | None
+    items: str | None
+
+    def names(self) -> list[str]:
+        """The distinct columns to read."""
+        return list(dict.fromkeys(name for name in self if name is not None))
+
+
+def choose(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> Chosen:
+    """The columns of a source that has `names`, of which `strings` hold texts.
+
+    Raises:
+        ColumnError: A named column is missing or there twice, or the text cannot be guessed.
+    """
+    for option, name in (
+        ("--text-column", columns.text),
+        ("--id-column", columns.id),
+        ("--keep", columns.order),
+        ("--features-column", columns.items),
+    ):
+        if name is not None and names.count(name) != 1:
+            problem = "has no column" if name not in names else "has more than one column"
+            raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
+    identity = columns.id or ("id" if names.count("id") == 1 else None)
+    text = None if columns.items is not None else columns.text or _guess(columns, names, strings, source)
+    return Chosen(text, identity, columns.order, columns.items)
+
+
+def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
+    for name in ("text", "content"):
+        if names.count(name) == 1:
+            return name
+    others = [name for name in strings if name not in {columns.id or "id", columns.order}]
+    if len(others) == 1 and names.count(others[0]) == 1:
+        return others[0]
+    problem = "several string columns" if others else "no string column"
+    raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=_hint("--text-column", names))
+
+
+def _hint(option: str, names: Sequence[str]) -> str:
+    return f"Choose one of its columns with {option}: {', '.join(map(str, names)) or '(it has none)'}."
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values, however they are encoded."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return kind.value_type
+    return kind
+
+
+def is_stringlike(kind: pa.DataType) -> bool:
+    """Whether a column holds strings."""
+    kind = plain_type(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def records(
+    batch: pa.RecordBatch, chosen: Chosen, places: npt.NDArray[np.int64], skip: Skip, source: str
+) -> Iterator[pa.RecordBatch]:
+    """A batch of any source's columns, whose rows have the positions `places`, as RECORDS in bounded batches."""
+    start = 0
+    for piece in pieces(batch, chosen):
+        positions = places[start : start + len(piece)]
+        start += len(piece)
+        column = {name: _plain(piece.column(name)) for name in chosen.names()}
+        texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
+        ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
+        order = None if chosen.order is None else column[chosen.order]
+        items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
+        found = assemble(positions, ids, texts, order=order, items=items)
+        if texts is not None and (bad := _not_utf8(texts)):
+            for row, reason in bad.items():
+                skip(Skipped(source, int(positions[row]), None, reason))
+            found = found.filter(pa.array(np.isin(np.arange(len(found)), list(bad), invert=True)))
+        if len(found):
+            yield found
+
+
+def assemble(
+    positions: npt.NDArray[np.int64],
+    ids: pa.Array | None,
+    texts: pa.Array | None,
+    *,
+    order: pa.Array | None = None,
+    items: pa.Array | None = None,
+) -> pa.RecordBatch:
+    """A RECORDS batch from its columns."""
+    fields = [RECORDS.field("position"), RECORDS.field("id")]
+    values = [pa.array(positions, pa.int64()), pa.nulls(len(positions), pa.string()) if ids is None else ids]
+    if items is None:
+        fields.append(RECORDS.field("text"))
+        values.append(texts)
+    else:
+        fields.append(ITEMS.field("items"))
+        values.append(items)
+    if order is not None:
+        fields.append(pa.field("order", order.type))
+        values.append(order)
+    return pa.RecordBatch.from_arrays(values, schema=pa.schema(fields))
+
+
+def pieces(batch: pa.RecordBatch, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+    """The batch in zero-copy slices of at most BATCH_ROWS rows and about BATCH_BYTES of text."""
+    if chosen.text is None:
+        yield from (batch.slice(at, BATCH_ROWS) for at in range(0, len(batch), BATCH_ROWS))
+        return
+    ends = np.cumsum(_lengths(batch.column(chosen.text)))
+    yield from (batch.slice(at, end - at) for at, end in _cuts(ends))
+
+
+def bounded(found: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A RECORDS batch in slices of bounded rows and bytes."""
+    chosen = Chosen("text" if "text" in found.schema.names else None, None, None, None)
+    return pieces(found, chosen)
+
+
+def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(ends):
+        before = int(ends[at - 1]) if at else 0
+        fits = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
+        end = min(max(fits, at + 1), at + BATCH_ROWS, len(ends))
+        yield at, end
+        at = end
+
+
+def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
+    if pa.types.is_dictionary(column.type):
+        found = pc.take(pc.binary_length(_castable(column.dictionary)), column.indices)
+    elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        found = pc.binary_length(_castable(column))
+    else:
+        return np.zeros(len(column), np.int64)
+    return np.asarray(found.fill_null(0).cast(pa.int64()))
+
+
+def _castable(column: pa.Array) -> pa.Array:
+    """View types as plain ones: few kernels know them."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if pa.types.is_binary_view(column.type):
+        return column.cast(pa.large_binary())
+    return column
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if pa.types.is_dictionary(column.type):
+        return _plain(column.dictionary_decode())
+    if pa.types.is_run_end_encoded(column.type):
+        return _plain(pc.run_end_decode(column))
+    return _castable(column)
+
+
+def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return column.cast(pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
+    if is_stringlike(kind):
+        return column.cast(pa.large_string())
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column), pa.large_string())
+    raise ColumnError(f"{source}: column {name!r} is {kind}, not text", hint="Choose a string column with --text-column.")
+
+
+def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_nested(kind):
+        raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint="Choose another --id-column.")
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    found = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+    if not _not_utf8(found):
+        return found.cast(pa.string())
+    # bytes that may be no UTF-8: an id only has to be tellable from others
+    values = column.cast(pa.large_binary()).to_pylist()
+    return pa.array([None if value is None else value.decode("utf-8", "backslashreplace") for value in values], pa.string())
+
+
+def _items(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    value = plain_type(kind.value_type) if is_list else None
+    if value is None or not (is_stringlike(value) or pa.types.is_integer(value) or pa.types.is_null(value)):
+        raise ColumnError(
+            f"{source}: column {name!r} is {kind}, not a list of strings or integers",
+            hint="Choose a list column with --features-column.",
+        )
+    found = column.cast(_ITEMS_TYPE)
+    if found.flatten().null_count:  # an item that is null says nothing about its document
+        rows = found.to_pylist()
+        return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
+    return found
+
+
+def _not_utf8(texts: pa.Array) -> dict[int, str]:
+    """The rows whose bytes are not UTF-8, with the reason."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        kind = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
+        found = ((row, why_not_utf8(value.as_py())) for row, value in enumerate(texts.view(kind)))
+        return {row: reason for row, reason in found if reason}
+    return {}
+
+
+def why_not_utf8(value: bytes | None) -> str:
+    """The reason that bytes are no text, or nothing when they are."""
+    try:
+        (value or b"").decode()
+    except UnicodeDecodeError as error:
+        return f"invalid UTF-8 at byte {error.start} of the text"
+    return ""

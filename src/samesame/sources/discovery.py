@@ -1,0 +1,265 @@
+"""From what the user names to parts: files, folders, globs, URLs, standard input, tables.
+
+1. The order is the user's; inside a folder or a glob it is that of the paths, its text files (one part) last.
+2. What is named explicitly must be readable; what a folder happens to hold may be passed over, and is counted.
+3. Nothing is read here but directories and file times (and standard input, which cannot be read twice).
+"""
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, NamedTuple
+
+from samesame.errors import ColumnError, SourceError
+from samesame.sources.base import Columns, Part
+from samesame.sources.delimited import Delimited
+from samesame.sources.feather import Feather
+from samesame.sources.files import File, filesystem, is_url, mishaps, suffixed_name
+from samesame.sources.folder import TextFolder
+from samesame.sources.jsonl import JsonLines
+from samesame.sources.memory import Memory, table_of
+from samesame.sources.parquet import Parquet
+from samesame.sources.parts import FilePart
+from samesame.sources.streams import COMPRESSIONS
+from samesame.sources.targets import with_own_targets
+
+__all__ = ["Parts", "open_parts"]
+
+_DATA: dict[str, type[FilePart]] = {
+    ".arrow": Feather,
+    ".csv": Delimited,
+    ".feather": Feather,
+    ".json": JsonLines,
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    ".parquet": Parquet,
+    ".tsv": Delimited,
+}
+_TEXTS = (".md", ".txt")
+
+
+class Parts(list[Part]):
+    """The parts of some sources, and how many files of folders and globs are of no known format."""
+
+    num_ignored: int = 0
+
+
+class _Listing(NamedTuple):
+    """Files below a root; `explicit` ones were named one by one."""
+
+    root: str  # as the user gave it
+    paths: list[str]  # relative to the root
+    explicit: bool
+    num_ignored: int = 0
+
+    def url(self, path: str) -> str:
+        """The path as the user would write it."""
+        if not self.root:
+            return path
+        return f"{self.root.rstrip('/')}/{path}"
+
+
+def open_parts(
+    sources: Sequence[Any],
+    *,
+    columns: Columns,
+    strict: bool = False,
+    stdin: BinaryIO | None = None,
+    copy_files: bool = False,
+) -> Parts:
+    """The parts of everything that the user named, in order.
+
+    Args:
+        sources: Paths of files and folders, globs, URLs, `-` for JSON lines from standard input, and
+            what is in memory: anything with `__arrow_c_stream__`, lists of strings, lists of dicts.
+        columns: The columns that will be read; named ones that text files cannot have are refused here.
+        strict: Whether a record that cannot be read is an error.
+        stdin: What `-` reads, in the place of standard input.
+        copy_files: Whether folders of text files are copied as files, not as a list of paths.
+
+    Raises:
+        SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
+        MissingExtraError: A URL's scheme needs a package that is not installed.
+
+    Example:
+        >>> parts = open_parts([["a rose", "is a rose"]], columns=Columns())
+        >>> [part.name for part in parts]
+        ['memory']
+    """
+    found: list[Part] = []
+    num_ignored = 0
+    num_tables = sum(not isinstance(source, (str, os.PathLike)) for source in sources)
+    for source in _texts_together(sources):
+        if isinstance(source, _Listing):
+            found += _parts_of(source, columns, strict=strict, copy_files=copy_files)
+            num_ignored += source.num_ignored
+        elif isinstance(source, str):
+            found.append(_spooled(stdin or sys.stdin.buffer, strict=strict))
+        else:
+            number = sum(isinstance(part, Memory) for part in found) + 1
+            found.append(Memory(table_of(source), "memory" if num_tables == 1 else f"memory-{number}", strict=strict))
+    parts = Parts(with_own_targets(found))
+    parts.num_ignored = num_ignored
+    return parts
+
+
+def _texts_together(sources: Sequence[Any]) -> Iterator[Any]:
+    """Each source, located; text files named one after the other (as a shell's glob does) become one listing."""
+    waiting: list[str] = []
+    for source in sources:
+        named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+        located = source if named is None else named if named == "-" else _located(str(named))
+        if isinstance(located, _Listing) and located.explicit and _format(located.paths[0])[0] in _TEXTS:
+            waiting.append(str(named))
+            continue
+        yield from _together(waiting)
+        waiting = []
+        yield located
+    yield from _together(waiting)
+
+
+def _together(paths: list[str]) -> Iterator[_Listing]:
+    if paths:
+        root = os.path.commonpath([os.path.dirname(path) for path in paths]) if not any(map(is_url, paths)) else ""
+        yield _Listing(root, [os.path.relpath(path, root) if root else path for path in paths], explicit=True)
+
+
+def _located(path: str) -> _Listing:
+    if is_url(path):
+        return _located_remotely(path)
+    with mishaps(path):
+        if os.path.isdir(path):
+            return _inside(path, list(_walked(path)))
+        if glob.has_magic(path) and not os.path.lexists(path):
+            return _matched(path)
+        os.stat(path)
+    root, name = os.path.split(path)
+    return _explicit(root, name, path)
+
+
+def _explicit(root: str, name: str, path: str) -> _Listing:
+    if _format(name)[0] is None:
+        known = " ".join(sorted([*_DATA, *_TEXTS]))
+        raise SourceError(
+            f"{path} is of no known format", hint=f"Name it by what it holds: {known}, data also {' '.join(COMPRESSIONS)}."
+        )
+    return _Listing(root, [name], explicit=True)
+
+
+def _walked(root: str) -> Iterator[str]:
+    """The files below a folder, relative; hidden folders, and folders behind links, are not entered."""
+
+    def stop(error: OSError) -> None:
+        raise error
+
+    for folder, inner, names in os.walk(root, onerror=stop):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield from (Path(folder, name).relative_to(root).as_posix() for name in names)
+
+
+def _inside(root: str, paths: list[str]) -> _Listing:
+    known = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
+    if not known:
+        what = f"{len(paths)} files, none of a known format" if paths else "no files"
+        raise SourceError(f"{root} holds {what}", hint="Name a folder with .jsonl, .csv, .parquet, .arrow or .txt files.")
+    return _Listing(root, known, explicit=False, num_ignored=len(paths) - len(known))
+
+
+def _matched(pattern: str) -> _Listing:
+    paths = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
+    if not paths:
+        raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
+    root = _static_prefix(pattern)
+    return _inside(root, [os.path.relpath(path, root or ".") for path in paths])
+
+
+def _static_prefix(pattern: str) -> str:
+    parts = pattern.split("/")
+    fixed = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+    return "/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else "")
+
+
+def _located_remotely(url: str) -> _Listing:
+    system, path = filesystem(url)
+    with mishaps(url):
+        if "*" in path:
+            prefix = _static_prefix(path)
+            found = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
+            if not found:
+                raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
+            return _inside(_static_prefix(url), [item[len(prefix) :].lstrip("/") for item in found])
+        if _format(suffixed_name(url))[0] is None and system.isdir(path):
+            return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
+    root, name = url.rsplit("/", 1)
+    return _explicit(root, name, url)
+
+
+def _format(path: str) -> tuple[str | None, str | None]:
+    """The suffix that says what a file holds, and its compression; None for an unknown one."""
+    name = suffixed_name(path).lower()
+    suffix = PurePosixPath(name).suffix
+    if suffix in _TEXTS:
+        return suffix, None
+    compression = COMPRESSIONS.get(suffix)
+    inner = PurePosixPath(name.removesuffix(suffix)).suffix if compression else suffix
+    return (inner if inner in _DATA else None), compression
+
+
+def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
+    texts = [path for path in listing.paths if _format(path)[0] in _TEXTS]
+    for path in listing.paths:
+        suffix, compression = _format(path)
+        if suffix in _DATA:
+            url = listing.url(path)
+            file = File(url)
+            yield _DATA[str(suffix)](
+                file,
+                name=url,
+                target=suffixed_name(path),
+                compression=compression,
+                strict=strict,
+                lenient=not listing.explicit and len(listing.paths) > 1,
+                stamp=file.stamp(),
+            )
+    if texts:
+        _refuse_columns(columns, listing.root)
+        yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
+
+
+def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_files: bool) -> TextFolder:
+    files = [] if is_url(listing.root) else [File(listing.url(path)) for path in texts]
+    return TextFolder(
+        listing.root,
+        tuple(texts),
+        name=listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or ".",
+        target="." if copy_files else "kept.txt",
+        strict=strict,
+        copy_files=copy_files,
+        stamps=tuple(file.stamp() for file in files),
+    )
+
+
+def _refuse_columns(columns: Columns, root: str) -> None:
+    for option, name in (("--keep", columns.order), ("--features-column", columns.items)):
+        if name is not None:
+            raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
+
+
+def _spooled(stdin: BinaryIO, *, strict: bool) -> Part:
+    """Standard input, in a temporary file that goes when the part does."""
+    handle, path = tempfile.mkstemp(suffix=".jsonl", prefix="samesame-")
+    with os.fdopen(handle, "wb") as out:
+        shutil.copyfileobj(stdin, out)
+    return JsonLines(File(path), name="-", target="stdin.jsonl", strict=strict, spool=_Spool(path))
+
+
+class _Spool:
+    """A temporary file that goes when nothing refers to it any more."""
+
+    def __init__(self, path: str) -> None:
+        weakref.finalize(self, Path(path).unlink, missing_ok=True)

@@ -1,0 +1,156 @@
+"""Parquet: only the needed columns are read; a copy keeps schema, codecs, encodings and row groups.
+
+1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
+2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
+   a row group above `_GROUP_BYTES` becomes several, so that memory stays bounded.
+3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from samesame.errors import SameSameError, SourceError
+from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
+from samesame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike, records
+from samesame.sources.parts import FilePart, strictly
+from samesame.sources.streams import copy_raw, seekable, sink
+from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
+
+__all__ = ["Parquet"]
+
+_GROUP_BYTES = 256 << 20
+_PROBED_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Parquet(FilePart):
+    """A Parquet file."""
+
+    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
+        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
+        skip = strictly(skip, strict=self.strict)
+        with seekable(self.file, self.compression) as source, _reasons(self.name):
+            file = self._opened(source, skip)
+            if file is None:
+                return
+            names = file.schema_arrow.names
+            strings = [field.name for field in file.schema_arrow if is_stringlike(field.type)]
+            chosen = choose(columns, names, strings, self.name)
+            start = 0
+            for group in range(file.num_row_groups):
+                rows = _batch_rows(file, group, chosen)
+                for batch in file.iter_batches(rows, row_groups=[group], columns=chosen.names()):
+                    yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
+                    start += len(batch)
+
+    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+        """Write the same Parquet file to `target` without the `removed` positions (ascending), or with annotations."""
+        self.require_unchanged()
+        with seekable(self.file, self.compression) as source, _reasons(self.name):
+            file = self._opened(source, lambda _: None)
+            if file is None or (annotations is None and not len(removed)):
+                copy_raw(self.file, target)
+                return
+            schema = file.schema_arrow if annotations is None else annotated_schema(file.schema_arrow, self.name)
+            with sink(target, self.compression) as out, pq.ParquetWriter(out, schema, **_settings(file)) as writer:
+                for table in _ahead(_edited(file, removed, annotations)):
+                    writer.write_table(table, row_group_size=max(len(table), 1))
+
+    def _opened(self, source: Any, skip: Skip) -> pq.ParquetFile | None:
+        try:
+            return pq.ParquetFile(source, pre_buffer=True)
+        except (pa.ArrowException, OSError) as error:
+            reason = f"not a readable Parquet file: {str(error).splitlines()[0]}"
+            if not self.lenient:
+                raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
+            skip(Skipped(self.name, None, None, reason))
+            return None
+
+
+@contextlib.contextmanager
+def _reasons(name: str) -> Iterator[None]:
+    """What pyarrow says about damage inside a file, with the file's name."""
+    try:
+        yield
+    except SameSameError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out.") from error
+
+
+def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
+    """As many rows as should make BATCH_BYTES of text."""
+    meta = file.metadata.row_group(group)
+    found = [meta.column(index) for index in range(meta.num_columns)]
+    stored = [column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items)]
+    mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
+    if any("DICTIONARY" in encoding for column in stored for encoding in column.encodings) and mean < BATCH_BYTES / BATCH_ROWS:
+        # repeated texts are stored once: only decoding shows their size
+        probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=chosen.names()), None)
+        mean = max(mean, probe.nbytes / max(len(probe), 1)) if probe is not None else mean
+    return int(min(max(BATCH_BYTES / max(mean, 1), 1), BATCH_ROWS))
+
+
+def _edited(file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None) -> Iterator[pa.Table]:
+    """The tables to write, one for each row group or part of a large one."""
+    start = 0
+    for table in _groups(file):
+        edited = table if annotations is None else annotated(table, annotations, start)
+        edited = without_removed_rows(edited, removed, start)
+        start += len(table)
+        if len(edited):
+            yield edited
+
+
+def _groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    for group in range(file.num_row_groups):
+        meta = file.metadata.row_group(group)
+        if meta.total_byte_size <= _GROUP_BYTES:
+            yield file.read_row_group(group)
+            continue
+        rows = max(int(meta.num_rows * _GROUP_BYTES / meta.total_byte_size), 1)
+        for batch in file.iter_batches(rows, row_groups=[group]):
+            yield pa.Table.from_batches([batch])
+
+
+def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same tables, the next one made while this one is used."""
+    with ThreadPoolExecutor(1, "samesame-read") as pool:
+        coming = pool.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = pool.submit(next, tables, None)
+            yield table
+
+
+def _settings(file: pq.ParquetFile) -> dict[str, Any]:
+    """How the file was written, as far as its metadata tells."""
+    meta = file.metadata
+    settings: dict[str, Any] = {"version": "1.0" if meta.format_version == "1.0" else "2.6"}
+    if not meta.num_row_groups:
+        return settings
+    group = meta.row_group(0)
+    found = [group.column(index) for index in range(group.num_columns)]
+    settings["compression"] = {column.path_in_schema: _codec(column.compression) for column in found}
+    settings["use_dictionary"] = [
+        column.path_in_schema for column in found if any("DICTIONARY" in encoding for encoding in column.encodings)
+    ]
+    settings["write_statistics"] = [column.path_in_schema for column in found if column.is_stats_set]
+    settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in found)
+    settings["store_schema"] = b"ARROW:schema" in (meta.metadata or {})
+    settings["write_page_index"] = any(column.has_offset_index for column in found)
+    settings["sorting_columns"] = group.sorting_columns or None
+    return settings
+
+
+def _codec(name: str) -> str:
+    return {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4", "LZ4_HADOOP": "lz4"}.get(name, name.lower())

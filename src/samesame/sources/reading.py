@@ -1,0 +1,101 @@
+"""Parts to numbered documents: the one place where rows get their numbers.
+
+1. Rows are numbered in order of reading, from 0: the `against` side first, then the others, part by part.
+2. Where a document came from is written down beside it, and so is the value that --keep goes by.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from samesame import schemas
+from samesame.errors import ConfigError, SourceError
+from samesame.results import Progress, Silent
+from samesame.sources.base import Columns, Part, Skipped
+
+__all__ = ["Reading"]
+
+
+@dataclass
+class Reading:
+    """Documents of two sides, to be iterated once; the other attributes are filled on the way."""
+
+    parts: Sequence[Part]
+    columns: Columns
+    against: Sequence[Part] = ()
+    batch_rows: int | None = None  # at most so many rows in a batch
+    progress: Progress = field(default_factory=Silent)
+    strict: bool = False
+    num_against: int = 0
+    num_documents: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    _origins: list[pa.RecordBatch] = field(default_factory=list)
+    _orders: list[pa.Array] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """DOCUMENTS batches (ITEMS, where the columns name ready items)."""
+        for number, part in enumerate(self.all_parts):
+            for batch in part.read(self.columns, self._skip):
+                for piece in self._pieces(batch):
+                    yield self._number(number, piece)
+            if number + 1 == len(self.against):
+                self.num_against = self.num_documents
+
+    @property
+    def all_parts(self) -> list[Part]:
+        """The against side, then the other: `source` in ORIGINS counts in this list."""
+        return [*self.against, *self.parts]
+
+    @property
+    def origins(self) -> pa.Table:
+        """ORIGINS of all documents, by row."""
+        return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)
+
+    @property
+    def order(self) -> pa.ChunkedArray | None:
+        """The column of --keep, by row."""
+        if self.columns.order is None:
+            return None
+        kinds = {array.type for array in self._orders if not pa.types.is_null(array.type)}
+        if len(kinds) > 1:
+            common = pa.string() if any(map(pa.types.is_string, kinds)) else pa.float64()
+            return pa.chunked_array([array.cast(common) for array in self._orders], common)
+        kind = next(iter(kinds), pa.int64())
+        if pa.types.is_nested(kind):
+            message = f"column {self.columns.order!r} is of type {kind}, which has no order"
+            raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
+        return pa.chunked_array([array.cast(kind) for array in self._orders], kind)
+
+    def _skip(self, skipped: Skipped) -> None:
+        if self.strict:
+            place = skipped.source if skipped.line is None else f"{skipped.source}, line {skipped.line}"
+            raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
+        self.skipped.append(skipped)
+
+    def _pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        step = self.batch_rows or max(1, len(batch))
+        for start in range(0, len(batch), step):
+            yield batch.slice(start, step)
+
+    def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give the records their rows."""
+        rows = pa.array(np.arange(self.num_documents, self.num_documents + len(batch)))
+        self.num_documents += len(batch)
+        sources = pa.array(np.full(len(batch), source, np.int32))
+        self._origins.append(
+            pa.RecordBatch.from_arrays(
+                [rows, sources, batch.column("position"), batch.column("id")], schema=schemas.ORIGINS
+            )
+        )
+        if self.columns.order is not None:
+            self._orders.append(batch.column("order"))
+        name = "items" if self.columns.items else "text"
+        content = batch.column(name)
+        if name == "text":
+            self.progress.add(len(batch), pc.sum(pc.binary_length(content)).as_py() or 0)
+        else:
+            self.progress.add(len(batch), 0)
+        return pa.RecordBatch.from_arrays([rows, content], schema=schemas.ITEMS if self.columns.items else schemas.DOCUMENTS)
