@@ -6,7 +6,7 @@
 """
 
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError, model_validator
 
@@ -14,7 +14,7 @@ from samesame.errors import ConfigError
 
 __all__ = ["UNICODE_VERSION", "Digest", "Jaccard", "Method", "MinHash", "Recipe", "TextRecipe", "by_name"]
 
-UNICODE_VERSION = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
+UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
 
 
 def _fraction(value: Any) -> Fraction:
@@ -89,6 +89,11 @@ class Shingled(TextRecipe):
     repeats: bool = Field(default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes.")
 
+    TEXT_ONLY: ClassVar[tuple[str, ...]] = (
+        "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents",
+        "shingle_size", "unit", "whitespace", "overlapping",
+    )  # fmt: skip
+
     @property
     def space_is_token(self) -> bool:
         """Whether white space counts, the default resolved."""
@@ -145,6 +150,13 @@ class Digest(TextRecipe):
     ] = Field(default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed.")
     normalise: bool = Field(default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text.")
     threshold: ClassVar[Fraction] = Fraction(1)
+
+    @model_validator(mode="after")
+    def _options_count(self) -> "Digest":
+        given = [name for name in TextRecipe.model_fields if name != "unicode" and getattr(self, name)]
+        if given and not self.normalise:
+            raise ValueError(f"{given[0]} does nothing to raw text: it needs normalise=True")
+        return self
 
 
 Method = Jaccard | MinHash | Digest

@@ -18,6 +18,7 @@ __all__ = [
     "RECORDS",
     "SKETCHES",
     "SKIPPED",
+    "TEXTS",
 ]
 
 # What a source yields for its readable records; `order` (the --keep column, of any type) and
@@ -57,6 +58,17 @@ DOCUMENTS = pa.schema(
     ]
 )
 
+# text as the recipe wants it (normalised or not); the rest is about the raw text, whatever was done to it.
+TEXTS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("text_bytes", pa.int64(), nullable=False),
+        pa.field("digest_a", pa.int64(), nullable=False),
+        pa.field("digest_b", pa.int64(), nullable=False),
+        pa.field("text", pa.large_string()),
+    ]
+)
+
 # DOCUMENTS where the features are ready made (--features-column).
 ITEMS = pa.schema(
     [
@@ -71,9 +83,9 @@ FEATURES = pa.schema(
     [
         pa.field("row", pa.int64(), nullable=False),
         pa.field("text_bytes", pa.int64(), nullable=False),
-        pa.field("num_tokens", pa.int64(), nullable=False),
         pa.field("digest_a", pa.int64(), nullable=False),
         pa.field("digest_b", pa.int64(), nullable=False),
+        pa.field("num_tokens", pa.int64(), nullable=False),
         pa.field("set_a", pa.int64(), nullable=False),
         pa.field("set_b", pa.int64(), nullable=False),
         pa.field("items", pa.large_list(pa.field("item", pa.int64(), nullable=False)), nullable=False),

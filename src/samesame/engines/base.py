@@ -68,8 +68,11 @@ class Engine(Protocol):
     def meet(self, keys: Any, features: Any, ranks: Rows) -> Any:
         """Documents that share a key, their entries grouped by key and their features beside them (shuffle and attach)."""
 
-    def decide(self, meeting: Any, rule: Rule) -> pa.Table:
-        """CLUSTERS: who is removed, and by whose witness."""
+    def decide(self, meeting: Any, rule: Rule) -> Any:
+        """Who is removed, and by whose witness."""
+
+    def sample(self, meeting: Any, rule: Rule) -> Any:
+        """Some of the pairs, and by what to multiply their number to predict that of all."""
 
     def join(self, meeting: Any, rule: Rule) -> Any:
-        """PAIRS: all that are similar."""
+        """All pairs that are similar, in parts."""

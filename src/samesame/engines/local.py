@@ -113,11 +113,15 @@ class Local:
         items, offsets = take_lists(self.read(features), entries.rows, self.each)
         return Meeting(entries, items, offsets)
 
-    def decide(self, meeting: Meeting, rule: Any) -> pa.Table:
+    def decide(self, meeting: Meeting, rule: Any) -> Any:
         """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found in parallel."""
         return rule.decide(meeting, self.each, self.threads)
 
-    def join(self, meeting: Meeting, rule: Any) -> Iterator[pa.RecordBatch]:
+    def sample(self, meeting: Meeting, rule: Any) -> Any:
+        """Some of the similar pairs, for a prediction."""
+        return rule.sample(meeting, self.each, self.threads)
+
+    def join(self, meeting: Meeting, rule: Any) -> Iterator[Any]:
         """All similar pairs of the documents that meet."""
         return rule.join(meeting, self.each, self.threads)
 

@@ -33,6 +33,7 @@ _U32 = np.uint64(32)
 _U63 = np.uint64(63)
 _LOW11 = np.uint64(0x7FF)
 _LOW32 = np.uint64(0xFFFFFFFF)
+_BLOCK = 128  # entries that are passed over at once when none of them is near
 
 
 @jit
@@ -210,12 +211,33 @@ def _is_first_match(codes, a, b, k, same, apart):
 
 
 @jit
+def _is_first_match_of_word(differ, same, apart):
+    """`_is_first_match` of codes of one word that are near and differ in the bits `differ`: nothing is looked up."""
+    if differ & same[0] != _ZERO:
+        return False
+    for table in range(apart.shape[0]):
+        if differ & apart[table, 0] == _ZERO:
+            return False
+    return True
+
+
+@jit
 def _collect(folded, tags, word, row, codes, k, same, apart, out, filled):
     """Write the pairs of `row` with those of `tags`, all lower, that belong here; returns the new `filled`."""
-    for i in range(folded.shape[0]):
-        if popcount(folded[i] ^ word) <= k:
+    for start in range(0, folded.shape[0], _BLOCK):
+        stop = min(start + _BLOCK, folded.shape[0])
+        if _count_near(folded[start:stop], word, k) == 0:
+            continue
+        for i in range(start, stop):
+            differ = folded[i] ^ word
+            if popcount(differ) > k:
+                continue
             other = tags[i] & _LOW32
-            if _is_first_match(codes, np.int64(other), np.int64(row), k, same, apart):
+            if codes.shape[1] == 1:
+                is_first = _is_first_match_of_word(differ, same, apart)
+            else:
+                is_first = _is_first_match(codes, np.int64(other), np.int64(row), k, same, apart)
+            if is_first:
                 out[filled] = (other << _U32) | row
                 filled += 1
     return filled

@@ -234,9 +234,8 @@ def _compare_rows(scope: _Scope, tags: UInt64s, first: int) -> list[UInt64s]:
     stop = min(first + _TILE, len(scope.codes))
     lower = scope.split or stop
     found = []
-    size = _BUFFER
     for others in range(0, lower, _TILE):
-        state = np.array([first, 0])
+        state, size = np.array([first, 0]), _BUFFER
         while state[0] < stop:
             out = np.empty(size, np.uint64)
             state[1] = 0

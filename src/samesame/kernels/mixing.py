@@ -9,7 +9,7 @@ import numpy as np
 
 from samesame.kernels._jit import jit, load64, mulhi
 
-__all__ = ["finish", "hash_bytes", "hash_text", "mix"]
+__all__ = ["finish", "hash_bytes", "hash_text", "hash_texts", "mix"]
 
 _K0 = np.uint64(0x9E3779B97F4A7C15)
 _K1 = np.uint64(0xD1B54A32D192ED03)
@@ -79,3 +79,10 @@ def hash_text(data, start, end, seed):
     a = mix(a ^ word, _K1 ^ size)
     b = mix(b + word, _K2 + size)
     return finish(a ^ (b >> _S33)), finish(b + a)
+
+
+@jit
+def hash_texts(data, offsets, seed, out):
+    """128 bits of each text, to out[i, 0] and out[i, 1]."""
+    for i in range(offsets.size - 1):
+        out[i, 0], out[i, 1] = hash_text(data, offsets[i], offsets[i + 1], seed)

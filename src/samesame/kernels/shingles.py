@@ -59,12 +59,15 @@ def _close(found, num, flags, spare, counts, items, end):
 
 
 @jit
-def shingle_sets(data, offsets, size, flags, seed, stops, stage1, stage2, bytes_, words, counts, items, ends, about):
+def shingle_sets(
+    data, offsets, bare, size, flags, seed, stops, stage1, stage2, bytes_, words, counts, items, ends, about
+):
     """The set of shingles of each text.
 
     Args:
         data: uint8, the texts' UTF-8, read-only.
         offsets: int64[n + 1]; a null is an empty text.
+        bare: int64[n], a hash of each raw text: the one item of a text without tokens.
         size: tokens in a shingle.
         flags: of `fold`, and REPEATS, NOT_OVERLAPPING.
         seed: uint64.
@@ -76,7 +79,7 @@ def shingle_sets(data, offsets, size, flags, seed, stops, stage1, stage2, bytes_
         counts: int64[2 · longest + 130] scratch.
         items: uint64, as many as there are bytes, and one for each text, at most: filled with the sets, one after the other.
         ends: int64[n + 1], filled: the set of text i is items[ends[i]:ends[i + 1]].
-        about: uint64[n, 5], filled: tokens, 128 bits of the text, 128 bits of the set.
+        about: int64[3, n], filled: tokens, 128 bits of the set.
     """
     text, marks = bytes_[0], bytes_[1]
     tokens, found, spare = words[0], words[1], words[2]
@@ -86,20 +89,18 @@ def shingle_sets(data, offsets, size, flags, seed, stops, stage1, stage2, bytes_
         start, stop = offsets[i], offsets[i + 1]
         folded = fold(data, start, stop, flags & 0xFF, stage1, stage2, text, marks)
         num_tokens = hash_tokens(text, marks, folded, seed, stops, tokens)
-        a, b = hash_text(data, start, stop, seed)
         num = shingle(tokens, num_tokens, size, step, found)
         if num == 0 and stop > start:
-            found[0] = finish(a ^ _BARE)
+            found[0] = finish(np.uint64(bare[i]) ^ _BARE)
             num = 1
         end = ends[i]
         ends[i + 1] = end + _close(found, num, flags, spare, counts, items, end)
-        about[i, 0] = np.uint64(num_tokens)
-        about[i, 1], about[i, 2] = a, b
-        about[i, 3], about[i, 4] = digest_set(items, end, ends[i + 1])
+        a, b = digest_set(items, end, ends[i + 1])
+        about[0, i], about[1, i], about[2, i] = num_tokens, np.int64(a), np.int64(b)
 
 
 @jit
-def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, about):
+def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, about, digests):
     """The set of ready items of each row: row i has the strings lists[i] to lists[i + 1] of (data, offsets)."""
     found, spare = words[1], words[2]
     ends[0] = 0
@@ -112,6 +113,6 @@ def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, abo
             a, b = finish(a * _BASE + x), finish(b * _BASE + y)
         end = ends[i]
         ends[i + 1] = end + _close(found, last - first, flags, spare, counts, items, end)
-        about[i, 0] = np.uint64(last - first)
-        about[i, 1], about[i, 2] = a, b
-        about[i, 3], about[i, 4] = digest_set(items, end, ends[i + 1])
+        c, d = digest_set(items, end, ends[i + 1])
+        about[0, i], about[1, i], about[2, i] = last - first, np.int64(c), np.int64(d)
+        digests[0, i], digests[1, i] = np.int64(a), np.int64(b)

@@ -13,7 +13,7 @@ import numpy as np
 from samesame.kernels._jit import jit, load64, store64, trailing_zeros
 from samesame.kernels.mixing import hash_bytes
 
-__all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "fold", "hash_tokens", "search"]
+__all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "fold", "hash_tokens", "join_tokens", "search"]
 
 # Flags of `fold`.
 KEEP_CASE = 1
@@ -237,3 +237,30 @@ def hash_tokens(text, marks, size, seed, stops, out):
                     count += 1
         inside = word >> _U63
     return count
+
+
+@jit
+def join_tokens(data, offsets, flags, seed, stops, stage1, stage2, text, marks, out, ends):
+    """Write the tokens of each text, folded, with one space between them, to out[ends[i]:ends[i + 1]].
+
+    `out` holds twice the bytes of all texts and 16 more; the other arguments are those of `fold` and `hash_tokens`.
+    """
+    ends[0] = 0
+    for i in range(offsets.size - 1):
+        size = fold(data, offsets[i], offsets[i + 1], flags, stage1, stage2, text, marks)
+        o = ends[i]
+        began = -1
+        for j in range(size + 1):
+            inside = j < size and marks[j] != _NO_MARK
+            if inside and began < 0:
+                began = j
+            if not inside and began >= 0:
+                if stops.size == 0 or not search(stops, hash_bytes(text, began, j, seed)):
+                    if o > ends[i]:
+                        out[o] = _SPACE_BYTE
+                        o += 1
+                    for k in range(began, j):
+                        out[o] = text[k]
+                        o += 1
+                began = -1
+        ends[i + 1] = o

@@ -18,7 +18,7 @@ from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
 from samesame.kernels.sharing import Each, Stamps
 
-__all__ = ["Decided", "Greedy", "inherit"]
+__all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
 _BLOCK = 8192
 Rows = npt.NDArray[np.int64]
@@ -31,6 +31,9 @@ class Decided(NamedTuple):
     witnesses: Rows
     nums: Rows
     dens: Rows
+
+
+NOBODY = Decided(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""DOCUMENTS to FEATURES for whole documents: a checksum, or the text itself where the checksum can collide.
+"""TEXTS to FEATURES for whole documents: a checksum, or the text itself where the checksum can collide.
 
 1. `items` is what two documents must have in common, all of it: the words of the digest, or (crc32, bytesum) the text.
 2. `set_a`, `set_b` are what they meet by: the digest's first words, or the weak checksum.
@@ -17,8 +17,7 @@ import xxhash
 
 from samesame import arrow, schemas
 from samesame.errors import ConfigError
-from samesame.kernels import shingles as kernel
-from samesame.kernels import unicode
+from samesame.stages.features.words import hash_words, join_words
 
 __all__ = ["TextDigests", "available"]
 
@@ -70,12 +69,11 @@ class TextDigests:
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:
-        return kernel.hash_words(self.stop_words, self.flags)
+        return hash_words(self.stop_words, self.flags, 0)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """FEATURES of a batch of DOCUMENTS."""
+        """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        about = kernel.text_digests(texts.data, texts.offsets)
         contents = self._contents(texts)
         if self.algorithm in _WEAK:
             sums = np.array([self._checksum(content) for content in contents], np.int64)
@@ -84,11 +82,9 @@ class TextDigests:
         else:
             words, offsets = _padded([_STRONG[self.algorithm](content) if content else b"" for content in contents])
             met = _first_words(words, offsets)
-        columns = [np.diff(texts.offsets), np.zeros(len(batch), np.int64), *about, *met]
-        arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-        return pa.RecordBatch.from_arrays(
-            [batch.column("row"), *arrays, arrow.items(words, offsets)], schema=schemas.FEATURES
-        )
+        raw = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")]
+        about = [pa.array(column) for column in (np.zeros(len(batch), np.int64), *met)]
+        return pa.RecordBatch.from_arrays([*raw, *about, arrow.items(words, offsets)], schema=schemas.FEATURES)
 
     def _checksum(self, content: bytes) -> int:
         return zlib.crc32(content) if self.algorithm == "crc32" else _bytesum(content)
@@ -98,7 +94,7 @@ class TextDigests:
         data, ends = memoryview(texts.data), texts.offsets.tolist()
         if not self.normalise:
             return [bytes(data[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        out, out_ends = kernel.joined_tokens(texts.data, texts.offsets, self.flags, self._stops, unicode.tables())
+        out, out_ends = join_words(texts, self.flags, self._stops)
         joined, at = memoryview(out), out_ends.tolist()
         pairs = zip(zip(ends[:-1], ends[1:], strict=True), zip(at[:-1], at[1:], strict=True), strict=True)
         return [bytes(joined[c:d]) or bytes(data[a:b]) for (a, b), (c, d) in pairs]

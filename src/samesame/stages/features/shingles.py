@@ -1,4 +1,4 @@
-"""DOCUMENTS (or ITEMS) to FEATURES: each text's set of shingles.
+"""TEXTS (or ITEMS) to FEATURES: each text's set of shingles.
 
 1. Pure: the same batch gives the same features, whatever stands beside it.
 2. A null or empty text has no items; a text without tokens has one, the hash of its bytes.
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from samesame import arrow, schemas
 from samesame.kernels import shingles as kernel
-from samesame.kernels import tokens, unicode
+from samesame.kernels import unicode
+from samesame.stages.features.words import hash_words
 
 __all__ = ["ItemSets", "ShingleSets"]
 
@@ -30,21 +31,21 @@ class ShingleSets:
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:
-        return hash_words(sorted(self.stop_words), seed=self.seed, keep_case=bool(self.flags & tokens.KEEP_CASE))
+        return hash_words(self.stop_words, self.flags, self.seed)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """FEATURES of a batch of DOCUMENTS."""
+        """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
         room = _Room(longest, int(lengths.sum()) + len(batch) + 1, len(batch))
         kernel.shingle_sets(
-            texts.data, texts.offsets, self.size, self.flags, np.uint64(self.seed), self._stops,
-            tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
+            texts.data, texts.offsets, arrow.ints(batch.column("digest_a")), self.size, self.flags, np.uint64(self.seed),
+            self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
             room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
-        return room.features(batch.column("row"), lengths)
+        return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
 
 
 @dataclass(frozen=True)
@@ -63,27 +64,13 @@ class ItemSets:
         texts = arrow.strings(column.values.fill_null(""))
         longest = int(np.diff(lists).max(initial=0))
         room = _Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        digests = np.empty((2, len(batch)), np.int64)
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, np.uint64(self.seed),
-            room.words, room.counts, room.items, room.ends, room.about,
+            room.words, room.counts, room.items, room.ends, room.about, digests,
         )  # fmt: skip
-        bytes_ = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
-        return room.features(batch.column("row"), bytes_)
-
-
-def hash_words(words: list[str], *, seed: int, keep_case: bool) -> arrow.UInt64s:
-    """The hashes of single-token words, ascending, as `hash_tokens` makes them."""
-    tables = unicode.tables()
-    column = arrow.strings(pa.array(words, pa.large_string()))
-    longest = int(np.diff(column.offsets).max(initial=0))
-    scratch, found = np.zeros((2, 2 * longest + 128), np.uint8), np.zeros(longest + 66, np.uint64)
-    hashes = []
-    for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
-        flags = tokens.KEEP_CASE if keep_case else 0
-        size = tokens.fold(column.data, start, end, flags, tables.stage1, tables.stage2, scratch[0], scratch[1])
-        if tokens.hash_tokens(scratch[0], scratch[1], size, np.uint64(seed), arrow.NO_HASHES, found) == 1:
-            hashes.append(found[0])
-    return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
+        num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
+        return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
 
 
 class _Room:
@@ -94,11 +81,9 @@ class _Room:
         self.counts = np.empty(2 * longest + 130, np.int64)
         self.items = np.empty(most, np.uint64)
         self.ends = np.empty(rows + 1, np.int64)
-        self.about = np.empty((rows, 5), np.uint64)
+        self.about = np.empty((3, rows), np.int64)
 
-    def features(self, rows: pa.Array, num_bytes: arrow.Int64s) -> pa.RecordBatch:
+    def features(self, *raw: pa.Array) -> pa.RecordBatch:
         """The FEATURES batch; the sets are copied out of the roomy buffer."""
         items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
-        about = [pa.array(np.ascontiguousarray(self.about[:, i]).view(np.int64)) for i in range(5)]
-        columns = [rows, pa.array(num_bytes), *about, items]
-        return pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)
+        return pa.RecordBatch.from_arrays([*raw, *map(pa.array, self.about), items], schema=schemas.FEATURES)

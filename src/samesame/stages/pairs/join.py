@@ -20,6 +20,7 @@ __all__ = ["AllPairs", "Found"]
 
 _BLOCK = 4096
 _ROOM = 1 << 14
+_SAMPLED, _RUN = 256, 8  # a prediction looks at so many runs of so many documents
 Rows = npt.NDArray[np.int64]
 
 
@@ -45,18 +46,35 @@ class AllPairs:
 
     def join(self, meeting: Meeting, each: Each, threads: int) -> Iterator[Found]:
         """The pairs, a block of documents at a time."""
+        rows, shared = meeting.entries.rows, self._shared(meeting)
+        stamps = Stamps(rows.size)
+        for low in range(0, rows.size, _BLOCK):
+            high = min(low + _BLOCK, rows.size)
+            for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
+                yield _in_rows(piece, rows)
+
+    def sample(self, meeting: Meeting, each: Each, threads: int) -> tuple[list[Found], float]:
+        """The pairs of some documents with those before them, and by what to multiply for all."""
+        rows, shared = meeting.entries.rows, self._shared(meeting)
+        if rows.size <= _SAMPLED * _RUN:
+            return [], 0.0
+        starts = np.linspace(0, rows.size - _RUN, _SAMPLED).astype(np.int64)
+        stamps = np.zeros(rows.size, np.int32)
+        pieces = [_in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows) for low in starts]
+        return pieces, rows.size / (_SAMPLED * _RUN)
+
+    def _shared(self, meeting: Meeting) -> tuple[Any, ...]:
+        """The arguments that all calls of the kernel have in common."""
         entries = meeting.entries
-        n = entries.rows.size
         fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
         members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
         buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
-        shared = (*entries[1:], fill, *members, *meeting[1:], *self.bound)
-        stamps = Stamps(n)
-        for low in range(0, n, _BLOCK):
-            high = min(low + _BLOCK, n)
-            for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
-                a, b = entries.rows[piece.a], entries.rows[piece.b]
-                yield Found(np.minimum(a, b), np.maximum(a, b), *piece[2:])
+        return (*entries[1:], fill, *members, *meeting[1:], *self.bound)
+
+
+def _in_rows(piece: Found, rows: Rows) -> Found:
+    a, b = rows[piece.a], rows[piece.b]
+    return Found(np.minimum(a, b), np.maximum(a, b), *piece[2:])
 
 
 def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> Found:

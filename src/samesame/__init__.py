@@ -1,0 +1,64 @@
+"""samesame: find the documents that are the same, and nearly the same. The public names, and nothing else.
+
+They load on first use, so that `samesame --help` does not wait for Arrow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from samesame._version import __version__
+
+if TYPE_CHECKING:
+    from samesame.api import Result, dedup, pairs
+    from samesame.errors import (
+        ColumnError,
+        ConfigError,
+        MissingExtraError,
+        OutputError,
+        SameSameError,
+        SourceError,
+        TooManyPairsError,
+    )
+    from samesame.methods import Digest, Jaccard, MinHash
+
+__all__ = [
+    "ColumnError",
+    "ConfigError",
+    "Digest",
+    "Jaccard",
+    "MinHash",
+    "MissingExtraError",
+    "OutputError",
+    "Result",
+    "SameSameError",
+    "SourceError",
+    "TooManyPairsError",
+    "__version__",
+    "dedup",
+    "pairs",
+]
+
+_HOMES = {
+    "samesame.api": ("Result", "dedup", "pairs"),
+    "samesame.errors": (
+        "ColumnError",
+        "ConfigError",
+        "MissingExtraError",
+        "OutputError",
+        "SameSameError",
+        "SourceError",
+        "TooManyPairsError",
+    ),
+    "samesame.methods": ("Digest", "Jaccard", "MinHash"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'samesame' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,369 @@
+"""What a user calls: dedup and pairs, and the results to be questioned.
+
+1. The first argument is what to read; everything else goes by keyword.
+2. A list is documents; several sources are a tuple: `dedup(("a.jsonl", "b.parquet"))`.
+3. Results are immutable: asking for another threshold gives another result.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import pipeline
+from samesame._version import __version__
+from samesame.engines.local import Local
+from samesame.errors import ConfigError
+from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, by_name
+from samesame.outputs import tables
+from samesame.results import Clock, Progress, Stats
+from samesame.sources import Columns, open_parts
+from samesame.sources.reading import Reading
+from samesame.sources.taking import take
+from samesame.stages.clusters.keepers import Decided
+from samesame.stages.clusters.policies import Keep
+from samesame.stages.pairs.expand import Groups, Listed
+
+__all__ = ["Pairs", "Result", "dedup", "pairs"]
+
+Rows = npt.NDArray[np.int64]
+
+_PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
+_NUM_LARGEST = 5
+
+
+def dedup(
+    source: Any,
+    *,
+    method: Method | str | None = None,
+    keep: str = "first",
+    against: Any = None,
+    within: bool = True,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    features_column: str | None = None,
+    strict: bool = False,
+    threads: int | None = None,
+    batch_rows: int | None = None,
+    progress: Progress | None = None,
+) -> "Result":
+    """Find near-duplicates and decide which documents stay.
+
+    Args:
+        source: A path, glob or URL; a list of texts or of dicts; anything with `__arrow_c_stream__`; a tuple of such.
+        method: A recipe, or the name of one with its defaults; `Jaccard()` if None.
+        keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays.
+        against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
+        within: Whether documents of `source` are compared with each other as well.
+        text_column: The column of texts; default `text`, else `content`, else the only one of strings.
+        id_column: The column of ids; default `id`, else `source:row`.
+        features_column: A list column of ready items that takes the place of the text.
+        strict: Whether a record that cannot be read is an error.
+        threads: How many; default one for each processor. The answer does not depend on it.
+        batch_rows: At most so many documents in a batch. The answer does not depend on it.
+        progress: Who watches.
+
+    Raises:
+        ConfigError: The recipe cannot be.
+        SourceError: A source cannot be read.
+
+    Example:
+        >>> found = dedup(["a rose is a rose is a rose", "A rose is a rose is a rose.", "a daisy"])
+        >>> found.stats.removed
+        1
+    """
+    recipe = _recipe(method)
+    policy = Keep.parse(keep)
+    columns = Columns(text_column, id_column, policy.column, features_column)
+    _check(recipe, columns)
+    reading = _reading(source, against, columns, strict=strict, batch_rows=batch_rows, progress=progress)
+    clock = Clock(progress)
+    state = pipeline.prepare(reading, recipe, policy, _engine(threads), clock, ready_items=features_column is not None)
+    decided = pipeline.decide(state, recipe.threshold, clock, within=within)
+    run = _Run(reading, state, clock, {"keep": keep, "within": within})
+    return Result(run, recipe, decided)
+
+
+def pairs(
+    source: Any,
+    *,
+    method: Method | str | None = None,
+    against: Any = None,
+    identical: str = "all",
+    max_pairs: int = 100_000_000,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    features_column: str | None = None,
+    strict: bool = False,
+    threads: int | None = None,
+    batch_rows: int | None = None,
+    progress: Progress | None = None,
+) -> "Pairs":
+    """Find every verified pair.
+
+    Args:
+        source: As in `dedup`.
+        method: As in `dedup`.
+        against: Documents of another side: only pairs of one document of each side are given.
+        identical: `all` pairs of documents with the same features, or a `star` from the first of each such group (which
+            then stands for the group in pairs with others, too).
+        max_pairs: More than so many are refused before they fill the memory.
+        text_column: As in `dedup`.
+        id_column: As in `dedup`.
+        features_column: As in `dedup`.
+        strict: As in `dedup`.
+        threads: As in `dedup`.
+        batch_rows: As in `dedup`.
+        progress: As in `dedup`.
+
+    Raises:
+        TooManyPairsError: There are more than `max_pairs`.
+
+    Example:
+        >>> pairs(["a rose is a rose", "a rose is a rose", "a daisy"]).table.num_rows
+        1
+    """
+    if identical not in ("all", "star"):
+        raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
+    if identical == "star" and against is not None:
+        raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
+    recipe = _recipe(method)
+    columns = Columns(text_column, id_column, None, features_column)
+    _check(recipe, columns)
+    reading = _reading(source, against, columns, strict=strict, batch_rows=batch_rows, progress=progress)
+    clock = Clock(progress)
+    engine = _engine(threads)
+    state = pipeline.prepare(
+        reading, recipe, Keep.parse("first"), engine, clock, ready_items=features_column is not None
+    )
+    with clock("joining"):
+        parts = list(pipeline.join(state, recipe.threshold, Groups(state.best, identical == "star"), max_pairs))
+        found = _sorted(parts, reading.num_against if against is not None else None)
+    return Pairs(_Run(reading, state, clock, {"identical": identical}), recipe, found)
+
+
+def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
+    """All parts as one, by (a, b); with two sides, only the pairs across."""
+    a, b, similarity = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((b, a))
+    if num_against is not None:
+        order = order[(a[order] < num_against) & (b[order] >= num_against)]
+    return Listed(a[order], b[order], similarity[order])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all results of one run share."""
+
+    reading: Reading
+    state: pipeline.State
+    clock: Clock
+    settings: dict[str, Any]
+
+    @cached_property
+    def names(self) -> tables.Names:
+        return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @cached_property
+    def measure(self) -> str:
+        recipe = self.state.method
+        estimated = isinstance(recipe, MinHash) and recipe.verify == "estimate"
+        return "estimated" if estimated else recipe.measure
+
+    @cached_property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        about, best = self.state.about, self.state.best
+        entries = self.state.meeting.entries if self.state.meeting else None
+        sizes = [part.size_bytes() for part in self.reading.all_parts]
+        return Stats(
+            documents=about.sizes.size,
+            against=self.reading.num_against,
+            text_bytes=int(about.text_bytes.sum()),
+            skipped=len(self.reading.skipped),
+            empty=int((about.sizes == 0).sum()),
+            bare=int(((about.num_tokens == 0) & (about.sizes > 0)).sum()) if self.measure != "digest" else 0,
+            repeated_ids=tables.repeated_ids(self.reading.origins),
+            distinct=int((best == np.arange(best.size)).sum()),
+            features=int(about.sizes[best == np.arange(best.size)].sum()),
+            keys=self.state.num_keys,
+            meeting=0 if entries is None else entries.rows.size,
+            measure=self.measure,
+            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
+            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
+            bytes_read=None if None in sizes else sum(size for size in sizes if size is not None),
+            recipe={**self.state.method.record(), **self.settings},
+            versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """Which documents stay, which go, and why."""
+
+    _run: _Run
+    method: Method
+    _decided: Decided
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        known, decided, about = self._run.stats, self._decided, self._run.state.about
+        exact = int(about.same_text(decided.rows, decided.witnesses).sum())
+        keepers, sizes = np.unique(decided.witnesses, return_counts=True)
+        largest = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
+        ids = self._run.names.of(keepers[largest])[0].to_pylist()
+        return replace(
+            known,
+            exact_copies=exact,
+            near_copies=decided.rows.size - exact,
+            removed=decided.rows.size,
+            kept=known.documents - known.against - decided.rows.size,
+            clusters=keepers.size,
+            largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
+            recipe={**known.recipe, **self.method.record()},
+        )
+
+    @cached_property
+    def removals(self) -> pa.Table:
+        """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
+        decided = self._decided
+        return tables.removed_table(
+            self._run.names, decided.rows, decided.witnesses, self._similarity, self._run.measure
+        )
+
+    @cached_property
+    def clusters(self) -> pa.Table:
+        """Keepers and the documents that they are the witness of, cluster by cluster."""
+        return tables.clusters_table(self._run.names, self._decided.rows, self._decided.witnesses, self._similarity)
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """Each removed document with its witness, as a pair."""
+        rows, witnesses = self._decided.rows, self._decided.witnesses
+        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
+        order = np.lexsort((b, a))
+        return tables.pairs_table(self._run.names, a[order], b[order], self._similarity[order], self._run.measure)
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return tables.skipped_table(self._run.reading.skipped)
+
+    def kept(self) -> pa.Table:
+        """The documents that stay, with all their columns."""
+        return self._documents(stay=True)
+
+    def removed(self) -> pa.Table:
+        """The documents that go, with all their columns."""
+        return self._documents(stay=False)
+
+    def at(self, *, threshold: Any) -> "Result":
+        """The result at a higher threshold, decided anew on the stored keys and features.
+
+        Raises:
+            ConfigError: The threshold is lower than the run's, or the method has none.
+        """
+        recipe = self._run.state.method
+        if isinstance(recipe, Digest):
+            raise ConfigError("method=digest has no threshold", hint="Run again with another method.")
+        settings = {**self.method.model_dump(), "threshold": threshold}
+        higher = type(recipe)(**settings)
+        if higher.threshold < recipe.threshold:
+            message = f"threshold={threshold} is below the run's own, {float(recipe.threshold)}: its keys may miss pairs"
+            raise ConfigError(message, hint="Run again with the lower threshold.")
+        decided = pipeline.decide(
+            self._run.state, higher.threshold, Clock(), within=self._run.settings["within"]
+        )
+        return Result(self._run, higher, decided)
+
+    @cached_property
+    def _similarity(self) -> npt.NDArray[np.float64]:
+        return self._decided.nums / self._decided.dens
+
+    def _documents(self, *, stay: bool) -> pa.Table:
+        reading = self._run.reading
+        origins, first = self._run.names.origins, reading.num_against
+        gone = np.zeros(len(origins), np.bool_)
+        gone[self._decided.rows] = True
+        source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
+        found = []
+        for number, part in enumerate(reading.parts, start=len(reading.against)):
+            here = source == number
+            chosen = position[here & ~gone] if stay else position[here & gone]
+            found.append(take(part, chosen, reading.columns))
+        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All similar pairs."""
+
+    _run: _Run
+    method: Method
+    _found: Listed
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Rows a < b: their ids, sources and rows, the similarity and the measure."""
+        return tables.pairs_table(
+            self._run.names, self._found.a, self._found.b, self._found.similarity, self._run.measure
+        )
+
+    @property
+    def pairs(self) -> pa.Table:
+        """The same as `table`."""
+        return self.table
+
+    @property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        return self._run.stats
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return tables.skipped_table(self._run.reading.skipped)
+
+
+def _recipe(method: Method | str | None) -> Method:
+    if method is None:
+        return Jaccard()
+    return by_name(method) if isinstance(method, str) else method
+
+
+def _check(recipe: Method, columns: Columns) -> None:
+    if columns.items is None:
+        return
+    if columns.text is not None:
+        raise ConfigError(f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place")
+    if not isinstance(recipe, Shingled):
+        message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
+        raise ConfigError(message, hint="Choose jaccard or minhash.")
+    given = [name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default]
+    if given:
+        raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
+
+
+def _reading(
+    source: Any, against: Any, columns: Columns, *, strict: bool, batch_rows: int | None, progress: Progress | None
+) -> Reading:
+    sides = [open_parts(_several(side), columns=columns) for side in (source, against)]
+    settings = {} if progress is None else {"progress": progress}
+    return Reading(sides[0], columns, sides[1], batch_rows=batch_rows, strict=strict, **settings)
+
+
+def _several(source: Any) -> list[Any]:
+    if source is None:
+        return []
+    return list(source) if isinstance(source, tuple) else [source]
+
+
+def _engine(threads: int | None) -> Local:
+    if threads is not None and threads < 1:
+        raise ConfigError(f"threads={threads} is not at least 1", hint="Leave it out to use all processors.")
+    return Local(threads or 0)

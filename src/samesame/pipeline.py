@@ -1,0 +1,162 @@
+"""The data flow, once, against the engine's verbs:
+
+    documents → texts → features → (sketches) → keys → pairs or clusters
+
+1. A method is a choice of stages (`steps`), never a flow of its own.
+2. This is the one place where sources, stages and engines meet.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.engines.base import Engine, Stage
+from samesame.kernels import shingles, tokens
+from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, TextRecipe
+from samesame.results import Clock
+from samesame.sources.reading import Reading
+from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
+from samesame.stages.clusters.policies import Keep, ranks
+from samesame.stages.features.about import About, CountRows, Describe
+from samesame.stages.features.digests import TextDigests
+from samesame.stages.features.shingles import ItemSets, ShingleSets
+from samesame.stages.keys.bands import BandKeys
+from samesame.stages.keys.prefix import CountItems, PrefixKeys
+from samesame.stages.pairs import measures
+from samesame.stages.pairs.expand import Groups, Listed, check_number
+from samesame.stages.pairs.join import AllPairs
+from samesame.stages.sketches.minhash import Signatures
+from samesame.stages.texts.raw import Texts
+from samesame.stages.texts.stopwords import stop_words
+
+__all__ = ["State", "decide", "join", "prepare", "steps"]
+
+
+class Steps(NamedTuple):
+    """What stands at each arrow for one method."""
+
+    features: tuple[Stage, ...]
+    measure: int
+    counted: bool = False  # keys need the count table of all items
+    sketches: Stage | None = None
+    keys: Callable[[Any], Stage] | None = None  # from the count table (or None); None: equal features are all there is
+    by_sketch: bool = False  # verified by the sketches, not by the features
+
+
+def steps(method: Method, *, ready_items: bool = False) -> Steps:
+    """The stages of a method."""
+    match method:
+        case Digest():
+            return Steps((_texts(method), _digests(method)), measures.EQUAL)
+        case Jaccard():
+            bound = measures.bound(measures.JACCARD, method.threshold)
+            features = _sets(method, ready_items=ready_items)
+            return Steps(features, bound.measure, counted=True, keys=lambda table: PrefixKeys(bound, table))
+        case MinHash():
+            estimated = method.verify == "estimate"
+            measure = measures.AGREEMENT if estimated else measures.JACCARD
+            bands = BandKeys(method)
+            features = _sets(method, ready_items=ready_items)
+            return Steps(features, measure, sketches=Signatures(method), keys=lambda _: bands, by_sketch=estimated)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a run knows once all documents that could be similar have met."""
+
+    method: Method
+    engine: Engine
+    about: About  # of every document
+    best: npt.NDArray[np.int64]  # for each row the best row with equal features
+    measure: int
+    num_against: int = 0
+    num_keys: int = 0
+    meeting: Any = None
+
+
+def prepare(
+    reading: Reading, method: Method, keep: Keep, engine: Engine, clock: Clock, *, ready_items: bool = False
+) -> State:
+    """Read all documents, and bring together those that share a key."""
+    step = steps(method, ready_items=ready_items)
+    with clock("features"):
+        flow = engine.load(reading)
+        for stage in step.features:
+            flow = engine.map(flow, stage)
+        features = engine.keep(flow)
+        about = Describe.close(engine.fold(features, Describe()))
+    with clock("identical"):
+        priority = ranks(keep, about.text_bytes, reading.order, reading.num_against)
+        best = engine.collapse(features, priority)
+        distinct = engine.only(features, best == np.arange(best.size))
+    state = State(method, engine, about, best, step.measure, reading.num_against)
+    if step.keys is None:
+        return state
+    with clock("counts"):
+        table = engine.fold(distinct, CountItems(int(about.sizes.sum()))) if step.counted else None
+    with clock("keys"):
+        sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
+        sketches = engine.keep(sketches) if step.by_sketch else sketches
+        keys = engine.keep(engine.map(sketches, step.keys(table)))
+    with clock("meeting"):
+        num_keys = engine.fold(keys, CountRows())
+        return replace(state, num_keys=sum(num_keys), meeting=engine.meet(keys, sketches if step.by_sketch else distinct, priority))
+
+
+def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:
+    """Who is removed, and by which witness."""
+    with clock("deciding"):
+        bound = measures.bound(state.measure, threshold)
+        rule = Greedy(bound, state.num_against, within)
+        decided = state.engine.decide(state.meeting, rule) if state.meeting else NOBODY
+        return inherit(decided, state.best, state.num_against, within=within)
+
+
+def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
+    """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
+    rule = AllPairs(measures.bound(state.measure, threshold))
+    total = groups.num_within()
+    if state.meeting:
+        sampled, times = state.engine.sample(state.meeting, rule)
+        check_number(total + times * sum(groups.num_between(part.a, part.b) for part in sampled), most)
+        for found in state.engine.join(state.meeting, rule):
+            total += groups.num_between(found.a, found.b)
+            check_number(total, most)
+            yield groups.between(found)
+    check_number(total, most)
+    yield groups.within()
+
+
+def _texts(recipe: TextRecipe) -> Stage:
+    return Texts(recipe.nfkc, recipe.strip_accents)
+
+
+def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:
+    flags = (
+        _token_flags(recipe)
+        | (tokens.CHARS if recipe.unit == "chars" else 0)
+        | (tokens.SPACE if recipe.space_is_token else 0)
+        | (shingles.REPEATS if recipe.repeats else 0)
+        | (0 if recipe.overlapping else shingles.NOT_OVERLAPPING)
+    )
+    if ready_items:
+        return (ItemSets(flags, recipe.seed),)
+    return _texts(recipe), ShingleSets(recipe.shingle_size, flags, recipe.seed, _stops(recipe))
+
+
+def _digests(recipe: Digest) -> Stage:
+    return TextDigests(recipe.algorithm, recipe.normalise, _token_flags(recipe), _stops(recipe))
+
+
+def _token_flags(recipe: TextRecipe) -> int:
+    return (tokens.KEEP_CASE if recipe.keep_case else 0) | (tokens.PUNCTUATION if recipe.keep_punctuation else 0)
+
+
+def _stops(recipe: TextRecipe) -> frozenset[str]:
+    return stop_words(
+        recipe.stop_words, keep_case=recipe.keep_case, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents
+    )

@@ -1,0 +1,77 @@
+"""What is remembered of every document once its features are put away: a few numbers each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import arrow
+
+__all__ = ["About", "Describe"]
+
+_COLUMNS = ("text_bytes", "digest_a", "digest_b", "num_tokens")
+_EMPTY = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class About:
+    """Numbers by row."""
+
+    text_bytes: npt.NDArray[np.int64]
+    digest_a: npt.NDArray[np.int64]
+    digest_b: npt.NDArray[np.int64]
+    num_tokens: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]  # items in the features
+
+    def same_text(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether rows a[i] and b[i] have the same raw text."""
+        return (self.digest_a[a] == self.digest_a[b]) & (self.digest_b[a] == self.digest_b[b])
+
+
+@dataclass(frozen=True)
+class Describe:
+    """The fold that collects About's columns, batch by batch."""
+
+    def start(self) -> list[tuple[npt.NDArray[np.int64], ...]]:
+        """Nothing yet."""
+        return []
+
+    def add(
+        self, state: list[tuple[npt.NDArray[np.int64], ...]], batch: pa.RecordBatch, part: int, parts: int
+    ) -> list[tuple[npt.NDArray[np.int64], ...]]:
+        """Add a batch of FEATURES; there is nothing to share out, so part 0 does it."""
+        if part == 0:
+            columns = [arrow.ints(batch.column(name)) for name in _COLUMNS]
+            state.append((*columns, arrow.lists(batch.column("items")).sizes))
+        return state
+
+    def merge(
+        self, a: list[tuple[npt.NDArray[np.int64], ...]], b: list[tuple[npt.NDArray[np.int64], ...]]
+    ) -> list[tuple[npt.NDArray[np.int64], ...]]:
+        """One after the other."""
+        return a + b
+
+    @staticmethod
+    def close(state: list[tuple[npt.NDArray[np.int64], ...]]) -> About:
+        """The columns whole."""
+        return About(*(np.concatenate(column) for column in zip(*state, strict=True))) if state else About(*[_EMPTY] * 5)
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """The fold that counts rows; the state is a list of counts."""
+
+    def start(self) -> list[int]:
+        """Nothing yet."""
+        return []
+
+    def add(self, state: list[int], batch: pa.RecordBatch, part: int, parts: int) -> list[int]:
+        """Count a batch."""
+        if part == 0:
+            state.append(len(batch))
+        return state
+
+    def merge(self, a: list[int], b: list[int]) -> list[int]:
+        """Both."""
+        return a + b

@@ -1,0 +1,97 @@
+"""From pairs of distinct features to pairs of documents: groups of equals stand behind each.
+
+1. `all`: every document of one group with every one of the other, and all pairs within a group.
+2. `star`: groups are represented by their best document, and within a group only it is paired with the others.
+3. Numbers are predicted before anything is filled.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.errors import TooManyPairsError
+from samesame.stages.pairs.join import Found
+
+__all__ = ["Groups", "Listed", "check_number"]
+
+Rows = npt.NDArray[np.int64]
+
+
+class Listed(NamedTuple):
+    """Pairs of documents: rows a < b, ascending, with similarities."""
+
+    a: Rows
+    b: Rows
+    similarity: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Documents with equal features: best[row] is the representative of row."""
+
+    best: Rows
+    star: bool = False
+
+    @cached_property
+    def sizes(self) -> Rows:
+        """By row: how many documents the row stands for; 0 for one that another represents."""
+        return np.bincount(self.best, minlength=self.best.size)
+
+    @cached_property
+    def _members(self) -> tuple[Rows, Rows]:
+        """(rows ordered by representative, where the group of each representative starts)."""
+        return np.argsort(self.best, kind="stable"), np.cumsum(self.sizes) - self.sizes
+
+    def num_within(self) -> int:
+        """Pairs of documents with equal features."""
+        sizes = self.sizes[self.sizes > 1]
+        return int((sizes - 1).sum() if self.star else (sizes * (sizes - 1) // 2).sum())
+
+    def num_between(self, a: Rows, b: Rows) -> int:
+        """Pairs of documents behind pairs of representatives."""
+        return a.size if self.star else int((self.sizes[a] * self.sizes[b]).sum())
+
+    def between(self, found: Found) -> Listed:
+        """The pairs of documents behind pairs of representatives."""
+        similarity = found.nums / found.dens
+        if self.star:
+            return _ordered(found.a, found.b, similarity)
+        order, starts = self._members
+        across = self.sizes[found.b]
+        times = self.sizes[found.a] * across
+        which = np.repeat(np.arange(times.size), times)
+        nth = np.arange(which.size) - np.repeat(np.cumsum(times) - times, times)
+        a = order[starts[found.a[which]] + nth // across[which]]
+        b = order[starts[found.b[which]] + nth % across[which]]
+        return _ordered(a, b, similarity[which])
+
+    def within(self) -> Listed:
+        """The pairs of documents with equal features."""
+        copies = np.flatnonzero(self.best != np.arange(self.best.size))
+        if self.star:
+            return _ordered(self.best[copies], copies, np.ones(copies.size))
+        order, starts = self._members
+        leaders = np.flatnonzero(self.sizes > 1)
+        rows = np.concatenate([order[starts[x] : starts[x] + self.sizes[x]] for x in leaders] or [copies])
+        sizes = np.repeat(self.sizes[leaders], self.sizes[leaders])
+        nth = np.arange(rows.size) - np.repeat(np.cumsum(self.sizes[leaders]) - self.sizes[leaders], self.sizes[leaders])
+        later = sizes - nth - 1  # members behind each member of its group
+        a = np.repeat(np.arange(rows.size), later)
+        b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(later) - later, later)
+        return _ordered(rows[a], rows[b], np.ones(a.size))
+
+
+def check_number(number: float, most: int) -> None:
+    """Refuse to go on with more pairs than wanted."""
+    if number > most:
+        raise TooManyPairsError(
+            f"about {number:,.0f} pairs or more: above max_pairs={most:,}",
+            hint="Raise max_pairs, raise the threshold, or write groups of identical documents as a star.",
+        )
+
+
+def _ordered(a: Rows, b: Rows, similarity: npt.NDArray[np.float64]) -> Listed:
+    return Listed(np.minimum(a, b), np.maximum(a, b), similarity)
