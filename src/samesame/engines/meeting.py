@@ -76,13 +76,15 @@ def _renumber(rows: Rows, places: Int32s, buckets: Rows, num_buckets: int, ranks
     docs = numbers[ranks[rows]]
     row_of = np.empty(ranks.size, np.int64)
     row_of[ranks] = np.arange(ranks.size)
-    starts = np.zeros(int(by_rank.sum()) + 2, np.int64)
-    starts[2:] = np.bincount(docs, minlength=starts.size - 2)
+    num_docs = int(by_rank.sum())
+    starts = np.zeros(num_docs + 1, np.int64)
+    np.cumsum(np.bincount(docs, minlength=num_docs), out=starts[1:])
     out_buckets, out_places = np.empty(rows.size, np.int64), np.empty(rows.size, np.int32)
-    kernel.order_entries(docs, buckets, places, starts, out_buckets, out_places)
+    fill, packed = np.zeros(num_docs, np.int64), np.empty(rows.size, np.uint64)
+    kernel.order_entries(docs, buckets, places, starts, fill, packed, out_buckets, out_places)
     bucket_starts = np.zeros(num_buckets + 1, np.int64)
     np.cumsum(np.bincount(buckets, minlength=num_buckets), out=bucket_starts[1:])
-    return Entries(row_of[by_rank], starts[:-1], out_buckets, out_places, bucket_starts)
+    return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
 
 
 def take_lists(batches: Iterable[pa.RecordBatch], rows: Rows, each: Each) -> tuple[arrow.UInt64s, Rows]:

@@ -10,6 +10,8 @@ from samesame.kernels.sets import same_items
 
 __all__ = ["Entries", "Meeting", "count_parts", "deal", "fill_members", "gather", "group_equal", "mark_shared", "order_entries"]
 
+_U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
 
 class Entries(NamedTuple):
     """Which documents stand in which buckets; documents are numbered by priority, 0 the most worth keeping."""
@@ -74,25 +76,21 @@ def mark_shared(keys, order, rows, places, out_rows, out_places, out_buckets):
 
 
 @jit
-def order_entries(docs, buckets, places, starts, out_buckets, out_places):
+def order_entries(docs, buckets, places, starts, fill, packed, out_buckets, out_places):
     """Deal entries to their documents, each document's by ascending place.
 
-    `starts` (int64[n + 2]) comes with the counts of document d at starts[d + 2] and leaves with its first entry at
-    starts[d].
+    The entries of document d go to starts[d] on; `fill` (int64[n], zeros) counts them; `packed` is uint64 scratch of
+    the size of the output. Documents on heavy corpora have hundreds of entries: sorting, not insertion.
     """
-    for d in range(2, starts.size):
-        starts[d] += starts[d - 1]
     for i in range(docs.size):
         d = docs[i]
-        at = starts[d + 1]
-        starts[d + 1] = at + 1
-        low = starts[d]
-        while at > low and out_places[at - 1] > places[i]:
-            out_places[at] = out_places[at - 1]
-            out_buckets[at] = out_buckets[at - 1]
-            at -= 1
-        out_places[at] = places[i]
-        out_buckets[at] = buckets[i]
+        packed[starts[d] + fill[d]] = (np.uint64(places[i] + 1) << _U32) | np.uint64(buckets[i])
+        fill[d] += 1
+    for d in range(fill.size):
+        packed[starts[d] : starts[d + 1]].sort()
+    for i in range(docs.size):
+        out_places[i] = np.int32(packed[i] >> _U32) - 1
+        out_buckets[i] = np.int64(packed[i] & _LOW32)
 
 
 @jit
