@@ -17,6 +17,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from samesame.sources import Columns, Part, Skipped, open_parts
+from samesame.sources.files import File
+from samesame.sources.streams import COMPRESSIONS as SUFFIXES
+from samesame.sources.streams import chunks
 
 Rows = list[dict[str, Any]]
 
@@ -28,7 +31,8 @@ _CHARACTERS = st.one_of(
     st.characters(codec="utf-8"),
 )
 TEXTS = st.lists(_CHARACTERS, max_size=12).map("".join)
-ROWS = st.lists(st.fixed_dictionaries({"id": TEXTS.map("i".__add__), "text": st.none() | TEXTS, "n": st.integers(0, 9)}), max_size=12)
+_ROW = {"id": TEXTS.map("i".__add__), "text": st.none() | TEXTS, "n": st.integers(0, 9)}
+ROWS = st.lists(st.fixed_dictionaries(_ROW), max_size=12)
 
 
 def write(folder: Path, rows: Rows, kind: str, compression: str = "") -> Path:
@@ -65,6 +69,11 @@ def compressed(data: bytes, compression: str) -> bytes:
             return bytes(out.getvalue())
         case _:
             return data
+
+
+def decompressed(path: Path) -> bytes:
+    """The contents of a file."""
+    return b"".join(chunks(File(str(path)), SUFFIXES.get(path.suffix)))
 
 
 def table_of(rows: Rows) -> pa.Table:

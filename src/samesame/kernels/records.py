@@ -39,7 +39,7 @@ def split_records(data: Bytes, delimiter: int, *, final: bool) -> tuple[Int64s, 
 
 
 @jit
-def _split(data, special, settings, starts, ends, lines, fields, totals):  # type: ignore[no-untyped-def]
+def _split(data, special, settings, starts, ends, lines, fields, totals):
     """Fill the four arrays; totals becomes (records, bytes consumed, lines in them).
 
     `special` (bool[256]) marks delimiter, LF and CR; `settings` is (delimiter, whether the data is final).

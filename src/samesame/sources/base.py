@@ -56,8 +56,13 @@ class Annotations:
 class Part(Protocol):
     """One file, table or stream of records."""
 
-    name: str  # what ids, reports and removed.parquet call it
-    target: str  # its path below kept/
+    @property
+    def name(self) -> str:
+        """What ids, reports and removed.parquet call it."""
+
+    @property
+    def target(self) -> str:
+        """Its path below kept/."""
 
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""

@@ -192,7 +192,8 @@ def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
         return column.cast(pa.large_string())
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.large_string())
-    raise ColumnError(f"{source}: column {name!r} is {kind}, not text", hint="Choose a string column with --text-column.")
+    message = f"{source}: column {name!r} is {kind}, not text"
+    raise ColumnError(message, hint="Choose a string column with --text-column.")
 
 
 def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
@@ -204,8 +205,10 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
     if not _not_utf8(found):
         return found.cast(pa.string())
     # bytes that may be no UTF-8: an id only has to be tellable from others
-    values = column.cast(pa.large_binary()).to_pylist()
-    return pa.array([None if value is None else value.decode("utf-8", "backslashreplace") for value in values], pa.string())
+    values = (
+        value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
+    )
+    return pa.array(list(values), pa.string())
 
 
 def _items(column: pa.Array, name: str, source: str) -> pa.Array:

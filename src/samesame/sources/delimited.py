@@ -26,7 +26,7 @@ from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import Chosen, choose, is_stringlike, records
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
-from samesame.sources.streams import Block, Records, blocks, chunks, sink, without_bom, without_removed
+from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
 from samesame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["Delimited"]
@@ -52,11 +52,11 @@ class Delimited(FilePart):
             good = _good(block, header, skip, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
-                batch = _ready(_parsed(block, good, header, chosen.names(), self.delimiter), chosen, order)
+                raw = _parsed(block, good, _Wanted(header.names, chosen.names(), self.delimiter))
+                batch = _ready(raw, chosen, order)
                 yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name)
             if block.broken:
-                last = block.line + block.records.num_lines
-                skip(Skipped(self.name, None, last, f"unread from here on: {block.broken}"))
+                skip(unread_rest(block, self.name))
 
     def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
         """Write header and raw records to `target` without the `removed` positions (ascending), or with annotations."""
@@ -102,10 +102,12 @@ class Delimited(FilePart):
     def _choose(self, columns: Columns, header: "_Header", block: Block, good: npt.NDArray[np.int64]) -> Chosen:
         names = header.names
         if columns.items is not None:
-            raise ColumnError(f"{self.name} is delimited text: it has no list column", hint="Use JSON lines or Parquet.")
+            raise ColumnError(
+                f"{self.name} is delimited text: it has no list column", hint="Use JSON lines or Parquet."
+            )
         strings: list[str] = []
         if not {"text", "content", columns.text}.intersection(names):
-            sample = _parsed(block, good[:_SNIFFED], header, names, self.delimiter, kind=None)
+            sample = _parsed(block, good[:_SNIFFED], _Wanted(names, names, self.delimiter, None))
             strings = [name for name, field in zip(names, sample.schema, strict=True) if is_stringlike(field.type)]
         return choose(columns, names, strings, self.name)
 
@@ -116,7 +118,8 @@ class Delimited(FilePart):
             good = _good(block, header, lambda _: None, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
-                values = _null_if_empty(_parsed(block, good, header, [str(chosen.order)], self.delimiter).column(0))
+                raw = _parsed(block, good, _Wanted(header.names, [str(chosen.order)], self.delimiter))
+                values = _null_if_empty(raw.column(0))
                 while not _fits(values, kinds[0]):
                     kinds = kinds[1:]
         return kinds[0]
@@ -184,31 +187,33 @@ def _with_lines(skip: Skip, block: Block) -> Skip:
     return report
 
 
-def _parsed(
-    block: Block,
-    good: npt.NDArray[np.int64],
-    header: _Header,
-    names: Sequence[str],
-    delimiter: str,
-    *,
-    kind: pa.DataType | None = _BINARY,
-) -> pa.RecordBatch:
-    """Some columns of the good records, as bytes; or with no `kind` as what pyarrow takes them for."""
+class _Wanted(NamedTuple):
+    """Which columns to parse: as bytes, or with no `kind` as what pyarrow takes them for."""
+
+    header: Sequence[str]
+    names: Sequence[str]
+    delimiter: str
+    kind: pa.DataType | None = _BINARY
+
+
+def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.RecordBatch:
+    """Some columns of the good records."""
     starts, ends = block.records.starts[good], block.records.ends[good]
     if len(good) == len(block.records.starts):
         data = block.data[int(starts[0]) : int(ends[-1])]
     else:
-        data = memoryview(b"".join(block.data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)))
-    columns = {f"f{header.names.index(name)}": name for name in names}
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        data = memoryview(b"".join(block.data[start:end] for start, end in spans))
+    columns = {f"f{wanted.header.index(name)}": name for name in wanted.names}
     table = pyarrow.csv.read_csv(
         pa.BufferReader(pa.py_buffer(data)),
         read_options=pyarrow.csv.ReadOptions(
             autogenerate_column_names=True, block_size=max(1 << 20, int((ends - starts).max()) + 2)
         ),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=wanted.delimiter, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
             include_columns=list(columns),
-            column_types=None if kind is None else dict.fromkeys(columns, kind),
+            column_types=None if wanted.kind is None else dict.fromkeys(columns, wanted.kind),
             check_utf8=False,
         ),
     )
@@ -234,7 +239,8 @@ def _as_strings(values: pa.Array) -> pa.Array:
     try:
         return values.cast(pa.string())
     except pa.ArrowInvalid:
-        return pa.array([value and value.decode("utf-8", "backslashreplace") for value in values.to_pylist()], pa.string())
+        decoded = (value and value.decode("utf-8", "backslashreplace") for value in values.to_pylist())
+        return pa.array(list(decoded), pa.string())
 
 
 def _fits(values: pa.Array, kind: pa.DataType) -> bool:

@@ -6,12 +6,13 @@
 """
 
 import glob
+import itertools
 import os
 import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
@@ -24,13 +25,12 @@ from samesame.sources.folder import TextFolder
 from samesame.sources.jsonl import JsonLines
 from samesame.sources.memory import Memory, table_of
 from samesame.sources.parquet import Parquet
-from samesame.sources.parts import FilePart
 from samesame.sources.streams import COMPRESSIONS
 from samesame.sources.targets import with_own_targets
 
 __all__ = ["Parts", "open_parts"]
 
-_DATA: dict[str, type[FilePart]] = {
+_DATA: dict[str, Callable[..., Part]] = {
     ".arrow": Feather,
     ".csv": Delimited,
     ".feather": Feather,
@@ -124,20 +124,27 @@ def _texts_together(sources: Sequence[Any]) -> Iterator[Any]:
 
 
 def _together(paths: list[str]) -> Iterator[_Listing]:
-    if paths:
-        root = os.path.commonpath([os.path.dirname(path) for path in paths]) if not any(map(is_url, paths)) else ""
-        yield _Listing(root, [os.path.relpath(path, root) if root else path for path in paths], explicit=True)
+    pieces = [path.split("/") for path in paths]
+    levels = zip(*(piece[:-1] for piece in pieces), strict=False)
+    common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
+    # a copy must not leave kept/ through `..` or a path from the root
+    apart = any({"..", ""}.intersection(piece[common:-1]) for piece in pieces)
+    groups = [[path] for path in paths] if apart else [paths] if paths else []
+    for group in groups:
+        depth = common if len(groups) == 1 else group[0].count("/")
+        root = "/".join(group[0].split("/")[:depth]) or ("/" if group[0].startswith("/") else "")
+        yield _Listing(root, ["/".join(path.split("/")[depth:]) for path in group], explicit=True)
 
 
 def _located(path: str) -> _Listing:
     if is_url(path):
         return _located_remotely(path)
     with mishaps(path):
-        if os.path.isdir(path):
+        if Path(path).is_dir():
             return _inside(path, list(_walked(path)))
         if glob.has_magic(path) and not os.path.lexists(path):
             return _matched(path)
-        os.stat(path)
+        Path(path).stat()
     root, name = os.path.split(path)
     return _explicit(root, name, path)
 
@@ -145,9 +152,8 @@ def _located(path: str) -> _Listing:
 def _explicit(root: str, name: str, path: str) -> _Listing:
     if _format(name)[0] is None:
         known = " ".join(sorted([*_DATA, *_TEXTS]))
-        raise SourceError(
-            f"{path} is of no known format", hint=f"Name it by what it holds: {known}, data also {' '.join(COMPRESSIONS)}."
-        )
+        hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
+        raise SourceError(f"{path} is of no known format", hint=hint)
     return _Listing(root, [name], explicit=True)
 
 
@@ -166,16 +172,21 @@ def _inside(root: str, paths: list[str]) -> _Listing:
     known = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
     if not known:
         what = f"{len(paths)} files, none of a known format" if paths else "no files"
-        raise SourceError(f"{root} holds {what}", hint="Name a folder with .jsonl, .csv, .parquet, .arrow or .txt files.")
+        hint = "Name a folder with .jsonl, .csv, .parquet, .arrow or .txt files."
+        raise SourceError(f"{root or '.'} holds {what}", hint=hint)
     return _Listing(root, known, explicit=False, num_ignored=len(paths) - len(known))
 
 
 def _matched(pattern: str) -> _Listing:
-    paths = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
+    # not Path.glob: it would rewrite the pattern's own spelling
+    paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207
     if not paths:
         raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
     root = _static_prefix(pattern)
-    return _inside(root, [os.path.relpath(path, root or ".") for path in paths])
+    inner = [os.path.relpath(path, root or ".") for path in paths]
+    if any(path.startswith("..") for path in inner):
+        raise SourceError(f"{pattern} leads out of {root or '.'}", hint="Write it without .. after a wildcard.")
+    return _inside(root, inner)
 
 
 def _static_prefix(pattern: str) -> str:

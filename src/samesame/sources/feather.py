@@ -4,7 +4,6 @@
    for the removed rows; a batch without removed rows is written as it came, an empty one not at all.
 """
 
-import contextlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame.errors import SameSameError, SourceError
+from samesame.errors import SourceError
 from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import choose, is_stringlike, records
-from samesame.sources.parts import FilePart, strictly
+from samesame.sources.parts import FilePart, damage, strictly
 from samesame.sources.streams import copy_raw, seekable, sink
 from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
 
@@ -34,7 +33,7 @@ class Feather(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        with seekable(self.file, self.compression) as source, _reasons(self.name):
+        with seekable(self.file, self.compression) as source, damage(self.name):
             reader = self._opened(source, skip)
             if reader is None:
                 return
@@ -49,7 +48,7 @@ class Feather(FilePart):
     def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
         """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        with seekable(self.file, self.compression) as source, _reasons(self.name):
+        with seekable(self.file, self.compression) as source, damage(self.name):
             reader = self._opened(source, lambda _: None)
             if reader is None or (annotations is None and not len(removed)):
                 copy_raw(self.file, target)
@@ -75,18 +74,6 @@ class Feather(FilePart):
                 raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
             skip(Skipped(self.name, None, None, reason))
             return None
-
-
-@contextlib.contextmanager
-def _reasons(name: str) -> Iterator[None]:
-    """What pyarrow says about damage inside a file, with the file's name."""
-    try:
-        yield
-    except SameSameError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out.") from error
 
 
 def _reader(source: Any) -> Any:

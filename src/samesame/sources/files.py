@@ -7,9 +7,9 @@
 """
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import fsspec
@@ -32,15 +32,15 @@ class File:
         """The raw bytes, to be closed by the caller."""
         with mishaps(self.url):
             if not is_url(self.url):
-                return open(self.url, "rb")  # noqa: SIM115, PTH123  (the caller closes it; URLs and paths are both strings here)
+                return open(self.url, "rb")  # noqa: PTH123  (a Path would rewrite what the user wrote)
             system, path = filesystem(self.url)
-            return cast(BinaryIO, system.open(path, "rb"))
+            return cast("BinaryIO", system.open(path, "rb"))
 
     def stamp(self) -> tuple[Any, ...]:
         """What changes when the file does: its size, its time, or the server's tag."""
         with mishaps(self.url):
             if not is_url(self.url):
-                found = os.stat(self.url)
+                found = Path(self.url).stat()
                 return found.st_size, found.st_mtime_ns
             system, path = filesystem(self.url)
             info = system.info(path)
@@ -50,7 +50,7 @@ class File:
         """Bytes as stored; None where a server does not say."""
         with mishaps(self.url):
             if not is_url(self.url):
-                return os.stat(self.url).st_size
+                return Path(self.url).stat().st_size
             system, path = filesystem(self.url)
             size = system.info(path).get("size")
             return None if size is None else int(size)
@@ -63,12 +63,12 @@ def is_url(path: str) -> bool:
 
 def suffixed_name(path: str) -> str:
     """The path without what a URL says after its file name."""
-    return path.split("#")[0].split("?")[0] if path.startswith(("http://", "https://")) else path
+    return path.partition("#")[0].partition("?")[0] if path.startswith(("http://", "https://")) else path
 
 
 def filesystem(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path on it."""
-    scheme = url.split("://")[0].split("::")[0]
+    scheme = url.partition("://")[0].partition("::")[0]
     try:
         return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
     except ImportError as error:
@@ -94,11 +94,13 @@ def mishaps(url: str) -> Iterator[None]:
     except SameSameError:
         raise
     except FileNotFoundError:
-        raise SourceError(f"{url} does not exist", hint="Check the path; quote a glob that the shell should leave alone.") from None
+        raise SourceError(f"{url} does not exist", hint="Check the path.") from None
     except PermissionError:
-        raise SourceError(f"{url}: permission denied", hint="Make it readable for this user, or leave it out.") from None
+        hint = "Make it readable for this user, or leave it out."
+        raise SourceError(f"{url}: permission denied", hint=hint) from None
     except OSError as error:
-        raise SourceError(f"{url}: {error.strerror or error}", hint="Check that it can be read with other tools.") from error
+        hint = "Check that other programs can read it."
+        raise SourceError(f"{url}: {error.strerror or error}", hint=hint) from error
     except Exception as error:
         if not is_url(url):
             raise

@@ -47,13 +47,13 @@ class TextFolder:
         """Bytes of all files, where that is known without reading: for progress."""
         return sum(size for size, _ in self.stamps) if self.stamps else None
 
-    def read(
-        self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None
-    ) -> Iterator[pa.RecordBatch]:
+    def read(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:
         """The readable files, in order, as RECORDS batches; or `only` those at some (ascending) positions."""
         skip = strictly(skip, strict=self.strict)
         chosen = choose(columns, ("id", "text"), ("text",), self.name)
-        positions, texts, size = [], [], 0
+        positions: list[int] = []
+        texts: list[bytes] = []
+        size = 0
         for position in range(len(self.paths)) if only is None else only.tolist():
             text = self._text(position, skip)
             if text is None:
@@ -102,7 +102,8 @@ class TextFolder:
         return None
 
     def _batch(self, positions: list[int], texts: list[bytes], chosen: Chosen) -> pa.RecordBatch:
-        ids = None if chosen.id is None else pa.array([_printable(self.paths[position]) for position in positions], pa.string())
+        paths = [_printable(self.paths[position]) for position in positions]
+        ids = None if chosen.id is None else pa.array(paths, pa.string())
         return assemble(np.array(positions, np.int64), ids, pa.array(texts, pa.large_binary()).view(pa.large_string()))
 
     def _copy_file(self, position: int, target: Path) -> None:

@@ -27,13 +27,15 @@ from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import Chosen, assemble, bounded, choose
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
-from samesame.sources.streams import Block, Records, blocks, chunks, sink, without_bom, without_removed
+from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
+from samesame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["JsonLines", "annotate_line"]
 
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
+_NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 _TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string": pa.string()}
 
 
@@ -63,8 +65,7 @@ class JsonLines(FilePart):
             fast = _fast(block, plan) if plan else None
             yield from bounded(_slow(block, plan, skip, self.name) if fast is None else fast)
             if block.broken:
-                last = block.line + block.records.num_lines
-                skip(Skipped(self.name, None, last, f"unread from here on: {block.broken}"))
+                skip(unread_rest(block, self.name))
 
     def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
         """Write the raw lines to `target` without the `removed` positions (ascending), or with annotations."""
@@ -209,11 +210,8 @@ def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.Recor
     order = plan.order if plan else None
     rows: list[tuple[int, Any, Any, Any, Any]] = []
     for index in range(len(block.records.starts)):
-        found = _object(block.raw(index))
         try:
-            if isinstance(found, str):
-                raise _UnreadableError(found)
-            rows.append((block.position + index, *_values(found, chosen, order)))
+            rows.append((block.position + index, *_values(_object(block.raw(index)), chosen, order)))
         except _UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
     positions, ids, texts, orders, items = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
@@ -242,7 +240,9 @@ def _object(line: bytes) -> dict[str, Any] | str:
     return found if isinstance(found, dict) else f"not a JSON object but {_article(found)}"
 
 
-def _values(record: dict[str, Any], chosen: Chosen, order: pa.DataType | None) -> tuple[Any, Any, Any, Any]:
+def _values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, Any, Any, Any]:
+    if isinstance(record, str):
+        raise _UnreadableError(record)
     identity = None if chosen.id is None else _id(record.get(chosen.id))
     text = None if chosen.text is None else _text(record.get(chosen.text))
     items = None if chosen.items is None else _items(record.get(chosen.items))
@@ -262,7 +262,7 @@ def _text(value: Any) -> str | None:
     try:
         _ = (value or "").encode()
     except UnicodeEncodeError as error:
-        escaped = "\udc80" <= value[error.start] <= "\udcff"
+        escaped = "\udc80" <= error.object[error.start] <= "\udcff"
         what = "invalid UTF-8" if escaped else "a lone surrogate"
         raise _UnreadableError(f"{what} at character {error.start} of the text") from None
     return value
@@ -283,8 +283,7 @@ def _ordered(value: Any, kind: pa.DataType | None) -> Any:
 
 
 def _article(value: Any) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
-    return names.get(type(value), "null")
+    return _NAMES.get(type(value), "null")
 
 
 def _kinds(block: Block, name: str) -> set[str]:
@@ -306,14 +305,14 @@ def _kind(value: Any) -> str:
 
 def _annotated(block: Block, removed: npt.NDArray[np.int64], annotations: Annotations) -> Iterator[bytes | memoryview]:
     count, at = len(block.records.starts), 0
-    gone = set(removed[np.searchsorted(removed, block.position) : np.searchsorted(removed, block.position + count)].tolist())
-    columns = (annotations.cluster, annotations.witness_id, annotations.num_duplicates)
-    values = [column.slice(block.position, count).to_pylist() for column in columns]
-    for index, row in enumerate(itertools.zip_longest(*values, [None] * count)):
+    low, high = np.searchsorted(removed, [block.position, block.position + count])
+    gone = set(removed[low:high].tolist())
+    values = zip(*(column.to_pylist() for column in values_of(annotations, block.position, count)), strict=True)
+    for index, row in enumerate(values):
         start, end = int(block.records.starts[index]), int(block.records.ends[index])
         yield block.data[at:start]
         if block.position + index not in gone:
-            yield annotate_line(block.raw(index), row[:3])
+            yield annotate_line(block.raw(index), row)
         at = end
     yield block.data[at:]
 
@@ -322,7 +321,6 @@ def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
     """A line with the three keys before its closing brace; a line that is no object as it is."""
     if values[2] is None and isinstance(_object(line), str):
         return line
-    keys = ("cluster", "witness_id", "num_duplicates")
     head, brace, tail = line.rpartition(b"}")
     comma = b"" if head.rstrip(_BLANKS) == b"{" else b","
-    return head + comma + orjson.dumps(dict(zip(keys, values, strict=True)))[1:-1] + brace + tail
+    return head + comma + orjson.dumps(dict(zip(ANNOTATIONS.names, values, strict=True)))[1:-1] + brace + tail

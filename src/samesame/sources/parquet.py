@@ -6,7 +6,6 @@
 3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
 """
 
-import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from samesame.errors import SameSameError, SourceError
+from samesame.errors import SourceError
 from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike, records
-from samesame.sources.parts import FilePart, strictly
+from samesame.sources.parts import FilePart, damage, strictly
 from samesame.sources.streams import copy_raw, seekable, sink
 from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
 
@@ -38,7 +37,7 @@ class Parquet(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        with seekable(self.file, self.compression) as source, _reasons(self.name):
+        with seekable(self.file, self.compression) as source, damage(self.name):
             file = self._opened(source, skip)
             if file is None:
                 return
@@ -55,7 +54,7 @@ class Parquet(FilePart):
     def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
         """Write the same Parquet file to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        with seekable(self.file, self.compression) as source, _reasons(self.name):
+        with seekable(self.file, self.compression) as source, damage(self.name):
             file = self._opened(source, lambda _: None)
             if file is None or (annotations is None and not len(removed)):
                 copy_raw(self.file, target)
@@ -76,32 +75,23 @@ class Parquet(FilePart):
             return None
 
 
-@contextlib.contextmanager
-def _reasons(name: str) -> Iterator[None]:
-    """What pyarrow says about damage inside a file, with the file's name."""
-    try:
-        yield
-    except SameSameError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out.") from error
-
-
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
     """As many rows as should make BATCH_BYTES of text."""
     meta = file.metadata.row_group(group)
     found = [meta.column(index) for index in range(meta.num_columns)]
     stored = [column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items)]
     mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
-    if any("DICTIONARY" in encoding for column in stored for encoding in column.encodings) and mean < BATCH_BYTES / BATCH_ROWS:
+    encoded = any("DICTIONARY" in encoding for column in stored for encoding in column.encodings)
+    if encoded and mean < BATCH_BYTES / BATCH_ROWS:
         # repeated texts are stored once: only decoding shows their size
         probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=chosen.names()), None)
         mean = max(mean, probe.nbytes / max(len(probe), 1)) if probe is not None else mean
     return int(min(max(BATCH_BYTES / max(mean, 1), 1), BATCH_ROWS))
 
 
-def _edited(file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None) -> Iterator[pa.Table]:
+def _edited(
+    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+) -> Iterator[pa.Table]:
     """The tables to write, one for each row group or part of a large one."""
     start = 0
     for table in _groups(file):

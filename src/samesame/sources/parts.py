@@ -1,13 +1,17 @@
 """What all parts that are one file share: the name, the stamp, and what strictness means."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from samesame.errors import SourceError
+import pyarrow as pa
+
+from samesame.errors import SameSameError, SourceError
 from samesame.sources.base import Skip, Skipped
 from samesame.sources.files import File
 
-__all__ = ["FilePart", "strictly"]
+__all__ = ["FilePart", "damage", "strictly"]
 
 
 @dataclass(frozen=True)
@@ -47,3 +51,17 @@ def strictly(skip: Skip, *, strict: bool) -> Skip:
         )
 
     return stop if strict else skip
+
+
+@contextlib.contextmanager
+def damage(name: str) -> Iterator[None]:
+    """What pyarrow says about damage inside a file, with the file's name."""
+    try:
+        yield
+    except SameSameError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(
+            f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out."
+        ) from error

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from samesame.errors import OutputError, SameSameError, SourceError
-from samesame.sources.base import BATCH_BYTES
+from samesame.sources.base import BATCH_BYTES, Skipped
 from samesame.sources.files import File, is_url, mishaps
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "copy_raw",
     "seekable",
     "sink",
+    "unread_rest",
     "without_bom",
     "without_removed",
 ]
@@ -187,6 +188,11 @@ def _gather(stream: Iterator[bytes], rest: bytes, wanted: int) -> tuple[bytes, b
     return b"".join(pieces), False, ""
 
 
+def unread_rest(block: Block, source: str) -> Skipped:
+    """What to report for a stream that broke off after this block."""
+    return Skipped(source, None, block.line + block.records.num_lines, f"unread from here on: {block.broken}")
+
+
 def without_removed(block: Block, removed: npt.NDArray[np.int64], first: int) -> list[memoryview]:
     """The bytes of a block but for the records whose positions are removed, as few runs."""
     last = first + len(block.records.starts)
@@ -211,7 +217,8 @@ def sink(target: Path, compression: str | None) -> Iterator[Any]:
     except SameSameError:
         raise
     except OSError as error:
-        raise OutputError(f"{target}: {error.strerror or error}", hint="Check that there is room and permission to write.") from error
+        message = f"{target}: {error.strerror or error}"
+        raise OutputError(message, hint="Check that there is room and permission to write.") from error
 
 
 def _compressor(raw: Any, compression: str | None) -> Any:

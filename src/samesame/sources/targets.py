@@ -1,13 +1,16 @@
-"""Where parts go below kept/: each by its relative path; where two would meet, by more of their
-paths from the folder they have in common, else with a number before the name.
+"""Where parts go below kept/: each by its relative path.
+
+1. Where two would meet, they go by their paths from the folder they have in common.
+2. Where that is no help, a number stands before the name.
 """
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from samesame.sources.base import Part
 from samesame.sources.files import is_url
@@ -34,14 +37,16 @@ def with_own_targets(parts: Sequence[Part]) -> list[Part]:
 
 def _clashes(targets: Sequence[str]) -> list[list[int]]:
     counts = Counter(targets)
-    return [[index for index, other in enumerate(targets) if other == target] for target, count in counts.items() if count > 1]
+    shared = [target for target, count in counts.items() if count > 1]
+    return [[index for index, other in enumerate(targets) if other == target] for target in shared]
 
 
 def _from_common_folder(parts: Sequence[Part]) -> list[str] | None:
     places = [_place(part) for part in parts]
     if not all(places):
         return None
-    common = len(os.path.commonprefix([place[:-1] for place in places]))
+    levels = zip(*(place[:-1] for place in places), strict=False)
+    common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
     found = ["/".join(place[common:]) for place in places]
     return found if len(set(found)) == len(found) and all(len(place) > common for place in places) else None
 
@@ -70,4 +75,4 @@ def _numbered(target: str, taken: set[str]) -> str:
 
 
 def _moved(part: Any, target: str) -> Part:
-    return part if part.target == target else replace(part, target=target)
+    return part if part.target == target else cast("Part", replace(part, target=target))
