@@ -213,12 +213,10 @@ def _is_first_match(codes, a, b, k, same, apart):
 @jit
 def _is_first_match_of_word(differ, same, apart):
     """`_is_first_match` of codes of one word that are near and differ in the bits `differ`: nothing is looked up."""
-    if differ & same[0] != _ZERO:
-        return False
+    is_first = differ & same[0] == _ZERO
     for table in range(apart.shape[0]):
-        if differ & apart[table, 0] == _ZERO:
-            return False
-    return True
+        is_first &= differ & apart[table, 0] != _ZERO
+    return is_first
 
 
 @jit
