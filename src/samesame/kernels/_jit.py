@@ -3,13 +3,15 @@
 1. Every kernel is cached on disk, releases the interpreter lock and has no explicit signature: nothing
    compiles at import. Threads run over blocks of documents; there is no `parallel=True` (numba's default
    threading layer aborts the process when two Python threads enter it at once).
-2. The cache directory is decided here alone: NUMBA_CACHE_DIR where the user has set it, else a folder of
-   the user's own cache that is named after what the machine code depends on. Several processes may share it (numba writes
-   its index through a rename), and Spark's workers get there the same way.
+2. The cache directory is decided here alone: NUMBA_CACHE_DIR where the user has set it, else a folder of the user's
+   own cache, named after the interpreter and a digest of all kernel sources. (Numba looks only at the file of
+   the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
+   writes through a rename. Spark's workers get there the same way.
 3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
    count, and loads of eight bytes at any address.
 """
 
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -17,7 +19,9 @@ from pathlib import Path
 
 def _cache_dir() -> str:
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return str(Path(base) / "samesame" / f"kernels-{sys.implementation.cache_tag}")
+    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    digest = hashlib.blake2b(sources, digest_size=8).hexdigest()
+    return str(Path(base) / "samesame" / f"kernels-{sys.implementation.cache_tag}-{digest}")
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", _cache_dir())
