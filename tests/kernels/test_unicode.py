@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samesame.kernels import unicode
+from samesame.kernels import tokens, unicode
 from samesame.methods import UNICODE_VERSION
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make-unicode-tables"
@@ -18,7 +18,7 @@ def entries() -> tuple[np.ndarray, np.ndarray]:
     stage1, stage2 = unicode.tables()
     code_points = np.arange(0x110000)
     found = stage2[(stage1[code_points >> 8].astype(np.int64) << 8) | (code_points & 255)].astype(np.int64)
-    return found & unicode.FOLD_MASK, found >> unicode.CLASS_SHIFT
+    return code_points ^ (found & unicode.FOLD_MASK), found >> unicode.CLASS_SHIFT
 
 
 def characters_of(kind: int) -> set[str]:
@@ -58,7 +58,15 @@ def test_tables_are_read_once_and_cannot_be_written() -> None:
 def test_the_tables_have_the_types_that_kernels_are_compiled_for() -> None:
     """stage1 counts blocks in 16 bits, stage2 holds entries of 32."""
     stage1, stage2 = unicode.tables()
-    assert ("uint16", (0x1100,), "uint32", (0x110000,)) == (stage1.dtype, stage1.shape, stage2.dtype, stage2.shape)
+    assert ("uint16", (0x1100,), "uint32", 1) == (stage1.dtype, stage1.shape, stage2.dtype, stage2.ndim)
+
+
+def test_equal_blocks_are_stored_once() -> None:
+    """The table is a few hundred kilobytes at most, so that it stays near the core."""
+    stage1, stage2 = unicode.tables()
+    blocks = stage2.reshape(-1, 256)
+    assert len(blocks) == len(np.unique(blocks, axis=0)) == len(np.unique(stage1))
+    assert stage1.nbytes + stage2.nbytes < 256_000
 
 
 def test_white_space_is_the_property_with_its_25_characters() -> None:
@@ -70,8 +78,8 @@ def test_white_space_is_the_property_with_its_25_characters() -> None:
 @pytest.mark.parametrize(
     ("kind", "characters"),
     [
-        (unicode.WORD, "aZ_09é\u0301ßλЖא\u05b0عहा한ⅷ²½𝔘𐵐ª"),
-        (unicode.ALONE, "漢𠀀々〆〇ひカｶー\u3099〱กำ๕ລຂកំ១ကျ၁ꧠ㈠"),
+        (unicode.WORD, "aZ_09é\u0301ßλЖא\u05b0عहा한ⅷ²½𝔘𐵐ªㄅㆠ"),
+        (unicode.ALONE, "漢𠀀々〆〇ひカｶー\u3099〱\u302a〼ﾞกำ๕ລຂកំ១ကျ၁ꧠ㈠"),
         (unicode.OTHER, ".,-'’!$+^©€™😀\u200d\u00ad\u200b\x00\x1f\ufffd。、・…၊។\ue000\u0378\U0010ffff"),
         (unicode.SPACE, " \t\n\u00a0\u3000"),
     ],
@@ -80,6 +88,38 @@ def test_each_character_has_its_class(kind: int, characters: str) -> None:
     """Letters, marks, numbers and '_' are word characters; those of scripts without spaces stand alone."""
     _, classes = entries()
     assert [kind] * len(characters) == [int(classes[ord(c)]) for c in characters]
+
+
+@pytest.mark.parametrize("c", "\u02bc\u0303\u0305\u0323\u0331")
+def test_what_scripts_with_spaces_use_as_well_does_not_stand_alone(c: str) -> None:
+    """Thai or Katakana is one of the script extensions of these, and Latin too: they do not cut its words."""
+    assert [unicode.WORD] * 3 == unicode.classes(f"a{c}b")
+
+
+def test_every_character_is_what_the_oracle_says() -> None:
+    """Classes for all of Unicode 16.0; folds for what Python knows as well."""
+    plus = pytest.importorskip("unicodedataplus", reason="unicodedataplus is not installed")
+    if plus.unidata_version != UNICODE_VERSION:
+        pytest.skip(f"unicodedataplus has Unicode {plus.unidata_version}, not {UNICODE_VERSION}")
+    from tests.oracle import tokens as oracle  # it needs unicodedataplus
+
+    folds, classes = entries()
+    for c in map(chr, range(0x110000)):
+        word = (unicode.ALONE if oracle.stands_alone(c) else unicode.WORD) if oracle.is_word(c) else unicode.OTHER
+        assert (c, unicode.SPACE if oracle.is_space(c) else word) == (c, classes[ord(c)])
+        assert not oracle.is_old(c) or (c, ord(oracle.fold(c))) == (c, folds[ord(c)])
+
+
+@pytest.mark.parametrize("flags", [0, tokens.PUNCTUATION, tokens.CHARS, tokens.KEEP_CASE])
+def test_the_tokeniser_folds_as_the_table_says(flags: int) -> None:
+    """Every word character, by both ways through the kernel."""
+    stage1, stage2 = unicode.tables()
+    text = "".join(sorted(characters_of(unicode.WORD) | characters_of(unicode.ALONE)))
+    data = np.frombuffer(text.encode(), np.uint8)
+    folded, marks = np.zeros((2, 2 * data.size + 128), np.uint8)
+    size = tokens.fold(data, 0, data.size, flags, stage1, stage2, folded, marks)
+    expected = text if flags & tokens.KEEP_CASE else unicode.fold(text)
+    assert expected == folded[:size][marks[:size] != 0].tobytes().decode()
 
 
 def test_surrogates_and_unassigned_code_points_are_other_and_fold_to_themselves() -> None:
@@ -104,6 +144,11 @@ def test_a_fold_never_changes_the_class() -> None:
 def test_folding_is_simple() -> None:
     """One character for one: ß stays, the capital ẞ joins it, final sigma joins sigma, dotted İ stays."""
     assert "straße ß σσσ i İ ı ⅷ ⓐ s k å ᾳ" == unicode.fold("STRAẞE ß ΣσΣ I İ ı Ⅷ Ⓐ ſ K Å ᾼ")
+
+
+def test_the_simple_foldings_that_came_with_unicode_15_1_are_there() -> None:
+    """Three letters with two code points each, equal in full case folding only until then."""
+    assert "\u0390 \u03b0 \ufb06" == unicode.fold("\u1fd3 \u1fe3 \ufb05")
 
 
 def test_capitals_newer_than_unicode_14_fold_as_well() -> None:

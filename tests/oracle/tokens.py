@@ -3,7 +3,8 @@
 1. The character database is unicodedataplus' (Unicode 16.0), never Python's own; case folding is
    Python's, so a test that compares folds keeps to characters that both know (`is_old`).
 2. A word character is a letter, a mark, a number or an underscore.
-3. A word character of a script written without spaces between words is a token by itself.
+3. A word character of a script written without spaces between words is a token by itself, unless other scripts
+   use it too (Bopomofo does not count: it stands beside Han).
 4. A space stands between two tokens, never at an end: texts without any other token have none at all.
 """
 
@@ -20,6 +21,9 @@ WHITE_SPACE = frozenset(
 # Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, as `script` and as `script_extensions` call them.
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"})
 UNSPACED_CODES = frozenset({"Hani", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr"})
+
+# CaseFolding.txt has had a simple folding (status S) for these three since 15.1; Python has only the full one.
+SIMPLE_FOLDS = {"\u1fd3": "\u0390", "\u1fe3": "\u03b0", "\ufb05": "\ufb06"}
 
 
 def tokens(
@@ -64,7 +68,7 @@ def prepare(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> st
 
 def fold(character: str) -> str:
     """Simple case folding: one character in, one character out."""
-    for folded in (character.casefold(), character.lower()):
+    for folded in (SIMPLE_FOLDS.get(character, ""), character.casefold(), character.lower()):
         if len(folded) == 1:
             return folded
     return character
@@ -79,8 +83,11 @@ def stands_alone(character: str) -> bool:
     """Whether this word character is a token by itself."""
     if not is_word(character):
         return False
-    codes = set(unicodedataplus.script_extensions(character))
-    return character == "\u30fc" or unicodedataplus.script(character) in UNSPACED or bool(codes & UNSPACED_CODES)
+    if unicodedataplus.script(character) in UNSPACED:
+        return True
+    codes = unicodedataplus.script_extensions(character)
+    only_unspaced = all(code in UNSPACED_CODES or code == "Bopo" for code in codes)
+    return only_unspaced and any(code in UNSPACED_CODES for code in codes)
 
 
 def is_space(character: str) -> bool:

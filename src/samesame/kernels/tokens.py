@@ -126,7 +126,7 @@ def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
         point, length = _decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
         kind = entry >> np.uint32(24)
-        folded = point if keep_case else entry & np.uint32(0x1FFFFF)
+        folded = point if keep_case else point ^ (entry & np.uint32(0x1FFFFF))
         i += length
         if kind == _WORD:
             o = _put(folded, text, marks, o)
@@ -159,7 +159,7 @@ def _fold_any(data, start, end, flags, stage1, stage2, text, marks):
         if pending and space and o > 0:
             o = _gap(marks, _put(np.uint32(32), text, marks, o))
         pending = False
-        folded = point if keep_case else entry & np.uint32(0x1FFFFF)
+        folded = point if keep_case else point ^ (entry & np.uint32(0x1FFFFF))
         alone = chars or kind != _WORD
         if alone and o > 0 and marks[o - 1] != _NO_MARK:
             o = _gap(marks, o)
