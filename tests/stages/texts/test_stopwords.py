@@ -83,6 +83,19 @@ def test_an_unknown_language_is_an_error_that_lists_the_known_ones() -> None:
     assert "Choose languages by these codes." == caught.value.hint
 
 
+def test_a_language_whose_list_ends_up_empty_is_an_error_that_says_so() -> None:
+    """Every Thai entry is several characters, each a token: nothing would be dropped, whatever else is chosen."""
+    with pytest.raises(ConfigError, match=r"stop_words='th' would drop nothing: none of its \d+ words") as caught:
+        stop_words(("en", "th"))
+    assert "Leave this language out." == caught.value.hint
+
+
+def test_every_known_language_has_words_to_drop() -> None:
+    """So no code that an error message offers is refused in its turn."""
+    assert "th" not in known_languages()
+    assert [] == [code for code in known_languages() if not stop_words((code,))]
+
+
 def test_the_version_of_the_lists_is_known() -> None:
     """A dotted number, for the record of a run."""
     assert version().replace(".", "").isdigit()

@@ -2,8 +2,9 @@
 
 1. A stop word is one token, prepared as the texts are: normalised if they are, and case-folded unless case is kept.
 2. An entry of several tokens ("d'un", "por qué", and every longer word of a script without spaces) is left out: its
-   pieces are words of their own, which nobody listed. So Thai, Japanese and Chinese keep single characters only.
-3. The lists are data of another package, so its version belongs in the record of a run.
+   pieces are words of their own, which nobody listed. So Japanese and Chinese keep single characters only.
+3. A language that keeps none (Thai) cannot be chosen: dropping nothing in silence would look like dropping.
+4. The lists are data of another package, so its version belongs in the record of a run.
 """
 
 from importlib import metadata
@@ -18,12 +19,12 @@ __all__ = ["known_languages", "stop_words", "version"]
 
 
 def known_languages() -> tuple[str, ...]:
-    """The codes of the languages that have a list, sorted.
+    """The codes of the languages with a listed word that is one token, sorted.
 
     >>> known_languages()[:3]
     ('af', 'ar', 'bg')
     """
-    return tuple(sorted(_lists()))
+    return tuple(sorted(code for code, words in _lists().items() if any(map(_is_token, words))))
 
 
 def stop_words(
@@ -38,7 +39,7 @@ def stop_words(
         strip_accents: The texts lose their accents, and so do the words.
 
     Raises:
-        ConfigError: A language has no list.
+        ConfigError: A language has no list, or no word in it is one token.
 
     >>> {"the", "und"} <= stop_words(("en", "de"))
     True
@@ -46,15 +47,21 @@ def stop_words(
     if not languages:
         return frozenset()
     lists = _lists()
+    found: set[str] = set()
     for code in languages:
         if code not in lists:
+            known = ", ".join(known_languages())
+            raise ConfigError(f"stop_words={code!r} is not one of {known}", hint="Choose languages by these codes.")
+        words = pa.array(sorted(lists[code]), pa.large_string())
+        prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
+        kept = set(filter(_is_token, prepared if keep_case else map(unicode.fold, prepared)))
+        if not kept:
             raise ConfigError(
-                f"stop_words={code!r} is not one of {', '.join(sorted(lists))}", hint="Choose languages by these codes."
+                f"stop_words={code!r} would drop nothing: none of its {len(lists[code])} words is a single token",
+                hint="Leave this language out.",
             )
-    words = pa.array(sorted({word for code in languages for word in lists[code]}), pa.large_string())
-    prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
-    folded = prepared if keep_case else map(unicode.fold, prepared)
-    return frozenset(filter(_is_token, folded))
+        found |= kept
+    return frozenset(found)
 
 
 def version() -> str:
