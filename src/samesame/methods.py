@@ -52,6 +52,11 @@ class Recipe(BaseModel):
         except ValidationError as error:
             raise ConfigError(_first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting.") from None
 
+    @property
+    def raw_bytes(self) -> bool:
+        """Whether only equal bytes matter."""
+        return False
+
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
         return {"method": self.name, **self.model_dump(mode="json")}
@@ -150,6 +155,11 @@ class Digest(TextRecipe):
     ] = Field(default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed.")
     normalise: bool = Field(default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text.")
     threshold: ClassVar[Fraction] = Fraction(1)
+
+    @property
+    def raw_bytes(self) -> bool:
+        """Whether only equal bytes matter."""
+        return not self.normalise
 
     @model_validator(mode="after")
     def _options_count(self) -> "Digest":

@@ -18,6 +18,7 @@ class Stats:
         documents: read, the `against` side included.
         against: of these, the `against` side.
         text_bytes: UTF-8 bytes of their texts.
+        unread: of these, files that equal no other by size or samples, and were not read.
         skipped: records that could not be read.
         empty: null or empty texts: never near-duplicates, never removed.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
@@ -43,6 +44,7 @@ class Stats:
     documents: int = 0
     against: int = 0
     text_bytes: int = 0
+    unread: int = 0
     skipped: int = 0
     empty: int = 0
     bare: int = 0

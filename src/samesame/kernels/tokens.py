@@ -179,7 +179,7 @@ def fold(data, start, end, flags, stage1, stage2, text, marks):
         end: the byte behind the last.
         flags: KEEP_CASE | PUNCTUATION | SPACE | CHARS.
         stage1: uint16[0x1100], the Unicode table's blocks.
-        stage2: uint32, fold | class << 24.
+        stage2: uint32, (c ^ fold) | class << 24.
         text: uint8 scratch (rule 4).
         marks: uint8 scratch of the same size.
     """

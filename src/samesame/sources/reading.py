@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from samesame import schemas
 from samesame.errors import ConfigError, SourceError
 from samesame.results import Progress, Silent
 from samesame.sources.base import Columns, Part, Skipped
+from samesame.sources.folder import TextFolder, alike
 
 __all__ = ["Reading"]
 
@@ -29,16 +31,24 @@ class Reading:
     batch_rows: int | None = None  # at most so many rows in a batch
     progress: Progress = field(default_factory=Silent)
     strict: bool = False
+    raw_bytes: bool = False  # only equal bytes matter: files that equal no other need not be read
     num_against: int = 0
     num_documents: int = 0
+    num_unread: int = 0  # documents that have no row: they equal no other
     skipped: list[Skipped] = field(default_factory=list)
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """DOCUMENTS batches (ITEMS, where the columns name ready items)."""
+        needed = self._needed()
         for number, part in enumerate(self.all_parts):
-            for batch in part.read(self.columns, self._skip):
+            only = needed.get(number)
+            batches = part.read(self.columns, self._skip)
+            if isinstance(part, TextFolder) and only is not None:
+                batches = part.read(self.columns, self._skip, only)
+                self.num_unread += len(part.paths) - only.size
+            for batch in batches:
                 for piece in self._pieces(batch):
                     yield self._number(number, piece)
             if number + 1 == len(self.against):
@@ -68,6 +78,13 @@ class Reading:
             message = f"column {self.columns.order!r} is of type {kind}, which has no order"
             raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
         return pa.chunked_array([array.cast(kind) for array in self._orders], kind)
+
+    def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
+        """Of each part the positions that have to be read, where others can be ruled out unread."""
+        folders = [part for part in self.all_parts if isinstance(part, TextFolder)]
+        if not self.raw_bytes or len(folders) < len(self.all_parts):
+            return {}
+        return dict(enumerate(alike(folders)))
 
     def _skip(self, skipped: Skipped) -> None:
         if self.strict:
