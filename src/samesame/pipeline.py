@@ -1,4 +1,4 @@
-"""The data flow, once, against the engine's verbs:
+"""The data flow, once, against the engine's verbs.
 
     documents → texts → features → (sketches) → keys → pairs or clusters
 
@@ -78,7 +78,7 @@ class State:
     meeting: Any = None
 
 
-def prepare(
+def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom)
     reading: Reading, method: Method, keep: Keep, engine: Engine, clock: Clock, *, ready_items: bool = False
 ) -> State:
     """Read all documents, and bring together those that share a key."""
@@ -104,7 +104,9 @@ def prepare(
         keys = engine.keep(engine.map(sketches, step.keys(table)))
     with clock("meeting"):
         num_keys = engine.fold(keys, CountRows())
-        return replace(state, num_keys=sum(num_keys), meeting=engine.meet(keys, sketches if step.by_sketch else distinct, priority))
+        return replace(
+            state, num_keys=sum(num_keys), meeting=engine.meet(keys, sketches if step.by_sketch else distinct, priority)
+        )
 
 
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:

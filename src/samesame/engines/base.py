@@ -33,8 +33,8 @@ class Fold(Protocol):
     def start(self) -> Any:
         """The state of nothing."""
 
-    def add(self, state: Any, batch: pa.RecordBatch, part: int, parts: int) -> Any:
-        """The state with the part-th of `parts` shares of a batch added; different parts may run at once on one state."""
+    def add(self, state: Any, batch: pa.RecordBatch, part: int, parts: int, /) -> Any:
+        """The state with a share of a batch added; different parts may run at once on one state."""
 
     def merge(self, a: Any, b: Any) -> Any:
         """The state of both."""
@@ -46,6 +46,8 @@ class Rule(Protocol):
 
 class Engine(Protocol):
     """The verbs."""
+
+    seconds: Any  # time that workers spent in each stage
 
     def load(self, batches: Any) -> Any:
         """A flow over batches that can be read once."""
@@ -63,10 +65,10 @@ class Engine(Protocol):
         """The rows of a flow that are chosen, by row number."""
 
     def collapse(self, flow: Any, ranks: Rows) -> Rows:
-        """For each row the best row with equal features, itself if there is none better; shuffled by digest, then compared."""
+        """For each row the best row with equal features, or itself: shuffled by digest, then compared."""
 
     def meet(self, keys: Any, features: Any, ranks: Rows) -> Any:
-        """Documents that share a key, their entries grouped by key and their features beside them (shuffle and attach)."""
+        """Documents that share a key, grouped by it, their features beside them (shuffle and attach)."""
 
     def decide(self, meeting: Any, rule: Rule) -> Any:
         """Who is removed, and by whose witness."""

@@ -8,7 +8,7 @@
 
 import os
 import time
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Local:
     """The engine of one machine; `threads` defaults to all processors this process may use."""
 
     threads: int = 0
-    seconds: Counter[str] = field(default_factory=Counter)  # thread seconds spent in each stage
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
@@ -108,20 +108,20 @@ class Local:
         return same_features(list(flow.batches), ranks, self.each)
 
     def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
-        """Group the entries by key, number the documents that meet by priority, and put their features in that order."""
+        """Group the entries by key, number the documents by priority, and put their features in that order."""
         entries = assemble(self.read(keys), ranks, self.each)
         items, offsets = take_lists(self.read(features), entries.rows, self.each)
         return Meeting(entries, items, offsets)
 
     def decide(self, meeting: Meeting, rule: Any) -> Any:
-        """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found in parallel."""
+        """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found."""
         return rule.decide(meeting, self.each, self.threads)
 
     def sample(self, meeting: Meeting, rule: Any) -> Any:
         """Some of the similar pairs, for a prediction."""
-        return rule.sample(meeting, self.each, self.threads)
+        return rule.sample(meeting)
 
-    def join(self, meeting: Meeting, rule: Any) -> Iterator[Any]:
+    def join(self, meeting: Meeting, rule: Any) -> Any:
         """All similar pairs of the documents that meet."""
         return rule.join(meeting, self.each, self.threads)
 

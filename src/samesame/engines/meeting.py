@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def assemble(keys: Iterator[pa.RecordBatch], ranks: Rows, each: Each) -> Entries
     ]
     ends, (all_keys, all_rows, all_places) = _deal(columns)
     shared = each(
-        zip(ends[:-1], ends[1:], strict=True),
+        pairwise(ends),
         lambda part: _shared(*(column[part[0] : part[1]] for column in (all_keys, all_rows, all_places))),
     )
     rows, places, buckets, num_buckets = _concatenate(list(shared))

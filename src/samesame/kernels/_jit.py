@@ -86,7 +86,7 @@ def load64(typingctx, array, index):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
-    """Write a uint64 as eight little-endian bytes into a uint8 array, at any address; the caller keeps within bounds."""
+    """Write a uint64 as eight little-endian bytes anywhere in a uint8 array; the caller keeps within bounds."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         view = context.make_array(signature.args[0])(context, builder, args[0])

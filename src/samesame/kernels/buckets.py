@@ -8,7 +8,17 @@ import numpy.typing as npt
 from samesame.kernels._jit import jit
 from samesame.kernels.sets import same_items
 
-__all__ = ["Entries", "Meeting", "count_parts", "deal", "fill_members", "gather", "group_equal", "mark_shared", "order_entries"]
+__all__ = [
+    "Entries",
+    "Meeting",
+    "count_parts",
+    "deal",
+    "fill_members",
+    "gather",
+    "group_equal",
+    "mark_shared",
+    "order_entries",
+]
 
 _U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 

@@ -11,8 +11,6 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
   positional filter right: places behind it are all that can still be shared.
 """
 
-import numpy as np
-
 from samesame.kernels._jit import jit
 from samesame.kernels.scores import score
 
@@ -62,7 +60,7 @@ def probe(
     low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
     items, offsets, measure, p, q, stamps, removed,
 ):  # fmt: skip
-    """Mark as removed the documents of [low, high) that resemble one of the keepers so far. Threads may share a block."""
+    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block."""
     for d in range(low, high):
         removed[d] = _meets_keeper(
             d, 0, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
@@ -72,8 +70,8 @@ def probe(
 
 @jit
 def settle(
-    low, high, num_against, within, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-    items, offsets, measure, p, q, stamps, removed,
+    low, high, num_against, within, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs,
+    member_places, items, offsets, measure, p, q, stamps, removed,
 ):  # fmt: skip
     """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
 
@@ -103,7 +101,7 @@ def witness(
     low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
     items, offsets, measure, p, q, stamps, removed, best, best_num, best_den,
 ):  # fmt: skip
-    """For each removed document of [low, high) its most similar keeper of higher priority; ties: the higher priority."""
+    """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first."""
     for d in range(low, high):
         best[d] = -1
         if not removed[d]:

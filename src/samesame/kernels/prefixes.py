@@ -67,7 +67,7 @@ def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys,
         start, end = begins[i], ends[i]
         n = end - start
         length = n if everything else n - (p * n + q - 1) // q + 1
-        num_alone = 0
+        num_alone = np.int64(0)
         for j in range(start, end):
             num_alone += np.int64(table[np.int64(items[j] >> shift)] <= 1)
         if n == 0 or num_alone >= length:

@@ -73,7 +73,7 @@ def sort_distinct(values, size, spare, counts, out):
 
 @jit
 def mark_repeats(values, size, spare):
-    """Make the n-th copy of a value a value of its own (n ≥ 2), so that a set counts like a bag; sorts values[:size]."""
+    """Make the n-th copy of a value (n ≥ 2) a value of its own, so that a set counts like a bag; sorts the values."""
     values[:size].sort()
     nth = np.uint64(0)
     for i in range(size):
@@ -129,7 +129,7 @@ def same_items(values, a, a_end, b, b_end):
     """Whether two runs are equal, element by element."""
     if a_end - a != b_end - b:
         return False
-    for i in range(a_end - a):
+    for i in range(a_end - a):  # noqa: SIM110  (numba has no generators in `all`)
         if values[a + i] != values[b + i]:
             return False
     return True

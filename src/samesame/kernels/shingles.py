@@ -77,7 +77,7 @@ def shingle_sets(
         bytes_: uint8[2, 2 · longest + 128] scratch.
         words: uint64[3, longest + 66] scratch.
         counts: int64[2 · longest + 130] scratch.
-        items: uint64, as many as there are bytes, and one for each text, at most: filled with the sets, one after the other.
+        items: uint64, room for the bytes and the number of the texts; filled with the sets, one after the other.
         ends: int64[n + 1], filled: the set of text i is items[ends[i]:ends[i + 1]].
         about: int64[3, n], filled: tokens, 128 bits of the set.
     """

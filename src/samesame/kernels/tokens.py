@@ -207,7 +207,7 @@ def search(values, x):
 
 @jit
 def hash_tokens(text, marks, size, seed, stops, out):
-    """Hash each run of marked bytes into `out` (uint64), leaving out those in `stops` (ascending); returns their number.
+    """Hash each run of marked bytes into `out` (uint64), without those in `stops` (ascending); returns their number.
 
     `size` is what `fold` returned; `out` holds size // 2 + 1 hashes. 1.5 ns a byte of ordinary English at most.
     """

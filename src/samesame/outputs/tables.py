@@ -14,7 +14,17 @@ import pyarrow.compute as pc
 
 from samesame import schemas
 
-__all__ = ["CLUSTERS", "PAIRS", "REMOVED", "Names", "clusters_table", "pairs_table", "removed_table", "repeated_ids", "skipped_table"]
+__all__ = [
+    "CLUSTERS",
+    "PAIRS",
+    "REMOVED",
+    "Names",
+    "clusters_table",
+    "pairs_table",
+    "removed_table",
+    "repeated_ids",
+    "skipped_table",
+]
 
 Rows = npt.NDArray[np.int64]
 
@@ -63,12 +73,20 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def repeated_ids(origins: pa.Table) -> int:
     """How many documents have an id that a document before them has."""
     ids = origins.column("id").drop_null()
-    return len(ids) - pc.count_distinct(ids).as_py()
+    return len(ids) - int(pc.count_distinct(ids).as_py())
 
 
-def removed_table(names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measure: str) -> pa.Table:
+def removed_table(
+    names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measure: str
+) -> pa.Table:
     """The removed documents, each with its witness; a cluster is numbered by its keeper's row."""
-    columns = [*names.of(rows), *names.of(witnesses), pa.array(similarity), _same(measure, rows.size), pa.array(witnesses)]
+    columns = [
+        *names.of(rows),
+        *names.of(witnesses),
+        pa.array(similarity),
+        _same(measure, rows.size),
+        pa.array(witnesses),
+    ]
     return pa.Table.from_arrays(columns, schema=REMOVED)
 
 
@@ -80,7 +98,12 @@ def clusters_table(names: Names, rows: Rows, witnesses: Rows, similarity: npt.ND
     likeness = np.concatenate([np.ones(keepers.size), similarity])
     order = np.lexsort((members, members != clusters, clusters))
     roles = np.where(members == clusters, "keeper", "removed")[order]
-    columns = [*names.of(members[order]), pa.array(clusters[order]), pa.array(roles, pa.string()), pa.array(likeness[order])]
+    columns = [
+        *names.of(members[order]),
+        pa.array(clusters[order]),
+        pa.array(roles, pa.string()),
+        pa.array(likeness[order]),
+    ]
     return pa.Table.from_arrays(columns, schema=CLUSTERS)
 
 

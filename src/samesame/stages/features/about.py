@@ -11,6 +11,7 @@ from samesame import arrow
 __all__ = ["About", "Describe"]
 
 _COLUMNS = ("text_bytes", "digest_a", "digest_b", "num_tokens")
+_Columns = list[tuple[npt.NDArray[np.int64], ...]]
 _EMPTY = np.zeros(0, np.int64)
 
 
@@ -26,36 +27,35 @@ class About:
 
     def same_text(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether rows a[i] and b[i] have the same raw text."""
-        return (self.digest_a[a] == self.digest_a[b]) & (self.digest_b[a] == self.digest_b[b])
+        differs = (self.digest_a[a] ^ self.digest_a[b]) | (self.digest_b[a] ^ self.digest_b[b])
+        return np.equal(differs, 0)
 
 
 @dataclass(frozen=True)
 class Describe:
     """The fold that collects About's columns, batch by batch."""
 
-    def start(self) -> list[tuple[npt.NDArray[np.int64], ...]]:
+    def start(self) -> _Columns:
         """Nothing yet."""
         return []
 
-    def add(
-        self, state: list[tuple[npt.NDArray[np.int64], ...]], batch: pa.RecordBatch, part: int, parts: int
-    ) -> list[tuple[npt.NDArray[np.int64], ...]]:
+    def add(self, state: _Columns, batch: pa.RecordBatch, part: int, _: int) -> _Columns:
         """Add a batch of FEATURES; there is nothing to share out, so part 0 does it."""
         if part == 0:
             columns = [arrow.ints(batch.column(name)) for name in _COLUMNS]
             state.append((*columns, arrow.lists(batch.column("items")).sizes))
         return state
 
-    def merge(
-        self, a: list[tuple[npt.NDArray[np.int64], ...]], b: list[tuple[npt.NDArray[np.int64], ...]]
-    ) -> list[tuple[npt.NDArray[np.int64], ...]]:
+    def merge(self, a: _Columns, b: _Columns) -> _Columns:
         """One after the other."""
         return a + b
 
     @staticmethod
-    def close(state: list[tuple[npt.NDArray[np.int64], ...]]) -> About:
+    def close(state: _Columns) -> About:
         """The columns whole."""
-        return About(*(np.concatenate(column) for column in zip(*state, strict=True))) if state else About(*[_EMPTY] * 5)
+        return (
+            About(*(np.concatenate(column) for column in zip(*state, strict=True))) if state else About(*[_EMPTY] * 5)
+        )
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CountRows:
         """Nothing yet."""
         return []
 
-    def add(self, state: list[int], batch: pa.RecordBatch, part: int, parts: int) -> list[int]:
+    def add(self, state: list[int], batch: pa.RecordBatch, part: int, _: int) -> list[int]:
         """Count a batch."""
         if part == 0:
             state.append(len(batch))

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -91,13 +92,16 @@ class TextDigests:
 
     def _contents(self, texts: arrow.Strings) -> list[bytes]:
         """What is digested of each text."""
-        data, ends = memoryview(texts.data), texts.offsets.tolist()
+        raw = _cut(texts.data, texts.offsets)
         if not self.normalise:
-            return [bytes(data[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        out, out_ends = join_words(texts, self.flags, self._stops)
-        joined, at = memoryview(out), out_ends.tolist()
-        pairs = zip(zip(ends[:-1], ends[1:], strict=True), zip(at[:-1], at[1:], strict=True), strict=True)
-        return [bytes(joined[c:d]) or bytes(data[a:b]) for (a, b), (c, d) in pairs]
+            return raw
+        joined = _cut(*join_words(texts, self.flags, self._stops))
+        return [words or text for words, text in zip(joined, raw, strict=True)]
+
+
+def _cut(data: arrow.Bytes, offsets: arrow.Int64s) -> list[bytes]:
+    """Each content as bytes."""
+    return [data[a:b].tobytes() for a, b in pairwise(offsets.tolist())]
 
 
 def _padded(contents: list[bytes]) -> tuple[arrow.UInt64s, arrow.Int64s]:

@@ -41,8 +41,8 @@ class ShingleSets:
         longest = int(lengths.max(initial=0))
         room = _Room(longest, int(lengths.sum()) + len(batch) + 1, len(batch))
         kernel.shingle_sets(
-            texts.data, texts.offsets, arrow.ints(batch.column("digest_a")), self.size, self.flags, np.uint64(self.seed),
-            self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
+            texts.data, texts.offsets, arrow.ints(batch.column("digest_a")), self.size, self.flags,
+            np.uint64(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
             room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
         return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))

@@ -77,7 +77,9 @@ class Groups:
         leaders = np.flatnonzero(self.sizes > 1)
         rows = np.concatenate([order[starts[x] : starts[x] + self.sizes[x]] for x in leaders] or [copies])
         sizes = np.repeat(self.sizes[leaders], self.sizes[leaders])
-        nth = np.arange(rows.size) - np.repeat(np.cumsum(self.sizes[leaders]) - self.sizes[leaders], self.sizes[leaders])
+        nth = np.arange(rows.size) - np.repeat(
+            np.cumsum(self.sizes[leaders]) - self.sizes[leaders], self.sizes[leaders]
+        )
         later = sizes - nth - 1  # members behind each member of its group
         a = np.repeat(np.arange(rows.size), later)
         b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(later) - later, later)

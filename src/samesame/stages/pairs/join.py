@@ -53,7 +53,7 @@ class AllPairs:
             for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
                 yield _in_rows(piece, rows)
 
-    def sample(self, meeting: Meeting, each: Each, threads: int) -> tuple[list[Found], float]:
+    def sample(self, meeting: Meeting) -> tuple[list[Found], float]:
         """The pairs of some documents with those before them, and by what to multiply for all."""
         rows, shared = meeting.entries.rows, self._shared(meeting)
         if rows.size <= _SAMPLED * _RUN:
@@ -88,4 +88,5 @@ def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.in
         for part, column in zip(parts, out, strict=True):
             part.append(column[:filled].copy())
         room = room * 4 if low == start else room
-    return Found(*(np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts), total)
+    a, b, nums, dens = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts)
+    return Found(a, b, nums, dens, total)
