@@ -1,5 +1,6 @@
 """What cannot be read is reported with its place and copied as it is, or is an error that names the place."""
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -15,9 +16,9 @@ import pytest
 from samesame.errors import ColumnError, SourceError
 from samesame.sources import Annotations, Columns, Skipped, open_parts
 
-from .corpora import COMPRESSIONS, compressed, copied, decompressed, encoded, only, read, write
+from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
 
-ROWS = [{"id": f"i{number}", "text": f"text {number}", "n": number} for number in range(2_000)]
+ROWS: Rows = [{"id": f"i{number}", "text": f"text {number}", "n": number} for number in range(2_000)]
 
 
 def _file(folder: Path, name: str, data: bytes) -> str:
@@ -126,7 +127,7 @@ def test_a_quote_that_never_closes_is_one_bad_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_a_broken_stream_gives_what_came_before_the_break(tmp_path: Path, kind: str, compression: str) -> None:
     """Whole records are read, the rest is one skip without a position, and a copy has every readable byte."""
-    written = ROWS * 10
+    written = [{**row, "text": hashlib.sha512(row["text"].encode()).hexdigest()} for row in ROWS * 3]
     plain = encoded(written, kind)
     packed = compressed(plain, compression)
     path = _file(tmp_path, f"a.{kind}{compression}", packed[: -len(packed) // 5])
@@ -168,7 +169,7 @@ def test_a_file_that_is_not_one_is_an_error_by_name_and_a_skip_in_a_folder(
 ) -> None:
     """In a folder with other files the whole file is skipped, and copied as it is."""
     path = _file(tmp_path, f"a.{kind}", damage(encoded(ROWS, kind)))
-    with pytest.raises(SourceError, match=f"a.{kind}"):
+    with pytest.raises(SourceError, match=rf"a\.{kind}"):
         read(only(path))
     write(tmp_path, ROWS[:2], "jsonl")
     parts = open_parts([tmp_path], columns=Columns())

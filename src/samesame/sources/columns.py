@@ -18,7 +18,17 @@ from samesame.errors import ColumnError
 from samesame.schemas import ITEMS, RECORDS
 from samesame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
 
-__all__ = ["BATCH_ROWS", "Chosen", "assemble", "bounded", "choose", "is_stringlike", "pieces", "plain_type", "records"]
+__all__ = [
+    "BATCH_ROWS",
+    "Chosen",
+    "assemble",
+    "bounded",
+    "choose",
+    "is_stringlike",
+    "pieces",
+    "records",
+    "why_not_utf8",
+]
 
 BATCH_ROWS = 65_536
 _ITEMS_TYPE = ITEMS.field("items").type
@@ -72,7 +82,7 @@ def _hint(option: str, names: Sequence[str]) -> str:
     return f"Choose one of its columns with {option}: {', '.join(map(str, names)) or '(it has none)'}."
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
+def _value_type(kind: pa.DataType) -> pa.DataType:
     """The type of the values, however they are encoded."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return kind.value_type
@@ -81,7 +91,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 def is_stringlike(kind: pa.DataType) -> bool:
     """Whether a column holds strings."""
-    kind = plain_type(kind)
+    kind = _value_type(kind)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -214,7 +224,7 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
 def _items(column: pa.Array, name: str, source: str) -> pa.Array:
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    value = plain_type(kind.value_type) if is_list else None
+    value = _value_type(kind.value_type) if is_list else None
     if value is None or not (is_stringlike(value) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise ColumnError(
             f"{source}: column {name!r} is {kind}, not a list of strings or integers",

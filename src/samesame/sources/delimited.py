@@ -27,7 +27,7 @@ from samesame.sources.columns import Chosen, choose, is_stringlike, records
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
 from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
-from samesame.sources.tables import ANNOTATIONS, values_of
+from samesame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
 
@@ -134,6 +134,7 @@ class Delimited(FilePart):
     ) -> Iterator[bytes | memoryview]:
         count, at = len(block.records.starts), 0
         if heading is not None and heading.names:
+            refuse_annotated(heading.names, self.name)
             yield self._widened(bytes(block.data[: heading.end]), ANNOTATIONS.names)
             at = heading.end
         low, high = np.searchsorted(removed, [block.position, block.position + count])

@@ -114,7 +114,7 @@ def _texts_together(sources: Sequence[Any]) -> Iterator[Any]:
     for source in sources:
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
         located = source if named is None else named if named == "-" else _located(str(named))
-        if isinstance(located, _Listing) and located.explicit and _format(located.paths[0])[0] in _TEXTS:
+        if isinstance(located, _Listing) and located.explicit and _format(str(named))[0] in _TEXTS:
             waiting.append(str(named))
             continue
         yield from _together(waiting)
@@ -150,7 +150,7 @@ def _located(path: str) -> _Listing:
 
 
 def _explicit(root: str, name: str, path: str) -> _Listing:
-    if _format(name)[0] is None:
+    if _format(path)[0] is None:
         known = " ".join(sorted([*_DATA, *_TEXTS]))
         hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
         raise SourceError(f"{path} is of no known format", hint=hint)
@@ -206,8 +206,8 @@ def _located_remotely(url: str) -> _Listing:
             return _inside(_static_prefix(url), [item[len(prefix) :].lstrip("/") for item in found])
         if _format(suffixed_name(url))[0] is None and system.isdir(path):
             return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
-    root, name = url.rsplit("/", 1)
-    return _explicit(root, name, url)
+    at = suffixed_name(url).rindex("/")
+    return _explicit(url[:at], url[at + 1 :], url)
 
 
 def _format(path: str) -> tuple[str | None, str | None]:
@@ -222,16 +222,16 @@ def _format(path: str) -> tuple[str | None, str | None]:
 
 
 def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
-    texts = [path for path in listing.paths if _format(path)[0] in _TEXTS]
+    texts = [path for path in listing.paths if _format(listing.url(path))[0] in _TEXTS]
     for path in listing.paths:
-        suffix, compression = _format(path)
+        url = listing.url(path)
+        suffix, compression = _format(url)
         if suffix in _DATA:
-            url = listing.url(path)
             file = File(url)
             yield _DATA[str(suffix)](
                 file,
                 name=url,
-                target=suffixed_name(path),
+                target=suffixed_name(url)[len(url) - len(path) :],
                 compression=compression,
                 strict=strict,
                 lenient=not listing.explicit and len(listing.paths) > 1,

@@ -20,7 +20,7 @@ from samesame.sources.base import Annotations, Columns, Skip
 from samesame.sources.columns import choose, is_stringlike, records
 from samesame.sources.parts import strictly
 from samesame.sources.streams import sink
-from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
+from samesame.sources.tables import annotated, annotated_schema, without_removed_rows, without_views
 
 __all__ = ["Memory", "table_of"]
 
@@ -66,13 +66,15 @@ def table_of(thing: Any) -> pa.Table:
     Raises:
         SourceError: It is nothing that a table can be made of.
     """
+    return without_views(_table(thing))
+
+
+def _table(thing: Any) -> pa.Table:
     match thing:
         case pa.Table():
             return thing
         case pa.RecordBatch():
             return pa.Table.from_batches([thing])
-        case pa.RecordBatchReader():
-            return thing.read_all()
         case _ if hasattr(thing, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(thing).read_all()
         case list() | tuple() if all(value is None or isinstance(value, str) for value in thing):

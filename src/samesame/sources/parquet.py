@@ -130,12 +130,14 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
         return settings
     group = meta.row_group(0)
     found = [group.column(index) for index in range(group.num_columns)]
-    settings["compression"] = {column.path_in_schema: _codec(column.compression) for column in found}
+    codecs = {column.path_in_schema: _codec(column.compression) for column in found}
+    settings["compression"] = codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "none")
     settings["use_dictionary"] = [
         column.path_in_schema for column in found if any("DICTIONARY" in encoding for encoding in column.encodings)
     ]
     settings["write_statistics"] = [column.path_in_schema for column in found if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in found)
+    settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
     settings["store_schema"] = b"ARROW:schema" in (meta.metadata or {})
     settings["write_page_index"] = any(column.has_offset_index for column in found)
     settings["sorting_columns"] = group.sorting_columns or None

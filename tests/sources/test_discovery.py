@@ -1,0 +1,175 @@
+"""From what the user names to parts: order, names and targets."""
+
+import io
+import os
+import pickle
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from samesame.errors import ColumnError, SourceError
+from samesame.sources import Columns, open_parts
+from samesame.sources.discovery import Parts
+
+from .corpora import copied, encoded, only, read
+
+LINE = b'{"text": "A"}\n'
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with files of several kinds."""
+    for name in (
+        "b.jsonl",
+        "a/z.JSONL.GZ",
+        "a/notes.md",
+        "c.txt",
+        "a/b/d.csv",
+        ".hidden/x.jsonl",
+        "Makefile",
+        ".x.csv",
+    ):
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(LINE)
+    return tmp_path / "tree"
+
+
+def _opened(*sources: object) -> Parts:
+    return open_parts(sources, columns=Columns())
+
+
+def test_a_folder_is_read_recursively_in_the_order_of_its_paths(tree: Path) -> None:
+    """Data files first, then all text files as one part; hidden and unknown files are passed over and counted."""
+    parts = _opened(tree)
+    assert ["a/b/d.csv", "a/z.JSONL.GZ", "b.jsonl", "kept.txt"] == [part.target for part in parts]
+    assert [f"{tree}/a/b/d.csv", f"{tree}/a/z.JSONL.GZ", f"{tree}/b.jsonl", str(tree)] == [part.name for part in parts]
+    assert ["a/notes.md", "c.txt"] == [row["id"] for row in read(parts[-1])[0]]
+    assert 2 == parts.num_ignored
+
+
+def test_a_glob_goes_into_folders_with_two_stars(tree: Path) -> None:
+    """Targets are relative to what comes before the first wildcard."""
+    assert ["b.jsonl"] == [part.target for part in _opened(f"{tree}/*.jsonl")]
+    assert ["a/b/d.csv"] == [part.target for part in _opened(f"{tree}/**/*.csv")]
+    assert ["b/d.csv"] == [part.target for part in _opened(f"{tree}/a/**/*.csv")]
+    assert ["kept.txt"] == [part.target for part in _opened(f"{tree}/**/*.md")]
+
+
+def test_a_name_with_wildcards_that_exists_is_a_name(tmp_path: Path) -> None:
+    """Brackets are legal in file names."""
+    (tmp_path / "a[1].jsonl").write_bytes(LINE)
+    assert ["a[1].jsonl"] == [part.target for part in _opened(tmp_path / "a[1].jsonl")]
+
+
+def test_sources_keep_their_order_and_their_spelling(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name is what the user wrote, joined with what was found below."""
+    monkeypatch.chdir(tree)
+    assert ["./b.jsonl", "a/b/d.csv", "memory"] == [part.name for part in _opened("./b.jsonl", "a/b", ["A"])]
+
+
+def test_no_two_parts_have_one_target(tree: Path) -> None:
+    """By the path from the common folder where that tells them apart, else by a number; a source may come twice."""
+    other = tree / "a" / "b.jsonl"
+    other.write_bytes(LINE)
+    assert ["b.jsonl", "a/b.jsonl"] == [part.target for part in _opened(tree / "b.jsonl", other)]
+    assert ["1-b.jsonl", "2-b.jsonl"] == [part.target for part in _opened(other, other)]
+    assert ["1-documents.parquet", "2-documents.parquet"] == [part.target for part in _opened(["A"], ["B"])]
+    everything = [part.target for part in _opened(tree, tree, f"{tree}/**", other, ["A"], ["B"])]
+    assert len(everything) == len(set(everything))
+
+
+def test_text_files_named_one_by_one_are_one_part(tree: Path, tmp_path: Path) -> None:
+    """As a shell's glob gives them."""
+    (part,) = _opened(tree / "c.txt", tree / "a" / "notes.md")
+    assert (str(tree), ["c.txt", "a/notes.md"]) == (part.name, [row["id"] for row in read(part)[0]])
+    (single,) = _opened(tree / "c.txt")
+    assert (str(tree / "c.txt"), ["c.txt"]) == (single.name, [row["id"] for row in read(single)[0]])
+
+
+def test_copies_of_text_files_stay_below_their_target(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the spelling, no copied path is absolute or goes up."""
+    monkeypatch.chdir(tree / "a")
+    for sources in (["../c.txt", "notes.md"], ["notes.md", str(tree / "c.txt")], ["b/../notes.md", "notes.md"]):
+        for part in open_parts(sources, columns=Columns(), copy_files=True):
+            paths = [Path(path) for path in part.paths]  # type: ignore[attr-defined]
+            assert not any(path.is_absolute() or ".." in path.parts for path in paths)
+    with pytest.raises(SourceError, match="leads out of"):
+        _opened("*/../../c.txt")
+
+
+def test_standard_input_is_json_lines(tmp_path: Path) -> None:
+    """It is kept in a temporary file, so that it can be copied, and that goes when the part does."""
+    part = only("-", stdin=io.BytesIO(LINE * 2))
+    assert ("-", "stdin.jsonl") == (part.name, part.target)
+    assert [0, 1] == [row["position"] for row in read(part)[0]]
+    assert LINE == copied(part, tmp_path, [0]).read_bytes()
+    spool = Path(part.file.url)  # type: ignore[attr-defined]
+    assert spool.exists()
+    del part
+    assert not spool.exists()
+
+
+def test_a_part_can_be_sent_elsewhere(tree: Path) -> None:
+    """It is a description: pickled, it reads the same."""
+    for part in _opened(tree, ["A"]):
+        assert read(part) == read(pickle.loads(pickle.dumps(part)))  # noqa: S301  (pickled here)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        ["A", None],
+        [{"text": "A"}, {"n": 1}],
+        pa.table({"text": ["A", None]}),
+        pa.record_batch({"text": ["A", None]}),
+        pa.table({"text": ["A", None]}).to_reader(),
+        pl.DataFrame({"text": ["A", None]}),
+        pa.table({"text": pa.array(["A", None]).dictionary_encode()}),
+        pa.table({"text": pa.array(["A", None], pa.string_view())}),
+        pa.table({"text": pa.array([b"A", None])}),
+        pa.table({"text": pa.chunked_array([pa.array(["A"]), pa.array([None], pa.string())])}),
+    ],
+)
+def test_what_is_in_memory_is_read_and_copied_as_a_table(tmp_path: Path, thing: object) -> None:
+    """Anything with `__arrow_c_stream__`, lists of strings, lists of dicts."""
+    part = only(thing)
+    assert (["A", None], []) == ([row["text"] for row in read(part)[0]], read(part)[1])
+    assert [None] == [row["text"] for row in read(only(copied(part, tmp_path, [0])))[0]]
+
+
+@pytest.mark.parametrize("thing", [7, ["A", 7], [{"text": "A"}, "A"], [{"text": "A"}, {"text": 7}]])
+def test_what_is_no_source_is_an_error(thing: object) -> None:
+    """The hint lists what is."""
+    with pytest.raises(SourceError) as caught:
+        only(thing)
+    assert caught.value.hint
+
+
+def test_text_files_have_no_other_columns(tree: Path) -> None:
+    """An order or items that they cannot have are refused at once."""
+    with pytest.raises(ColumnError, match="no column 'date'"):
+        open_parts([tree / "c.txt"], columns=Columns(order="date"))
+
+
+def test_a_link_to_a_folder_above_does_not_go_round(tree: Path) -> None:
+    """Folders behind links are not entered."""
+    (tree / "a" / "up").symlink_to(tree, target_is_directory=True)
+    assert 4 == len(_opened(tree))
+
+
+def test_a_file_name_need_not_be_text(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 are legal in file names."""
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")).write_bytes(b"A")
+    part = only(tmp_path)
+    assert ["\\xff.txt"] == [row["id"] for row in read(part)[0]]
+    assert b"\xff.txt\n" == copied(part, tmp_path).read_bytes()
+
+
+def test_a_csv_and_its_copy_have_the_same_format(tmp_path: Path) -> None:
+    """The suffix decides, also in the target."""
+    path = tmp_path / "a.TSV"
+    path.write_bytes(encoded([{"id": "a", "text": "A,B", "n": 1}], "tsv"))
+    assert [["A,B"]] == [[row["text"] for row in read(only(source))[0]] for source in [copied(only(path), tmp_path)]]

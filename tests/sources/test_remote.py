@@ -1,0 +1,129 @@
+"""URLs: fsspec's memory file system, a local web server, and schemes whose package is missing."""
+
+import functools
+import http.server
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from samesame.errors import MissingExtraError, SourceError
+from samesame.sources import Columns, open_parts
+from samesame.sources.files import filesystem
+
+from .corpora import COMPRESSIONS, FORMATS, compressed, copied, encoded, only, read
+
+ROWS = [{"id": f"i{number}", "text": f"text {number}", "n": number} for number in range(20)]
+IDS = [row["id"] for row in ROWS]
+
+
+@pytest.fixture
+def store() -> Iterator[str]:
+    """An empty folder in memory."""
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    yield "memory://bucket"
+    system.store.clear()
+
+
+def _put(url: str, data: bytes) -> str:
+    with fsspec.open(url, "wb") as out:
+        out.write(data)
+    return url
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_any_format_is_read_and_copied_from_a_url(tmp_path: Path, store: str, kind: str, compression: str) -> None:
+    """As from a disk."""
+    url = _put(f"{store}/a.{kind}{compression}", compressed(encoded(ROWS, kind), compression))
+    part = only(url)
+    assert (url, f"a.{kind}{compression}") == (part.name, part.target)
+    assert (IDS, []) == ([row["id"] for row in read(part)[0]], read(part)[1])
+    assert IDS[1:] == [row["id"] for row in read(only(copied(part, tmp_path, [0])))[0]]
+
+
+def test_folders_and_globs_are_listed_remotely(tmp_path: Path, store: str) -> None:
+    """With the same names and targets as on a disk."""
+    for name in ("a.jsonl", "sub/b.jsonl", "sub/c.txt", "sub/d.docx"):
+        _put(f"{store}/x/{name}", encoded(ROWS, "jsonl"))
+    parts = open_parts([f"{store}/x"], columns=Columns())
+    assert ["a.jsonl", "sub/b.jsonl", "kept.txt"] == [part.target for part in parts]
+    assert [f"{store}/x/a.jsonl", f"{store}/x/sub/b.jsonl", f"{store}/x"] == [part.name for part in parts]
+    assert ["sub/c.txt"] == [row["id"] for row in read(parts[-1])[0]]
+    assert "sub/c.txt\n" == copied(parts[-1], tmp_path).read_text()
+    assert 1 == parts.num_ignored
+    assert ["sub/b.jsonl"] == [part.target for part in open_parts([f"{store}/x/**/b.*"], columns=Columns())]
+
+
+@pytest.mark.parametrize("name", ["none.jsonl", "none/*.jsonl"])
+def test_a_url_that_is_not_there_is_an_error_that_names_it(store: str, name: str) -> None:
+    """As for a path."""
+    with pytest.raises(SourceError, match=f"{store}/{name}".replace("*", r"\*")):
+        open_parts([f"{store}/{name}"], columns=Columns())
+
+
+def test_a_remote_file_that_changed_since_is_not_copied(tmp_path: Path, store: str) -> None:
+    """By what the store says of it."""
+    part = only(_put(f"{store}/a.jsonl", encoded(ROWS, "jsonl")))
+    _put(f"{store}/a.jsonl", encoded(ROWS[1:], "jsonl"))
+    with pytest.raises(SourceError, match="changed"):
+        copied(part, tmp_path)
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A web server with a file of each format; it does not know ranges, as many do not."""
+    folder = tmp_path_factory.mktemp("web")
+    for kind in FORMATS:
+        (folder / f"a.{kind}").write_bytes(encoded(ROWS, kind))
+        (folder / f"a.{kind}.gz").write_bytes(compressed(encoded(ROWS, kind), ".gz"))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=folder))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("compression", ["", ".gz"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_any_format_is_read_from_a_web_server(tmp_path: Path, web: str, kind: str, compression: str) -> None:
+    """Also with a query after the name."""
+    part = only(f"{web}/a.{kind}{compression}?token=a/b.c")
+    assert f"a.{kind}{compression}" == part.target
+    assert (IDS, []) == ([row["id"] for row in read(part)[0]], read(part)[1])
+    assert IDS[1:] == [row["id"] for row in read(only(copied(part, tmp_path, [0])))[0]]
+
+
+def test_a_page_that_is_not_there_is_an_error_that_names_it(web: str) -> None:
+    """Whatever the client raises."""
+    for url in (f"{web}/none.jsonl", "http://127.0.0.1:1/a.jsonl"):
+        with pytest.raises(SourceError, match=url):
+            open_parts([url], columns=Columns())
+
+
+def test_a_scheme_without_its_package_gives_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours where we have an extra, else the package's own."""
+    for scheme, package, line in (("s3", "s3fs", "pip install s3fs"), ("http", "aiohttp", "samesame[remote]")):
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.delitem(sys.modules, "fsspec.implementations.http", raising=False)
+        monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, scheme, raising=False)
+        with pytest.raises(MissingExtraError, match=f"{scheme}://") as caught:
+            filesystem(f"{scheme}://bucket/a.jsonl")
+        assert line in caught.value.hint
+
+
+def test_an_unknown_scheme_is_an_error() -> None:
+    """A typing slip, most likely."""
+    with pytest.raises(SourceError, match="nosuch"):
+        only("nosuch://bucket/a.jsonl")
