@@ -264,7 +264,7 @@ def test_a_folder_without_permission_is_an_error_that_names_it(name: str) -> Non
         (folder / "closed").mkdir(mode=0)
         (folder / "a.jsonl").write_bytes(b"")
         os.seteuid(user)
-        with pytest.raises(SourceError, match="permission denied|matches no file"):
+        with pytest.raises(SourceError, match=r"permission denied|matches no file"):
             open_parts([str(folder / name)], columns=Columns())
 
 

@@ -178,8 +178,7 @@ def _inside(root: str, paths: list[str]) -> _Listing:
 
 
 def _matched(pattern: str) -> _Listing:
-    # not Path.glob: it would rewrite the pattern's own spelling
-    paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207
+    paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207  (it would rewrite the pattern)
     if not paths:
         raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
     root = _static_prefix(pattern)
