@@ -35,12 +35,12 @@ class Truth:
 class Quality:
     """How an answer compares with the truth."""
 
-    removed: int
-    expected: int  # removed by the slow method
-    differing: int  # removed by one of the two only
-    pairs: int  # planted, at or above the threshold
-    missed: int  # of these, with both documents kept
-    wrong: int  # removed documents whose witness is not kept, or not similar enough
+    removed: int = 0
+    expected: int = 0  # removed by the slow method
+    differing: int = 0  # removed by one of the two only
+    pairs: int = 0  # planted, at or above the threshold
+    missed: int = 0  # of these, with both documents kept
+    wrong: int = 0  # removed documents whose witness is not kept, or not similar enough
 
     @property
     def recall(self) -> float:

@@ -1,0 +1,221 @@
+"""The limit: `samesame dedup` on a Parquet file against pyarrow merely reading and rewriting it, in one run.
+
+1. Whole processes, from start to exit, output on disk; rounds of all of them in turn; medians. The file to read is
+   in the system's cache. The kernels are compiled before, in a cache of this run's own; what that takes is told apart.
+2. Each time stands beside its peak of memory and its correctness, by the slow method of truth.py.
+3. The run fails if the exact join missed a pair, removed one document too many, or one too few.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import corpus
+import processes
+import report
+import truth
+
+PAGE, README = report.ROOT / "docs" / "performance.md", report.ROOT / "README.md"
+PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
+THRESHOLD = "0.8"
+BASELINE, METHODS = "rewrite", ("minhash", "jaccard")
+WARM_BYTES = 10_000_000  # five batches: all but the first have planted documents, so every kernel runs
+REPEATS = 5
+HEADER = ("", "seconds", "ratio", "MB/s", "CPU s", "peak MB", "removed", "recall", "precision")
+NAMES = {BASELINE: "pyarrow rewrites", **{method: f"dedup, {method}" for method in METHODS}}
+REWRITE = "import sys, pyarrow.parquet as pq; pq.write_table(pq.read_table(sys.argv[1]), sys.argv[2])"
+
+
+@dataclass
+class Measured:
+    """What was seen of one of the commands."""
+
+    runs: list[processes.Run] = field(default_factory=list)
+    stats: list[dict[str, Any]] = field(default_factory=list)
+    quality: truth.Quality = field(default_factory=truth.Quality)
+
+    @property
+    def seconds(self) -> float:
+        """The median."""
+        return statistics.median(run.seconds for run in self.runs)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The median, of all threads together."""
+        return statistics.median(run.cpu_seconds for run in self.runs)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The highest of all runs."""
+        return max(run.peak_bytes for run in self.runs)
+
+    def steps(self) -> dict[str, float]:
+        """The median seconds of each step, as the runs themselves tell, and what is left: start, output and exit."""
+        names = self.stats[0]["seconds"]
+        found = {name: statistics.median(stats["seconds"][name] for stats in self.stats) for name in names}
+        return {**found, "start, output": self.seconds - sum(found.values())}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A corpus, and where the runs have their kernels and put their output."""
+
+    file: Path
+    folder: Path
+
+    def run(self, what: str, file: Path | None = None) -> tuple[processes.Run, Path]:
+        """One command from start to exit, and where its output is."""
+        target = self.folder / what
+        shutil.rmtree(target, ignore_errors=True)
+        target.unlink(missing_ok=True)
+        environment = {"NUMBA_CACHE_DIR": str(self.folder / "kernels")}
+        return processes.run(_command(what, file or self.file, target), environment), target
+
+    def round(self, measured: dict[str, Measured]) -> None:
+        """Each command once."""
+        for what, seen in measured.items():
+            run, target = self.run(what)
+            seen.runs.append(run)
+            if what != BASELINE:
+                seen.stats.append(json.loads((target / "stats.json").read_bytes()))
+
+    def compile(self, small: Path) -> dict[str, tuple[float, float]]:
+        """Seconds of each method on a small corpus, before and after its kernels were compiled."""
+        shutil.rmtree(self.folder / "kernels", ignore_errors=True)
+        return {method: (self.run(method, small)[0].seconds, self.run(method, small)[0].seconds) for method in METHODS}
+
+    def judge(self, measured: dict[str, Measured]) -> None:
+        """Compare the last answers with the truth."""
+        texts, known = truth.of_file(self.file, Fraction(THRESHOLD))
+        for method in METHODS:
+            found = truth.removals(self.folder / method / "removed.parquet")
+            measured[method].quality = truth.judge(texts, known, found)
+
+    def hashing(self) -> int:
+        """MB of text hashed in a second, word by word."""
+        script = Path(__file__).with_name("hashing.py")
+        done = processes.run([sys.executable, str(script), str(self.file)], {})
+        return int(json.loads(done.output)["mb_per_second"])
+
+
+def _command(what: str, file: Path, target: Path) -> list[str]:
+    if what == BASELINE:
+        return [sys.executable, "-c", REWRITE, str(file), str(target)]
+    settings = ["--method", what, "--threshold", THRESHOLD, "--quiet"]
+    return [sys.executable, "-m", "samesame.cli.main", "dedup", str(file), "-o", str(target), *settings]
+
+
+def rows(measured: dict[str, Measured], text_bytes: int) -> list[tuple[str, ...]]:
+    """The table: a line for each command."""
+    limit = measured[BASELINE].seconds
+    return [
+        (
+            NAMES[what],
+            f"{seen.seconds:.2f}",
+            f"{seen.seconds / limit:.2f}",
+            f"{text_bytes / 1e6 / seen.seconds:.0f}",
+            f"{seen.cpu_seconds:.2f}",
+            f"{seen.peak_bytes / 1e6:,.0f}",
+            *(_correctness(seen.quality) if what != BASELINE else ("", "", "")),
+        )
+        for what, seen in measured.items()
+    ]
+
+
+def _correctness(quality: truth.Quality) -> tuple[str, str, str]:
+    return f"{quality.removed:,}", f"{quality.recall:.2%}", f"{quality.precision:.2%}"
+
+
+def step_rows(measured: dict[str, Measured]) -> list[tuple[str, ...]]:
+    """The second table: a line for each step."""
+    steps = {method: measured[method].steps() for method in METHODS}
+    names = dict.fromkeys(name for method in METHODS for name in steps[method])
+    found = sorted(names, key=lambda name: name == "start, output")
+    return [(name, *(f"{steps[m][name]:.2f}" if name in steps[m] else "" for m in METHODS)) for name in found]
+
+
+def about(measured: dict[str, Measured], repeats: int) -> str:
+    """What the corpus has, and how it was measured."""
+    stats, quality = measured["jaccard"].stats[-1], measured["jaccard"].quality
+    return (
+        f"{stats['documents']:,} documents, {stats['text_bytes'] / 1e6:,.0f} MB of text in a Parquet file "
+        f"(snappy); {quality.pairs:,} planted pairs with a Jaccard similarity of {THRESHOLD} or more, "
+        f"{quality.expected:,} documents to go. Medians of {repeats} rounds."
+    )
+
+
+def remarks(compiled: dict[str, tuple[float, float]], speed: int) -> str:
+    """What stands below the tables."""
+    first = ", ".join(f"{method} {cold:.1f} s ({warm:.1f} s from then on)" for method, (cold, warm) in compiled.items())
+    return (
+        f"The kernels were compiled before. The first runs that did so, in this order, on {WARM_BYTES / 1e6:.0f} MB: "
+        f"{first}.\n\nWord hashing on one core: {speed} MB/s."
+    )
+
+
+@contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    if given is None:
+        with tempfile.TemporaryDirectory(prefix="samesame-bench-") as name:
+            yield Path(name)
+    else:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given
+
+
+def limit(size: str, repeats: int, folder: Path) -> tuple[dict[str, str], bool]:
+    """Measure; the texts for the two pages, and whether the exact join was exact."""
+    bench, small = Bench(folder / f"corpus-{size}.parquet", folder), folder / "small.parquet"
+    for file, num_bytes in ((small, WARM_BYTES), (bench.file, corpus.parse_size(size))):
+        if not file.exists():
+            print(f"making {file.name}", flush=True)
+            corpus.write(file, num_bytes)
+    print("compiling", flush=True)
+    compiled = bench.compile(small)
+    measured = {what: Measured() for what in NAMES}
+    for number in range(repeats):
+        print(f"round {number + 1} of {repeats}", flush=True)
+        bench.round(measured)
+    bench.judge(measured)
+    table, steps = rows(measured, measured["jaccard"].stats[-1]["text_bytes"]), step_rows(measured)
+    step_header = ("step", *(f"{method}, seconds" for method in METHODS))
+    made_by = report.made_by(f"limit --size {size}", PACKAGES)
+    notes = remarks(compiled, bench.hashing())
+    report.show(about(measured, repeats), HEADER, table)
+    report.show("Where the time goes", step_header, steps)
+    print(f"{notes}\n\n{made_by}")
+    short = f"{about(measured, repeats)}\n\n{report.markdown(HEADER, table)}"
+    long = f"{short}\n\n{report.markdown(step_header, steps)}\n\n{notes}\n\n{made_by}"
+    found = measured["jaccard"].quality
+    return {"short": f"{short}\n\n{made_by}", "long": long}, found.differing == found.wrong == 0
+
+
+def main(arguments: list[str]) -> int:
+    """Measure as the command line says, print, and write the pages that have a place for this size."""
+    parser = argparse.ArgumentParser(prog="scripts/bench limit", description=__doc__.splitlines()[0])
+    parser.add_argument("--size", default="200MB", help="bytes of text (200MB, 2GB, …)")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="rounds")
+    parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
+    parser.add_argument("--no-write", action="store_true", help="only print")
+    given = parser.parse_args(arguments)
+    with _folder(given.folder) as folder:
+        texts, exact = limit(given.size, given.repeats, folder)
+    for page, text in ((PAGE, texts["long"]), (README, texts["short"])):
+        if not given.no_write and report.has_place(page, f"limit {given.size}"):
+            report.write_between(page, f"limit {given.size}", text)
+    if not exact:
+        print("the exact join differs from the slow method", file=sys.stderr)
+    return 0 if exact else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
