@@ -14,8 +14,19 @@ from samesame.sources.jsonl import split_lines
 from .corpora import Rows, encoded, only, read
 
 _VALUES = st.sampled_from(
-    [b'"a"', b'"\\ud83d\\ude00"', b'"\\ud800"', b'"\xff"', b'"\x01"', b"1", b"-0", b"1.5", b"1e2", b"1e999", b"NaN"]
-    + [b"18446744073709551615", b"null", b"true", b"[]", b'["a", {"b": 1}]', b'{"text": 1}', b"", b'"}\\n{"']
+    [
+        *(
+            b'"a"',
+            b'"\\ud83d\\ude00"',
+            b'"\\ud800"',
+            b'"\xff"',
+            b'"\x01"',
+            b'"}\\n{"',
+            b'["a", {"b": 1}]',
+            b'{"text": 1}',
+        ),
+        *(b"1", b"-0", b"1.5", b"1e2", b"1e999", b"NaN", b"18446744073709551615", b"null", b"true", b"[]", b""),
+    ]
 )
 _KEYS = st.sampled_from([b'"text"', b'"id"', b'"other"', b'"te\\u0078t"', b"text"])
 _OBJECTS = st.lists(st.tuples(_KEYS, _VALUES), max_size=3).map(
