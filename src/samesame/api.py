@@ -5,9 +5,11 @@
 3. Results are immutable: asking for another threshold gives another result.
 """
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,15 @@ from samesame._version import __version__
 from samesame.engines.local import Local
 from samesame.errors import ConfigError
 from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, by_name
-from samesame.outputs import tables
+from samesame.outputs import folder, lists, tables
+from samesame.outputs.annotations import Verdict
+from samesame.outputs.examples import spread
+from samesame.outputs.writing import copy_parts
 from samesame.results import Clock, Progress, Stats
-from samesame.sources import Columns, open_parts
+from samesame.sources import Annotations, Columns, TextFolder, open_parts
 from samesame.sources.reading import Reading
-from samesame.sources.taking import take
+from samesame.sources.taking import take, texts
+from samesame.sources.targets import with_own_targets
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
@@ -80,11 +86,11 @@ def dedup(
     policy = Keep.parse(keep)
     columns = Columns(text_column, id_column, policy.column, features_column)
     _check(recipe, columns)
-    reading = _reading(source, against, columns, strict=strict, batch_rows=batch_rows, progress=progress)
+    reading = _reading(source, against, columns, recipe, strict=strict, batch_rows=batch_rows, progress=progress)
     clock = Clock(progress)
     state = pipeline.prepare(reading, recipe, policy, _engine(threads), clock, ready_items=features_column is not None)
     decided = pipeline.decide(state, recipe.threshold, clock, within=within)
-    run = _Run(reading, state, clock, {"keep": keep, "within": within})
+    run = _Run(reading, state, clock, {"keep": keep, "within": within}, _paths(source, against))
     return Result(run, recipe, decided)
 
 
@@ -134,7 +140,7 @@ def pairs(
     recipe = _recipe(method)
     columns = Columns(text_column, id_column, None, features_column)
     _check(recipe, columns)
-    reading = _reading(source, against, columns, strict=strict, batch_rows=batch_rows, progress=progress)
+    reading = _reading(source, against, columns, recipe, strict=strict, batch_rows=batch_rows, progress=progress)
     clock = Clock(progress)
     engine = _engine(threads)
     state = pipeline.prepare(
@@ -143,7 +149,7 @@ def pairs(
     with clock("joining"):
         parts = list(pipeline.join(state, recipe.threshold, Groups(state.best, identical == "star"), max_pairs))
         found = _sorted(parts, reading.num_against if against is not None else None)
-    return Pairs(_Run(reading, state, clock, {"identical": identical}), recipe, found)
+    return Pairs(_Run(reading, state, clock, {"identical": identical}, _paths(source, against)), recipe, found)
 
 
 def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
@@ -163,10 +169,34 @@ class _Run:
     state: pipeline.State
     clock: Clock
     settings: dict[str, Any]
+    sources: list[str]  # what of them is paths
 
     @cached_property
     def names(self) -> tables.Names:
         return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @property
+    def num_ignored(self) -> int:
+        return sum(getattr(side, "num_ignored", 0) for side in (self.reading.parts, self.reading.against))
+
+    @property
+    def unreadable(self) -> dict[str, list[int]]:
+        """The positions of the records that could not be read, by the names of their parts."""
+        found: dict[str, list[int]] = {}
+        for skipped in self.reading.skipped:
+            if skipped.position is not None:
+                found.setdefault(skipped.source, []).append(skipped.position)
+        return found
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The texts of some rows, read again."""
+        source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
+        found = {
+            number: texts(part, position[source == number], self.reading.columns)
+            for number, part in enumerate(self.reading.all_parts)
+            if (source == number).any()
+        }
+        return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
 
     @cached_property
     def measure(self) -> str:
@@ -181,7 +211,8 @@ class _Run:
         entries = self.state.meeting.entries if self.state.meeting else None
         sizes = [part.size_bytes() for part in self.reading.all_parts]
         return Stats(
-            documents=about.sizes.size,
+            documents=about.sizes.size + self.reading.num_unread,
+            unread=self.reading.num_unread,
             against=self.reading.num_against,
             text_bytes=int(about.text_bytes.sum()),
             skipped=len(self.reading.skipped),
@@ -254,6 +285,11 @@ class Result:
         """The records that could not be read."""
         return tables.skipped_table(self._run.reading.skipped)
 
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return self._run.num_ignored
+
     def kept(self) -> pa.Table:
         """The documents that stay, with all their columns."""
         return self._documents(stay=True)
@@ -280,6 +316,79 @@ class Result:
             self._run.state, higher.threshold, Clock(), within=self._run.settings["within"]
         )
         return Result(self._run, higher, decided)
+
+    def write(
+        self,
+        directory: str | Path,
+        *,
+        overwrite: bool = False,
+        pairs: bool = False,
+        annotate: bool = False,
+        drop_unreadable: bool = False,
+        copy_files: bool = False,
+    ) -> Stats:
+        """Write a folder that appears complete or not at all.
+
+        It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
+        `stats.json`, and `skipped.parquet` if there are records that could not be read.
+
+        Args:
+            directory: The folder; it must not exist.
+            overwrite: Whether a folder that exists is replaced.
+            pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
+            annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
+            drop_unreadable: Whether records that could not be read are left out of `kept/`.
+            copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
+
+        Returns:
+            The statistics, with the seconds of writing.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as home:
+            ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
+            1
+        """
+        run, reading = self._run, self._run.reading
+        place = folder.require_place(directory, run.sources, overwrite=overwrite)
+        unreadable = run.unreadable if drop_unreadable else {}
+        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable)
+        parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
+        with folder.appearing(place) as home:
+            with run.clock("writing"):
+                annotations = Annotations if annotate else None
+                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations)
+                for name, table in self._tables(pairs=pairs).items():
+                    folder.write_table(table, home / f"{name}.parquet")
+            seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
+            stats = replace(self.stats, seconds=seconds)
+            folder.write_json(stats.record(), home / "stats.json")
+        return stats
+
+    def examples(self, count: int = 10) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
+
+        Example:
+            >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
+            ['a rose']
+        """
+        decided = self._decided
+        chosen = spread(self._similarity, self._run.state.about.same_text(decided.rows, decided.witnesses), count)
+        found = self.removals.take(pa.array(chosen))
+        for name, rows in (("text", decided.rows), ("witness_text", decided.witnesses)):
+            found = found.append_column(name, pa.array(self._run.texts(rows[chosen]), pa.large_string()))
+        return found
+
+    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
+        found = {"removed": self.removals, "clusters": self.clusters}
+        if pairs:
+            found["pairs"] = self.pairs
+        if self._run.reading.skipped:
+            found["skipped"] = self.skipped
+        return found
 
     @cached_property
     def _similarity(self) -> npt.NDArray[np.float64]:
@@ -319,6 +428,17 @@ class Pairs:
         """The same as `table`."""
         return self.table
 
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+
+        Raises:
+            OutputError: The file cannot be written, or would lie in a source or over one.
+        """
+        write = lists.writer(path)
+        place = folder.require_place(path, self._run.sources, folder=False, overwrite=overwrite)
+        with folder.appearing(place) as made:
+            write(self.table, made)
+
     @property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
@@ -328,6 +448,19 @@ class Pairs:
     def skipped(self) -> pa.Table:
         """The records that could not be read."""
         return tables.skipped_table(self._run.reading.skipped)
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return self._run.num_ignored
+
+
+def _paths(*sides: Any) -> list[str]:
+    return [os.fspath(source) for side in sides for source in _several(side) if isinstance(source, (str, os.PathLike))]
+
+
+def _as_files(part: Any) -> Any:
+    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part
 
 
 def _recipe(method: Method | str | None) -> Method:
@@ -350,11 +483,13 @@ def _check(recipe: Method, columns: Columns) -> None:
 
 
 def _reading(
-    source: Any, against: Any, columns: Columns, *, strict: bool, batch_rows: int | None, progress: Progress | None
+    source: Any, against: Any, columns: Columns, recipe: Method, *, strict: bool, batch_rows: int | None, progress: Progress | None
 ) -> Reading:
     sides = [open_parts(_several(side), columns=columns) for side in (source, against)]
     settings = {} if progress is None else {"progress": progress}
-    return Reading(sides[0], columns, sides[1], batch_rows=batch_rows, strict=strict, **settings)
+    return Reading(
+        sides[0], columns, sides[1], batch_rows=batch_rows, strict=strict, raw_bytes=recipe.raw_bytes, **settings
+    )
 
 
 def _several(source: Any) -> list[Any]:

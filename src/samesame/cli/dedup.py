@@ -1,0 +1,100 @@
+"""`samesame dedup`: flags in, a folder out."""
+
+import sys
+from typing import Any
+
+import click
+
+from samesame.cli import options
+from samesame.cli.recipe import built
+from samesame.errors import ConfigError
+
+__all__ = ["dedup"]
+
+_NEEDS_OUTPUT = {
+    "write_pairs": "--pairs",
+    "annotate": "--annotate",
+    "copy_files": "--copy",
+    "drop_unreadable": "--drop-unreadable",
+    "overwrite": "--overwrite",
+}
+
+
+@click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
+@options.sources
+@options.method
+@options.text
+@options.deciding
+@options.output(
+    options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear, complete or not at all."),
+    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
+    options.spec(
+        "--annotate",
+        is_flag=True,
+        help="All records in kept/, with the columns cluster, witness_id and num_duplicates.",
+        stands="only those that stay",
+    ),
+    options.spec(
+        "--copy", "copy_files", is_flag=True, help="Copy the text files of a folder.", stands="list them in kept.txt"
+    ),
+    options.spec("--drop-unreadable", is_flag=True, help="Leave unreadable records out of kept/.", stands="keep"),
+    options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
+    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+)
+@options.running
+@click.pass_context
+def dedup(ctx: click.Context, /, **given: Any) -> int:
+    """Keep one of each group of similar documents.
+
+    SOURCE is a folder, file, pattern or URL: .txt and .md files, .jsonl, .csv, .tsv, .parquet, .arrow (also .gz,
+    .zst, .bz2, .xz); or - for JSON lines from standard input. Nothing is removed without a kept document, its
+    witness, that was verified to be similar. Defaults stand in brackets.
+
+    DIR gets kept/ (the files that were read, without the removed records), removed.parquet, clusters.parquet,
+    stats.json, and skipped.parquet if something could not be read.
+    """
+    _check(given)
+    from samesame.api import dedup as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from samesame.outputs import console  # noqa: PLC0415
+    from samesame.outputs.folder import require_place  # noqa: PLC0415
+
+    directory, overwrite = given["output"], given["overwrite"]
+    if directory is not None:
+        require_place(directory, [*given["sources"], *given["against"]], overwrite=overwrite)
+    recipe = built(ctx.command, given)
+    with console.watched(quiet=given["quiet"]) as progress:
+        found = find(
+            given["sources"],
+            method=recipe,
+            keep=given["keep"],
+            against=given["against"] or None,
+            within=not given["no_within"],
+            progress=progress,
+            **{name: given[name] for name in ("text_column", "id_column", "features_column", "strict", "threads")},
+        )
+        stats = found.stats
+        if directory is not None and not given["dry_run"]:
+            chosen = {name: given[name] for name in ("overwrite", "annotate", "drop_unreadable", "copy_files")}
+            stats = found.write(directory, pairs=given["write_pairs"], **chosen)
+    if given["as_json"]:
+        console.print_json(stats.record())
+    elif not given["quiet"]:
+        report = console.Report(sys.stdout)
+        report.summary(stats, found.skipped, found.num_ignored)
+        if given["dry_run"]:
+            report.examples(found.examples())
+        elif directory is not None:
+            report.written(directory)
+    return 3 if stats.skipped else 0
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["output"] is None:
+        if not given["dry_run"] and not given["as_json"]:
+            raise ConfigError("there is no place to write to", hint="Add -o DIR, or --dry-run to only look.")
+        for name, option in _NEEDS_OUTPUT.items():
+            if given[name]:
+                raise ConfigError(f"{option} does nothing without -o", hint="Add -o DIR, or leave it out.")
+    if given["no_within"] and not given["against"]:
+        raise ConfigError("--no-within without --against: nothing would be compared", hint="Add --against SOURCE.")

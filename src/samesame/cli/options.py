@@ -1,0 +1,188 @@
+"""Every option, once: its spelling, its default in words, its purpose.
+
+1. Nothing here imports what computes: `--help` has to answer at once. Choices are literals, and a test compares them
+   with the recipes.
+2. An option that is not given is None: the default is the recipe's own, and the text in brackets tells it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+__all__ = ["METHODS", "Command", "Option", "deciding", "method", "output", "running", "sources", "spec", "text"]
+
+METHODS = ("jaccard", "minhash", "digest")
+_DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
+_SECTIONS = ("Sources", "Method", "Text", "Deciding", "Output", "Running")
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Option(click.Option):
+    """An option with its section of the help, its default in words, and whether it is a setting of the recipe."""
+
+    def __init__(self, *names: Any, section: str, stands: str = "", setting: bool = False, **rest: Any) -> None:
+        super().__init__(*names, **rest)
+        self.section = section
+        self.setting = setting
+        if stands:
+            self.help = f"{self.help} [{stands}]"
+
+
+class Command(click.Command):
+    """A command whose help groups the options by purpose."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, and --help with the last."""
+        for section in _SECTIONS:
+            found = [
+                record
+                for param in self.get_params(ctx)
+                if isinstance(param, click.Option)
+                and getattr(param, "section", _SECTIONS[-1]) == section
+                and (record := param.get_help_record(ctx))
+            ]
+            if found:
+                with formatter.section(section):
+                    formatter.write_dl(found, col_max=28)
+
+
+def _options(section: str, *specs: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for names, settings in reversed(specs):
+            function = click.option(*names, cls=Option, section=section, **settings)(function)
+        return function
+
+    return decorate
+
+
+def spec(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """An option, for `output`."""
+    return names, settings
+
+
+def _setting(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return names, {"setting": True, "default": None, **settings}
+
+
+def _switch(*names: str, value: bool = True, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return _setting(*names, is_flag=True, flag_value=value, type=bool, **settings)
+
+
+def sources(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read."""
+    function = _options(
+        "Sources",
+        spec(
+            "--against",
+            multiple=True,
+            metavar="SOURCE",
+            help="Compare with these documents, too: all of them stay. Repeatable.",
+            stands="none",
+        ),
+        spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+        spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
+        spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
+        spec("--strict", is_flag=True, help="Stop at the first record that cannot be read.", stands="skip it"),
+    )(function)
+    return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
+
+
+method = _options(
+    "Method",
+    spec(
+        "--method",
+        type=click.Choice(METHODS),
+        default="jaccard",
+        help="Exact join of sets of shingles; the same by sketches; identical documents.",
+        stands="jaccard",
+    ),
+    _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
+    _setting(
+        "--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at the threshold.", stands="0.99"
+    ),
+    _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
+    _setting(
+        "--sketch",
+        type=click.Choice(("fast", "classic")),
+        help="minhash: fast sketching, or N permutations.",
+        stands="fast",
+    ),
+    _setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"),
+    _setting(
+        "--choice",
+        type=click.Choice(("consecutive", "random")),
+        help="minhash: values that make a band.",
+        stands="consecutive",
+    ),
+    _setting(
+        "--verify",
+        type=click.Choice(("exact", "estimate")),
+        help="minhash: by sets, or signatures alone.",
+        stands="exact",
+    ),
+    _setting(
+        "--digest",
+        "algorithm",
+        type=click.Choice(_DIGESTS),
+        metavar="NAME",
+        help=f"digest: {', '.join(_DIGESTS)}.",
+        stands="sha256",
+    ),
+    _switch("--normalise", help="digest: compare tokens, not the raw text.", stands="raw text"),
+    _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
+
+text = _options(
+    "Text",
+    _setting(
+        "--shingle-size", type=int, metavar="N", help="Consecutive words (or characters) in a shingle.", stands="5"
+    ),
+    _setting("--unit", type=click.Choice(("words", "chars")), help="What a shingle counts.", stands="words"),
+    _switch("--keep-case", help="Tell capitals from small letters.", stands="do not"),
+    _switch("--keep-punctuation", help="Marks and symbols are tokens, too.", stands="are dropped"),
+    _setting(
+        "--stop-words",
+        metavar="LANGS",
+        help="Drop stop words, as in en,de.",
+        stands="none",
+        callback=lambda *a: _languages(a[2]),
+    ),
+    _switch("--nfkc", help="Unicode NFKC first: plain ligatures and forms.", stands="as it is"),
+    _switch("--strip-accents", help="Drop combining marks: é becomes e.", stands="keep"),
+    _setting("--whitespace/--no-whitespace", help="White space is a token.", stands="for chars yes, words no"),
+    _switch(
+        "--no-overlap", "overlapping", value=False, help="Shingles do not overlap.", stands="each token starts one"
+    ),
+    _switch("--repeats", help="The n-th copy of a shingle is another one.", stands="sets"),
+)
+
+deciding = _options(
+    "Deciding",
+    spec(
+        "--keep",
+        default="first",
+        metavar="POLICY",
+        help="Which of two stays: first, last, longest, shortest, or newest|oldest|max|min:COLUMN.",
+        stands="first",
+    ),
+    spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
+)
+
+running = _options(
+    "Running",
+    spec("--threads", type=int, metavar="N", help="How many; the answer is the same.", stands="all processors"),
+    spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),
+    spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line"),
+)
+
+
+def output(*specs: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:
+    """What is written: each command has its own, made by `spec`."""
+    return _options("Output", *specs)
+
+
+def _languages(value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(code for code in value.replace(" ", "").split(",") if code)

@@ -1,0 +1,81 @@
+"""`samesame pairs`: flags in, a table of pairs out."""
+
+import sys
+from typing import Any
+
+import click
+
+from samesame.cli import options
+from samesame.cli.recipe import built
+from samesame.errors import ConfigError
+
+__all__ = ["pairs"]
+
+
+@click.command(cls=options.Command, short_help="List every pair of similar documents.")
+@options.sources
+@options.method
+@options.text
+@options.output(
+    options.spec("-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines."),
+    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.spec(
+        "--max-pairs", type=int, default=100_000_000, metavar="N", help="Refuse if there are more.", stands="100000000"
+    ),
+    options.spec(
+        "--identical",
+        type=click.Choice(("all", "star")),
+        default="all",
+        help="Identical documents: all their pairs, or each with the first of them.",
+        stands="all",
+    ),
+    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+)
+@options.running
+@click.pass_context
+def pairs(ctx: click.Context, /, **given: Any) -> int:
+    """List every pair of similar documents, with the similarity of each.
+
+    SOURCE is as in `samesame dedup`. With --against, only pairs of one document of each side are listed. FILE has
+    the columns a_id, a_source, a_row, b_id, b_source, b_row, similarity and measure. Defaults stand in brackets.
+    """
+    path = given["output"]
+    _check(given)
+    from samesame.api import pairs as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from samesame.outputs import console, lists  # noqa: PLC0415
+    from samesame.outputs.folder import require_place  # noqa: PLC0415
+
+    if path not in (None, "-"):
+        lists.writer(path)
+        require_place(path, [*given["sources"], *given["against"]], folder=False, overwrite=given["overwrite"])
+    recipe = built(ctx.command, given)
+    names = ("identical", "max_pairs", "text_column", "id_column", "features_column", "strict", "threads")
+    with console.watched(quiet=given["quiet"]) as progress:
+        found = find(
+            given["sources"],
+            method=recipe,
+            against=given["against"] or None,
+            progress=progress,
+            **{name: given[name] for name in names},
+        )
+        if path not in (None, "-"):
+            found.write(path, overwrite=given["overwrite"])
+    if path == "-":
+        lists.json_lines(found.table, sys.stdout.buffer)
+    if given["as_json"]:
+        console.print_json({**found.stats.record(), "pairs": found.table.num_rows})
+    elif not given["quiet"]:
+        report = console.Report(sys.stderr if path == "-" else sys.stdout)
+        report.pairs(found.stats, found.table.num_rows, found.skipped, found.num_ignored)
+        if path not in (None, "-"):
+            report.written(path)
+    return 3 if found.stats.skipped else 0
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["output"] is None and not given["as_json"]:
+        raise ConfigError("there is no place to write to", hint="Add -o pairs.parquet, or -o - to see them.")
+    if given["output"] == "-" and given["as_json"]:
+        raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if given["output"] in (None, "-") and given["overwrite"]:
+        raise ConfigError("--overwrite does nothing without -o FILE", hint="Leave it out.")

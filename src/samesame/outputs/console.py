@@ -1,0 +1,257 @@
+"""What people read when a run is over: the summary, and pairs with their texts.
+
+1. It fits 80 columns, and is plain ASCII but for what comes from documents.
+2. What there is none of is not mentioned.
+3. Texts are made harmless first: no control character of a document reaches the terminal.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any, TextIO
+
+import pyarrow as pa
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from samesame.outputs.progress import watched
+from samesame.results import Stats
+
+__all__ = ["Report", "print_json", "watched", "window"]
+
+_MOST_COLUMNS = 100
+_COLOURS = {"-": "red", "+": "green"}
+_WORD = re.compile(r"\w+")
+_SHOWN_SKIPS = 5
+_BEFORE = 24  # characters of common text before the first difference
+
+
+class _Quiet(Console):
+    """A console that leaves a closed pipe to its caller."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would make an exit of its own."""
+        raise BrokenPipeError
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """A record on standard output."""
+    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def guarantee(stats: Stats) -> str:
+    """What a run promises about its result, in words."""
+    recipe = stats.recipe
+    if stats.measure == "digest":
+        what = "normalised texts" if recipe["normalise"] else "texts"
+        return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
+    least = f"Jaccard >= {_number(recipe['threshold'])}"
+    if stats.measure == "estimated":
+        return (
+            f"an estimate: every removed document has a kept witness whose signature says {least}; none was compared."
+        )
+    witness = f"every removed one has a kept witness with {least}, verified"
+    if recipe["method"] == "jaccard":
+        return f"exact: {_untouched(stats, least)}; {witness}."
+    return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def _untouched(stats: Stats, what: str) -> str:
+    have = f"have {what}"
+    if not stats.against:
+        return f"no two kept documents {have}"
+    if stats.recipe["within"]:
+        return f"no two kept documents {have}, none of them with one of --against either"
+    return f"no kept document has {what} with one of --against"
+
+
+def _chance(recipe: Mapping[str, Any]) -> str:
+    if recipe["bands"] is None:
+        return f"{recipe['recall']:g} or more"
+    return f"{1 - (1 - float(Fraction(str(recipe['threshold']))) ** recipe['rows']) ** recipe['bands']:.3f}"
+
+
+def _number(threshold: Any) -> str:
+    return f"{float(Fraction(str(threshold))):g}"
+
+
+class Report:
+    """Text for people on a stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # what the encoding lacks is no reason to fail at the very end
+        self._console = _Quiet(file=stream, highlight=False, soft_wrap=False)
+        self._width = min(self._console.width, _MOST_COLUMNS)
+
+    def summary(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+        """What a run of dedup did."""
+        self._counts(stats)
+        judged = max(stats.documents - stats.against, 1)
+        if stats.against:
+            self._row("against", stats.against, "all kept")
+        self._row("kept", stats.kept, f"{stats.kept / judged:.1%}")
+        self._row("removed", stats.removed, f"{stats.removed / judged:.1%}")
+        if stats.removed:
+            self._row("  exact copies", stats.exact_copies, "the same text")
+        if stats.near_copies:
+            self._row("  near copies", stats.near_copies, _near(stats))
+        if stats.largest:
+            self._row("clusters", stats.clusters, f"largest: {self._largest(stats)}")
+        self._remarks(stats, skipped, num_ignored)
+        self.line(f"Guarantee: {guarantee(stats)}")
+
+    def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, num_ignored: int) -> None:
+        """What a run of pairs found."""
+        self._counts(stats)
+        self._row("pairs", num_pairs, _pairs_of(stats))
+        self._remarks(stats, skipped, num_ignored)
+
+    def written(self, directory: str) -> None:
+        """Where it is."""
+        self.line(f"Written: {directory}")
+
+    def examples(self, table: pa.Table) -> None:
+        """Removed documents and their witnesses, each with the passage where they first differ."""
+        if not table.num_rows:
+            return
+        self.line()
+        self.line("Nothing was written. Some that would go (-), above their witnesses (+):")
+        for pair in table.to_pylist():
+            self.line()
+            self.pair(pair)
+
+    def pair(self, pair: Mapping[str, Any], *, title: str = "", signs: str = "-+") -> None:
+        """A document above its witness, from where they first differ."""
+        same = "the same text" if pair["text"] == pair["witness_text"] else ""
+        remark = ": ".join(filter(None, (title, same if not title else "")))
+        self.line(f"{_similarity(pair)}   {remark}".rstrip(), style="bold")
+        passages = window(clean(pair["text"]), clean(pair["witness_text"]))
+        for sign, name, passage in zip(signs, (pair["id"], pair["witness_id"]), passages, strict=True):
+            self.line(f"  {sign} {self._fit(clean(name), self._width - 4)}", style=_COLOURS[sign])
+            self.line(f"    {self._fit(passage, self._width - 4)}", style="dim")
+
+    def heading(self, text: str) -> None:
+        """A line that stands out, after an empty one."""
+        self.line()
+        self.line(text, style="bold underline" if self._console.is_terminal else "")
+
+    def line(self, text: str = "", *, style: str = "") -> None:
+        """Text that is wrapped at words, with the style where there are styles."""
+        indent = len(text) - len(text.lstrip())
+        for piece in Text(text.strip(), style).wrap(self._console, self._width - indent):
+            piece.rstrip()
+            piece.pad_left(indent)
+            self._console.print(piece, overflow="ignore", no_wrap=True, crop=False)
+
+    def _counts(self, stats: Stats) -> None:
+        seconds = sum(stats.seconds.values())
+        speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
+        about = f"{_size(stats.text_bytes)} of text in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        self._row("documents", stats.documents, about)
+
+    def _row(self, name: str, count: int, remark: str) -> None:
+        self.line(f"{name:<16}{count:>10,}   {remark}".rstrip())
+
+    def _largest(self, stats: Stats) -> str:
+        room = self._width - 40
+        found = ""
+        for name, size in stats.largest:
+            more = f"{', ' if found else ''}{size:,} like {self._short(name)}"
+            if found and cell_len(found + more) > room:
+                break
+            found += more
+        return found
+
+    def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+        for count, remark in (
+            (stats.empty, "without a text: such are no duplicates"),
+            (stats.bare, "without a word: only exact copies among them go"),
+            (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
+        ):
+            if count:
+                self.line(f"{count:,} {_plural(count, 'document')} {remark}.")
+        if num_ignored:
+            self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
+        if skipped.num_rows:
+            self.line(f"{skipped.num_rows:,} {_plural(skipped.num_rows, 'record')} could not be read:", style="yellow")
+            for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
+                self.line(f"  {clean(_place(record))}: {clean(record['reason'])}")
+            if skipped.num_rows > _SHOWN_SKIPS:
+                self.line(f"  and {skipped.num_rows - _SHOWN_SKIPS:,} more")
+
+    def _short(self, name: str) -> str:
+        return self._fit(clean(name), 30)
+
+    def _fit(self, text: str, width: int) -> str:
+        return text if cell_len(text) <= width else set_cell_size(text, width - 3).rstrip() + "..."
+
+
+def clean(text: str) -> str:
+    """A text on one line, without control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text[:1_000_000]).split())
+
+
+def window(a: str, b: str) -> tuple[str, str]:
+    """Both texts from a little before the first word that differs, be it only in its capitals where no other does.
+
+    Example:
+        >>> window("One two three", "one two four")
+        ('One two three', 'one two four')
+    """
+    x, y = (list(_WORD.finditer(text)) for text in (a, b))
+    at = _first((word.group().casefold() for word in x), (word.group().casefold() for word in y))
+    if at == len(x) == len(y):
+        place = _first(a, b)
+        return (_from(a, place), _from(b, place)) if a != b else (a, b)
+    return _from(a, x[at].start() if at < len(x) else len(a)), _from(b, y[at].start() if at < len(y) else len(b))
+
+
+def _first(a: Iterable[str], b: Iterable[str]) -> int:
+    """Where two sequences first differ: the length of what they have in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+
+
+def _from(text: str, place: int) -> str:
+    if place <= _BEFORE:
+        return text
+    start = text.rfind(" ", 0, place - _BEFORE) + 1 or place - _BEFORE
+    return "..." + text[start:]
+
+
+def _similarity(pair: Mapping[str, Any]) -> str:
+    shown = min(pair["similarity"], 0.999) if pair["similarity"] < 1 else 1.0  # 1 is told from nearly 1
+    return f"{shown:.3f} {pair['measure']}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+def _near(stats: Stats) -> str:
+    if stats.measure == "digest":
+        return "equal after normalising"
+    return f"{stats.measure} >= {_number(stats.recipe['threshold'])}"
+
+
+def _pairs_of(stats: Stats) -> str:
+    found = "equal" if stats.measure == "digest" else f"{stats.measure} >= {_number(stats.recipe['threshold'])}"
+    return f"{found}, across the two sides" if stats.against else found
+
+
+def _place(record: Mapping[str, Any]) -> str:
+    if record["line"] is not None:
+        return f"{record['source']}, line {record['line']}"
+    return record["source"] if record["position"] is None else f"{record['source']}, record {record['position']}"
+
+
+def _size(num_bytes: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.1f} {unit}"
+    return f"{num_bytes} bytes"

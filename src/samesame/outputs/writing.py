@@ -1,0 +1,66 @@
+"""The copies in an output folder: each part by its own name, without what is to go.
+
+1. Parts copy themselves; here they are only told which positions to leave out, and what to add to the others.
+2. Several parts are copied at once; a single one by the thread that asks for it, which an interruption ends at once.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from samesame.outputs.annotations import Verdict
+
+__all__ = ["Copyable", "copy_parts"]
+
+_MOST_AT_ONCE = 4  # each may hold a row group in memory
+
+
+class Copyable(Protocol):
+    """A part, as far as it is known here."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def target(self) -> str:
+        """Its path below kept/."""
+
+    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Any = None) -> None:
+        """Write it without some positions, or with annotations."""
+
+
+def copy_parts(
+    parts: Sequence[Copyable], first: int, verdict: Verdict, home: Path, *, annotate: Callable[..., Any] | None = None
+) -> None:
+    """Copy parts below `home`.
+
+    Args:
+        parts: What to copy.
+        first: The number of the first of them among all parts.
+        verdict: What is removed.
+        home: The folder.
+        annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    calls = []
+    for number, part in enumerate(parts, start=first):
+        added = None if annotate is None else annotate(*verdict.columns(number))
+        gone = verdict.positions(number, part.name, removed=annotate is None)
+        calls.append(partial(part.copy, home / part.target, gone, added))
+    if len(calls) == 1:
+        calls[0]()
+        return
+    with ThreadPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1)) as pool:
+        try:
+            for done in [pool.submit(call) for call in calls]:
+                done.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
