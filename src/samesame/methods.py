@@ -50,7 +50,9 @@ class Recipe(BaseModel):
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise ConfigError(_first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting.") from None
+            raise ConfigError(
+                _first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting."
+            ) from None
 
     @property
     def raw_bytes(self) -> bool:
@@ -75,8 +77,12 @@ class TextRecipe(Recipe):
 
     keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
     keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
-    stop_words: tuple[str, ...] = Field(default=(), description="Language codes (ISO 639-1) whose stop words are dropped.")
-    nfkc: bool = Field(default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain.")
+    stop_words: tuple[str, ...] = Field(
+        default=(), description="Language codes (ISO 639-1) whose stop words are dropped."
+    )
+    nfkc: bool = Field(
+        default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain."
+    )
     strip_accents: bool = Field(default=False, description="Drop combining marks after decomposition: é becomes e.")
     unicode: Literal["16.0.0"] = Field(default=UNICODE_VERSION, description="Version of the frozen Unicode tables.")
 
@@ -90,9 +96,15 @@ class Shingled(TextRecipe):
         default=None,
         description="Whether a run of white space is a token (one space). Default: for chars yes, for words no.",
     )
-    overlapping: bool = Field(default=True, description="Each token starts a shingle; otherwise only every size-th does.")
-    repeats: bool = Field(default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own.")
-    seed: int = Field(default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes.")
+    overlapping: bool = Field(
+        default=True, description="Each token starts a shingle; otherwise only every size-th does."
+    )
+    repeats: bool = Field(
+        default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
+    )
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes."
+    )
 
     TEXT_ONLY: ClassVar[tuple[str, ...]] = (
         "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents",
@@ -121,15 +133,22 @@ class MinHash(Shingled):
     measure: ClassVar[str] = "jaccard"
 
     threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
-    recall: float = Field(default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate.")
+    recall: float = Field(
+        default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate."
+    )
     num_perm: int = Field(default=128, ge=1, le=4096, description="Values in a signature.")
-    sketch: Literal["fast", "classic"] = Field(default="fast", description="Fast similarity sketching, or k permutations.")
+    sketch: Literal["fast", "classic"] = Field(
+        default="fast", description="Fast similarity sketching, or k permutations."
+    )
     bands: int | None = Field(default=None, ge=1, description="Bands; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, description="Values in a band; default: chosen from recall.")
     choice: Literal["consecutive", "random"] = Field(
-        default="consecutive", description="Bands cut the signature, or each draws its rows at random (the textbook's way)."
+        default="consecutive",
+        description="Bands cut the signature, or each draws its rows at random (the textbook's way).",
     )
-    verify: Literal["exact", "estimate"] = Field(default="exact", description="By the sets, or by the signatures alone.")
+    verify: Literal["exact", "estimate"] = Field(
+        default="exact", description="By the sets, or by the signatures alone."
+    )
 
     @model_validator(mode="after")
     def _bands_fit(self) -> "MinHash":
@@ -140,7 +159,9 @@ class MinHash(Shingled):
         if self.rows > self.num_perm:
             raise ValueError(f"rows={self.rows} is above num_perm={self.num_perm}")
         if self.choice == "consecutive" and self.bands * self.rows > self.num_perm:
-            raise ValueError(f"bands={self.bands} of rows={self.rows} need {self.bands * self.rows} values, num_perm={self.num_perm}")
+            raise ValueError(
+                f"bands={self.bands} of rows={self.rows} need {self.bands * self.rows} values, num_perm={self.num_perm}"
+            )
         return self
 
 
@@ -153,7 +174,9 @@ class Digest(TextRecipe):
     algorithm: Literal[
         "sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128"
     ] = Field(default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed.")
-    normalise: bool = Field(default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text.")
+    normalise: bool = Field(
+        default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text."
+    )
     threshold: ClassVar[Fraction] = Fraction(1)
 
     @property
@@ -177,5 +200,7 @@ _METHODS: dict[str, type[Method]] = {"digest": Digest, "jaccard": Jaccard, "minh
 def by_name(name: str, **settings: Any) -> Method:
     """The recipe called `name`; settings that it does not have are an error."""
     if name not in _METHODS:
-        raise ConfigError(f"method={name!r} is not one of {', '.join(sorted(_METHODS))}", hint="Choose a method by its name.")
+        raise ConfigError(
+            f"method={name!r} is not one of {', '.join(sorted(_METHODS))}", hint="Choose a method by its name."
+        )
     return _METHODS[name](**settings)

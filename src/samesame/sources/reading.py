@@ -115,4 +115,6 @@ class Reading:
             self.progress.add(len(batch), pc.sum(pc.binary_length(content)).as_py() or 0)
         else:
             self.progress.add(len(batch), 0)
-        return pa.RecordBatch.from_arrays([rows, content], schema=schemas.ITEMS if self.columns.items else schemas.DOCUMENTS)
+        return pa.RecordBatch.from_arrays(
+            [rows, content], schema=schemas.ITEMS if self.columns.items else schemas.DOCUMENTS
+        )
