@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from samesame._version import __version__
 
 if TYPE_CHECKING:
-    from samesame.api import Result, dedup, pairs
+    from samesame.answers import Pairs, Result
+    from samesame.api import dedup, pairs
     from samesame.errors import (
         ColumnError,
         ConfigError,
@@ -29,6 +30,7 @@ __all__ = [
     "MinHash",
     "MissingExtraError",
     "OutputError",
+    "Pairs",
     "Result",
     "SameSameError",
     "SourceError",
@@ -39,7 +41,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "samesame.api": ("Result", "dedup", "pairs"),
+    "samesame.answers": ("Pairs", "Result"),
+    "samesame.api": ("dedup", "pairs"),
     "samesame.errors": (
         "ColumnError",
         "ConfigError",

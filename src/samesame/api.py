@@ -6,43 +6,26 @@
 """
 
 import os
-from dataclasses import dataclass, replace
-from functools import cached_property
-from importlib import metadata
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from samesame import pipeline
-from samesame._version import __version__
+from samesame.answers import Pairs, Result, Run
 from samesame.engines.local import Local
 from samesame.errors import ConfigError
-from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, by_name
-from samesame.outputs import folder, lists, tables
-from samesame.outputs.annotations import Verdict
-from samesame.outputs.examples import spread
-from samesame.outputs.writing import copy_parts
-from samesame.results import Clock, Progress, Stats
-from samesame.sources import Annotations, Columns, TextFolder, open_parts
+from samesame.methods import Jaccard, Method, Shingled, by_name
+from samesame.results import Clock, Progress
+from samesame.sources import Columns, open_parts
 from samesame.sources.reading import Reading
-from samesame.sources.taking import take, texts
-from samesame.sources.targets import with_own_targets
-from samesame.stages.clusters.keepers import Decided
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
 
 __all__ = ["Pairs", "Result", "dedup", "pairs"]
 
-Rows = npt.NDArray[np.int64]
 
-_PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
-_NUM_LARGEST = 5
-
-
-def dedup(
+def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one go by keyword)
     source: Any,
     *,
     method: Method | str | None = None,
@@ -82,19 +65,14 @@ def dedup(
         >>> found.stats.removed
         1
     """
-    recipe = _recipe(method)
+    how = _How(strict, threads, batch_rows, progress)
     policy = Keep.parse(keep)
     columns = Columns(text_column, id_column, policy.column, features_column)
-    _check(recipe, columns)
-    reading = _reading(source, against, columns, recipe, strict=strict, batch_rows=batch_rows, progress=progress)
-    clock = Clock(progress)
-    state = pipeline.prepare(reading, recipe, policy, _engine(threads), clock, ready_items=features_column is not None)
-    decided = pipeline.decide(state, recipe.threshold, clock, within=within)
-    run = _Run(reading, state, clock, {"keep": keep, "within": within}, _paths(source, against))
-    return Result(run, recipe, decided)
+    recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
+    return Result(run, recipe, pipeline.decide(run.state, recipe.threshold, run.clock, within=within))
 
 
-def pairs(
+def pairs(  # noqa: PLR0913  (as above)
     source: Any,
     *,
     method: Method | str | None = None,
@@ -137,19 +115,42 @@ def pairs(
         raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
     if identical == "star" and against is not None:
         raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
-    recipe = _recipe(method)
+    how = _How(strict, threads, batch_rows, progress)
     columns = Columns(text_column, id_column, None, features_column)
+    settings = {"identical": identical}
+    recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings)
+    with run.clock("joining"):
+        groups = Groups(run.state.best, identical == "star")
+        parts = list(pipeline.join(run.state, recipe.threshold, groups, max_pairs))
+        found = _sorted(parts, run.state.num_against if against is not None else None)
+    return Pairs(run, recipe, found)
+
+
+@dataclass(frozen=True)
+class _How:
+    """What changes nothing in the answer."""
+
+    strict: bool
+    threads: int | None
+    batch_rows: int | None
+    progress: Progress | None
+
+
+def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
+    sides: tuple[Any, Any], method: Method | str | None, keep: Keep, columns: Columns, how: _How,
+    settings: dict[str, Any],
+) -> tuple[Method, Run]:  # fmt: skip
+    """Read both sides, and bring together what could be similar."""
+    recipe = _recipe(method)
     _check(recipe, columns)
-    reading = _reading(source, against, columns, recipe, strict=strict, batch_rows=batch_rows, progress=progress)
-    clock = Clock(progress)
-    engine = _engine(threads)
-    state = pipeline.prepare(
-        reading, recipe, Keep.parse("first"), engine, clock, ready_items=features_column is not None
+    clock = Clock(how.progress)
+    parts = [open_parts(_several(side), columns=columns) for side in sides]
+    reading = Reading(
+        parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
     )
-    with clock("joining"):
-        parts = list(pipeline.join(state, recipe.threshold, Groups(state.best, identical == "star"), max_pairs))
-        found = _sorted(parts, reading.num_against if against is not None else None)
-    return Pairs(_Run(reading, state, clock, {"identical": identical}, _paths(source, against)), recipe, found)
+    ready = columns.items is not None
+    state = pipeline.prepare(reading, recipe, keep, _engine(how), clock, ready_items=ready)
+    return recipe, Run(reading, state, clock, settings, _paths(*sides))
 
 
 def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
@@ -161,306 +162,8 @@ def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
     return Listed(a[order], b[order], similarity[order])
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What all results of one run share."""
-
-    reading: Reading
-    state: pipeline.State
-    clock: Clock
-    settings: dict[str, Any]
-    sources: list[str]  # what of them is paths
-
-    @cached_property
-    def names(self) -> tables.Names:
-        return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
-
-    @property
-    def num_ignored(self) -> int:
-        return sum(getattr(side, "num_ignored", 0) for side in (self.reading.parts, self.reading.against))
-
-    @property
-    def unreadable(self) -> dict[str, list[int]]:
-        """The positions of the records that could not be read, by the names of their parts."""
-        found: dict[str, list[int]] = {}
-        for skipped in self.reading.skipped:
-            if skipped.position is not None:
-                found.setdefault(skipped.source, []).append(skipped.position)
-        return found
-
-    def texts(self, rows: Rows) -> list[str]:
-        """The texts of some rows, read again."""
-        source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
-        found = {
-            number: texts(part, position[source == number], self.reading.columns)
-            for number, part in enumerate(self.reading.all_parts)
-            if (source == number).any()
-        }
-        return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
-
-    @cached_property
-    def measure(self) -> str:
-        recipe = self.state.method
-        estimated = isinstance(recipe, MinHash) and recipe.verify == "estimate"
-        return "estimated" if estimated else recipe.measure
-
-    @cached_property
-    def stats(self) -> Stats:
-        """What is known before anything is decided."""
-        about, best = self.state.about, self.state.best
-        entries = self.state.meeting.entries if self.state.meeting else None
-        sizes = [part.size_bytes() for part in self.reading.all_parts]
-        return Stats(
-            documents=about.sizes.size + self.reading.num_unread,
-            unread=self.reading.num_unread,
-            against=self.reading.num_against,
-            text_bytes=int(about.text_bytes.sum()),
-            skipped=len(self.reading.skipped),
-            empty=int((about.sizes == 0).sum()),
-            bare=int(((about.num_tokens == 0) & (about.sizes > 0)).sum()) if self.measure != "digest" else 0,
-            repeated_ids=tables.repeated_ids(self.reading.origins),
-            distinct=int((best == np.arange(best.size)).sum()),
-            features=int(about.sizes[best == np.arange(best.size)].sum()),
-            keys=self.state.num_keys,
-            meeting=0 if entries is None else entries.rows.size,
-            measure=self.measure,
-            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
-            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
-            bytes_read=None if None in sizes else sum(size for size in sizes if size is not None),
-            recipe={**self.state.method.record(), **self.settings},
-            versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
-        )
-
-
-@dataclass(frozen=True)
-class Result:
-    """Which documents stay, which go, and why."""
-
-    _run: _Run
-    method: Method
-    _decided: Decided
-
-    @cached_property
-    def stats(self) -> Stats:
-        """Counts at every arrow of the flow, seconds, the recipe."""
-        known, decided, about = self._run.stats, self._decided, self._run.state.about
-        exact = int(about.same_text(decided.rows, decided.witnesses).sum())
-        keepers, sizes = np.unique(decided.witnesses, return_counts=True)
-        largest = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
-        ids = self._run.names.of(keepers[largest])[0].to_pylist()
-        return replace(
-            known,
-            exact_copies=exact,
-            near_copies=decided.rows.size - exact,
-            removed=decided.rows.size,
-            kept=known.documents - known.against - decided.rows.size,
-            clusters=keepers.size,
-            largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
-            recipe={**known.recipe, **self.method.record()},
-        )
-
-    @cached_property
-    def removals(self) -> pa.Table:
-        """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
-        decided = self._decided
-        return tables.removed_table(
-            self._run.names, decided.rows, decided.witnesses, self._similarity, self._run.measure
-        )
-
-    @cached_property
-    def clusters(self) -> pa.Table:
-        """Keepers and the documents that they are the witness of, cluster by cluster."""
-        return tables.clusters_table(self._run.names, self._decided.rows, self._decided.witnesses, self._similarity)
-
-    @cached_property
-    def pairs(self) -> pa.Table:
-        """Each removed document with its witness, as a pair."""
-        rows, witnesses = self._decided.rows, self._decided.witnesses
-        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
-        order = np.lexsort((b, a))
-        return tables.pairs_table(self._run.names, a[order], b[order], self._similarity[order], self._run.measure)
-
-    @property
-    def skipped(self) -> pa.Table:
-        """The records that could not be read."""
-        return tables.skipped_table(self._run.reading.skipped)
-
-    @property
-    def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
-        return self._run.num_ignored
-
-    def kept(self) -> pa.Table:
-        """The documents that stay, with all their columns."""
-        return self._documents(stay=True)
-
-    def removed(self) -> pa.Table:
-        """The documents that go, with all their columns."""
-        return self._documents(stay=False)
-
-    def at(self, *, threshold: Any) -> "Result":
-        """The result at a higher threshold, decided anew on the stored keys and features.
-
-        Raises:
-            ConfigError: The threshold is lower than the run's, or the method has none.
-        """
-        recipe = self._run.state.method
-        if isinstance(recipe, Digest):
-            raise ConfigError("method=digest has no threshold", hint="Run again with another method.")
-        settings = {**self.method.model_dump(), "threshold": threshold}
-        higher = type(recipe)(**settings)
-        if higher.threshold < recipe.threshold:
-            message = f"threshold={threshold} is below the run's own, {float(recipe.threshold)}: its keys may miss pairs"
-            raise ConfigError(message, hint="Run again with the lower threshold.")
-        decided = pipeline.decide(
-            self._run.state, higher.threshold, Clock(), within=self._run.settings["within"]
-        )
-        return Result(self._run, higher, decided)
-
-    def write(
-        self,
-        directory: str | Path,
-        *,
-        overwrite: bool = False,
-        pairs: bool = False,
-        annotate: bool = False,
-        drop_unreadable: bool = False,
-        copy_files: bool = False,
-    ) -> Stats:
-        """Write a folder that appears complete or not at all.
-
-        It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
-        `stats.json`, and `skipped.parquet` if there are records that could not be read.
-
-        Args:
-            directory: The folder; it must not exist.
-            overwrite: Whether a folder that exists is replaced.
-            pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
-            annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
-            drop_unreadable: Whether records that could not be read are left out of `kept/`.
-            copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
-
-        Returns:
-            The statistics, with the seconds of writing.
-
-        Raises:
-            OutputError: The folder cannot be written, or would lie in a source or over one.
-
-        Example:
-            >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as home:
-            ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
-            1
-        """
-        run, reading = self._run, self._run.reading
-        place = folder.require_place(directory, run.sources, overwrite=overwrite)
-        unreadable = run.unreadable if drop_unreadable else {}
-        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable)
-        parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
-        with folder.appearing(place) as home:
-            with run.clock("writing"):
-                annotations = Annotations if annotate else None
-                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations)
-                for name, table in self._tables(pairs=pairs).items():
-                    folder.write_table(table, home / f"{name}.parquet")
-            seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
-            stats = replace(self.stats, seconds=seconds)
-            folder.write_json(stats.record(), home / "stats.json")
-        return stats
-
-    def examples(self, count: int = 10) -> pa.Table:
-        """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
-
-        Example:
-            >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
-            ['a rose']
-        """
-        decided = self._decided
-        chosen = spread(self._similarity, self._run.state.about.same_text(decided.rows, decided.witnesses), count)
-        found = self.removals.take(pa.array(chosen))
-        for name, rows in (("text", decided.rows), ("witness_text", decided.witnesses)):
-            found = found.append_column(name, pa.array(self._run.texts(rows[chosen]), pa.large_string()))
-        return found
-
-    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
-        found = {"removed": self.removals, "clusters": self.clusters}
-        if pairs:
-            found["pairs"] = self.pairs
-        if self._run.reading.skipped:
-            found["skipped"] = self.skipped
-        return found
-
-    @cached_property
-    def _similarity(self) -> npt.NDArray[np.float64]:
-        return self._decided.nums / self._decided.dens
-
-    def _documents(self, *, stay: bool) -> pa.Table:
-        reading = self._run.reading
-        origins, first = self._run.names.origins, reading.num_against
-        gone = np.zeros(len(origins), np.bool_)
-        gone[self._decided.rows] = True
-        source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-        found = []
-        for number, part in enumerate(reading.parts, start=len(reading.against)):
-            here = source == number
-            chosen = position[here & ~gone] if stay else position[here & gone]
-            found.append(take(part, chosen, reading.columns))
-        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """All similar pairs."""
-
-    _run: _Run
-    method: Method
-    _found: Listed
-
-    @cached_property
-    def table(self) -> pa.Table:
-        """Rows a < b: their ids, sources and rows, the similarity and the measure."""
-        return tables.pairs_table(
-            self._run.names, self._found.a, self._found.b, self._found.similarity, self._run.measure
-        )
-
-    @property
-    def pairs(self) -> pa.Table:
-        """The same as `table`."""
-        return self.table
-
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
-
-        Raises:
-            OutputError: The file cannot be written, or would lie in a source or over one.
-        """
-        write = lists.writer(path)
-        place = folder.require_place(path, self._run.sources, folder=False, overwrite=overwrite)
-        with folder.appearing(place) as made:
-            write(self.table, made)
-
-    @property
-    def stats(self) -> Stats:
-        """Counts at every arrow of the flow, seconds, the recipe."""
-        return self._run.stats
-
-    @property
-    def skipped(self) -> pa.Table:
-        """The records that could not be read."""
-        return tables.skipped_table(self._run.reading.skipped)
-
-    @property
-    def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
-        return self._run.num_ignored
-
-
 def _paths(*sides: Any) -> list[str]:
     return [os.fspath(source) for side in sides for source in _several(side) if isinstance(source, (str, os.PathLike))]
-
-
-def _as_files(part: Any) -> Any:
-    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part
 
 
 def _recipe(method: Method | str | None) -> Method:
@@ -473,23 +176,17 @@ def _check(recipe: Method, columns: Columns) -> None:
     if columns.items is None:
         return
     if columns.text is not None:
-        raise ConfigError(f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place")
+        raise ConfigError(
+            f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
+        )
     if not isinstance(recipe, Shingled):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
         raise ConfigError(message, hint="Choose jaccard or minhash.")
-    given = [name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default]
+    given = [
+        name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default
+    ]
     if given:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
-
-
-def _reading(
-    source: Any, against: Any, columns: Columns, recipe: Method, *, strict: bool, batch_rows: int | None, progress: Progress | None
-) -> Reading:
-    sides = [open_parts(_several(side), columns=columns) for side in (source, against)]
-    settings = {} if progress is None else {"progress": progress}
-    return Reading(
-        sides[0], columns, sides[1], batch_rows=batch_rows, strict=strict, raw_bytes=recipe.raw_bytes, **settings
-    )
 
 
 def _several(source: Any) -> list[Any]:
@@ -498,7 +195,7 @@ def _several(source: Any) -> list[Any]:
     return list(source) if isinstance(source, tuple) else [source]
 
 
-def _engine(threads: int | None) -> Local:
-    if threads is not None and threads < 1:
-        raise ConfigError(f"threads={threads} is not at least 1", hint="Leave it out to use all processors.")
-    return Local(threads or 0)
+def _engine(how: _How) -> Local:
+    if how.threads is not None and how.threads < 1:
+        raise ConfigError(f"threads={how.threads} is not at least 1", hint="Leave it out to use all processors.")
+    return Local(how.threads or 0)

@@ -28,7 +28,7 @@ class About:
     def same_text(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether rows a[i] and b[i] have the same raw text."""
         differs = (self.digest_a[a] ^ self.digest_a[b]) | (self.digest_b[a] ^ self.digest_b[b])
-        return np.equal(differs, 0)
+        return np.logical_not(differs.astype(np.bool_))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,337 @@
+"""Answers to be questioned: what a run found, as tables, texts, folders and counts.
+
+1. An answer is immutable; asking for another threshold gives another one.
+2. What is asked for twice is computed once; nothing is computed before it is asked for.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import pipeline
+from samesame._version import __version__
+from samesame.errors import ConfigError
+from samesame.methods import Digest, Method, MinHash
+from samesame.outputs import folder, lists, tables
+from samesame.outputs.annotations import Verdict
+from samesame.outputs.examples import spread
+from samesame.outputs.writing import copy_parts
+from samesame.results import Clock, Stats
+from samesame.sources import Annotations, TextFolder
+from samesame.sources.reading import Reading
+from samesame.sources.taking import take, texts
+from samesame.sources.targets import with_own_targets
+from samesame.stages.clusters.keepers import Decided
+from samesame.stages.pairs.expand import Listed
+
+__all__ = ["Pairs", "Result", "Run"]
+
+Rows = npt.NDArray[np.int64]
+
+_PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
+_NUM_LARGEST = 5
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all results of one run share."""
+
+    reading: Reading
+    state: pipeline.State
+    clock: Clock
+    settings: dict[str, Any]
+    sources: list[str]  # what of them is paths
+
+    @cached_property
+    def names(self) -> tables.Names:
+        """What rows are called."""
+        return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return sum(getattr(side, "num_ignored", 0) for side in (self.reading.parts, self.reading.against))
+
+    @property
+    def unreadable(self) -> dict[str, list[int]]:
+        """The positions of the records that could not be read, by the names of their parts."""
+        found: dict[str, list[int]] = {}
+        for skipped in self.reading.skipped:
+            if skipped.position is not None:
+                found.setdefault(skipped.source, []).append(skipped.position)
+        return found
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The texts of some rows, read again."""
+        source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
+        found = {
+            number: texts(part, position[source == number], self.reading.columns)
+            for number, part in enumerate(self.reading.all_parts)
+            if (source == number).any()
+        }
+        return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
+
+    @cached_property
+    def measure(self) -> str:
+        """What similarities are."""
+        recipe = self.state.method
+        estimated = isinstance(recipe, MinHash) and recipe.verify == "estimate"
+        return "estimated" if estimated else recipe.measure
+
+    @cached_property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        about, best = self.state.about, self.state.best
+        entries = self.state.meeting.entries if self.state.meeting else None
+        sizes = [part.size_bytes() for part in self.reading.all_parts]
+        return Stats(
+            documents=about.sizes.size + self.reading.num_unread,
+            unread=self.reading.num_unread,
+            against=self.reading.num_against,
+            text_bytes=int(about.text_bytes.sum()),
+            skipped=len(self.reading.skipped),
+            empty=int((about.sizes == 0).sum()),
+            bare=int(((about.num_tokens == 0) & (about.sizes > 0)).sum()) if self.measure != "digest" else 0,
+            repeated_ids=tables.repeated_ids(self.reading.origins),
+            distinct=int((best == np.arange(best.size)).sum()),
+            features=int(about.sizes[best == np.arange(best.size)].sum()),
+            keys=self.state.num_keys,
+            meeting=0 if entries is None else entries.rows.size,
+            measure=self.measure,
+            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
+            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
+            bytes_read=None if None in sizes else sum(size for size in sizes if size is not None),
+            recipe={**self.state.method.record(), **self.settings},
+            versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """Which documents stay, which go, and why."""
+
+    run: Run
+    method: Method
+    _decided: Decided
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        known, decided, about = self.run.stats, self._decided, self.run.state.about
+        exact = int(about.same_text(decided.rows, decided.witnesses).sum())
+        keepers, sizes = np.unique(decided.witnesses, return_counts=True)
+        largest = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
+        ids = self.run.names.of(keepers[largest])[0].to_pylist()
+        return replace(
+            known,
+            exact_copies=exact,
+            near_copies=decided.rows.size - exact,
+            removed=decided.rows.size,
+            kept=known.documents - known.against - decided.rows.size,
+            clusters=keepers.size,
+            largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
+            recipe={**known.recipe, **self.method.record()},
+        )
+
+    @cached_property
+    def removals(self) -> pa.Table:
+        """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
+        decided = self._decided
+        return tables.removed_table(self.run.names, decided.rows, decided.witnesses, self._similarity, self.run.measure)
+
+    @cached_property
+    def clusters(self) -> pa.Table:
+        """Keepers and the documents that they are the witness of, cluster by cluster."""
+        return tables.clusters_table(self.run.names, self._decided.rows, self._decided.witnesses, self._similarity)
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """Each removed document with its witness, as a pair."""
+        rows, witnesses = self._decided.rows, self._decided.witnesses
+        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
+        order = np.lexsort((b, a))
+        return tables.pairs_table(self.run.names, a[order], b[order], self._similarity[order], self.run.measure)
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return tables.skipped_table(self.run.reading.skipped)
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return self.run.num_ignored
+
+    def kept(self) -> pa.Table:
+        """The documents that stay, with all their columns."""
+        return self._documents(stay=True)
+
+    def removed(self) -> pa.Table:
+        """The documents that go, with all their columns."""
+        return self._documents(stay=False)
+
+    def at(self, *, threshold: Any) -> "Result":
+        """The result at a higher threshold, decided anew on the stored keys and features.
+
+        Raises:
+            ConfigError: The threshold is lower than the run's, or the method has none.
+        """
+        recipe = self.run.state.method
+        if isinstance(recipe, Digest):
+            raise ConfigError("method=digest has no threshold", hint="Run again with another method.")
+        settings = {**self.method.model_dump(), "threshold": threshold}
+        higher = type(recipe)(**settings)
+        if higher.threshold < recipe.threshold:
+            message = (
+                f"threshold={threshold} is below the run's own, {float(recipe.threshold)}: its keys may miss pairs"
+            )
+            raise ConfigError(message, hint="Run again with the lower threshold.")
+        decided = pipeline.decide(self.run.state, higher.threshold, Clock(), within=self.run.settings["within"])
+        return Result(self.run, higher, decided)
+
+    def write(  # noqa: PLR0913  (each is a choice of the caller's)
+        self,
+        directory: str | Path,
+        *,
+        overwrite: bool = False,
+        pairs: bool = False,
+        annotate: bool = False,
+        drop_unreadable: bool = False,
+        copy_files: bool = False,
+    ) -> Stats:
+        """Write a folder that appears complete or not at all.
+
+        It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
+        `stats.json`, and `skipped.parquet` if there are records that could not be read.
+
+        Args:
+            directory: The folder; it must not exist.
+            overwrite: Whether a folder that exists is replaced.
+            pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
+            annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
+            drop_unreadable: Whether records that could not be read are left out of `kept/`.
+            copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
+
+        Returns:
+            The statistics, with the seconds of writing.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as home:
+            ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
+            1
+        """
+        run, reading = self.run, self.run.reading
+        place = folder.require_place(directory, run.sources, overwrite=overwrite)
+        unreadable = run.unreadable if drop_unreadable else {}
+        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable)
+        parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
+        with folder.appearing(place) as home:
+            with run.clock("writing"):
+                annotations = Annotations if annotate else None
+                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations)
+                for name, table in self._tables(pairs=pairs).items():
+                    folder.write_table(table, home / f"{name}.parquet")
+            seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
+            stats = replace(self.stats, seconds=seconds)
+            folder.write_json(stats.record(), home / "stats.json")
+        return stats
+
+    def examples(self, count: int = 10) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
+
+        Example:
+            >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
+            ['a rose']
+        """
+        decided = self._decided
+        chosen = spread(self._similarity, self.run.state.about.same_text(decided.rows, decided.witnesses), count)
+        found = self.removals.take(pa.array(chosen))
+        for name, rows in (("text", decided.rows), ("witness_text", decided.witnesses)):
+            found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
+        return found
+
+    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
+        found = {"removed": self.removals, "clusters": self.clusters}
+        if pairs:
+            found["pairs"] = self.pairs
+        if self.run.reading.skipped:
+            found["skipped"] = self.skipped
+        return found
+
+    @cached_property
+    def _similarity(self) -> npt.NDArray[np.float64]:
+        return self._decided.nums / self._decided.dens
+
+    def _documents(self, *, stay: bool) -> pa.Table:
+        reading = self.run.reading
+        origins = self.run.names.origins
+        gone = np.zeros(len(origins), np.bool_)
+        gone[self._decided.rows] = True
+        source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
+        found = []
+        for number, part in enumerate(reading.parts, start=len(reading.against)):
+            here = source == number
+            chosen = position[here & ~gone] if stay else position[here & gone]
+            found.append(take(part, chosen, reading.columns))
+        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All similar pairs."""
+
+    run: Run
+    method: Method
+    _found: Listed
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Rows a < b: their ids, sources and rows, the similarity and the measure."""
+        return tables.pairs_table(
+            self.run.names, self._found.a, self._found.b, self._found.similarity, self.run.measure
+        )
+
+    @property
+    def pairs(self) -> pa.Table:
+        """The same as `table`."""
+        return self.table
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+
+        Raises:
+            OutputError: The file cannot be written, or would lie in a source or over one.
+        """
+        write = lists.writer(path)
+        place = folder.require_place(path, self.run.sources, folder=False, overwrite=overwrite)
+        with folder.appearing(place) as made:
+            write(self.table, made)
+
+    @property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        return self.run.stats
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return tables.skipped_table(self.run.reading.skipped)
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return self.run.num_ignored
+
+
+def _as_files(part: Any) -> Any:
+    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part
