@@ -60,10 +60,10 @@ class Greedy:
         removed = np.zeros(n, np.bool_)
         shared = (*entries[1:], fill, *members, *meeting[1:], *self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
-        for low in range(0, n, _BLOCK):
+        deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
+        for low in range(protected, n, _BLOCK):
             high = min(low + _BLOCK, n)
-            first = max(low, min(protected, high))
-            probing.run(each, first, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
+            probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
             deciding.settle(low, high, protected, self.within, *shared, settling, removed)
         best = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
         Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
