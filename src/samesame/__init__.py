@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         TooManyPairsError,
     )
     from samesame.methods import Digest, Jaccard, MinHash
+    from samesame.planning import plan, plan_simhash
 
 __all__ = [
     "ColumnError",
@@ -38,6 +39,8 @@ __all__ = [
     "__version__",
     "dedup",
     "pairs",
+    "plan",
+    "plan_simhash",
 ]
 
 _HOMES = {
@@ -53,6 +56,7 @@ _HOMES = {
         "TooManyPairsError",
     ),
     "samesame.methods": ("Digest", "Jaccard", "MinHash"),
+    "samesame.planning": ("plan", "plan_simhash"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

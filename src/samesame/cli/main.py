@@ -17,6 +17,7 @@ from samesame._version import __version__
 from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
 from samesame.cli.pairs import pairs
+from samesame.cli.plan import plan
 from samesame.errors import SameSameError, SourceError
 
 __all__ = ["DONE", "INTERRUPTED", "UNREADABLE", "USER_ERROR", "commands", "main"]
@@ -111,10 +112,11 @@ def commands() -> None:
       samesame demo                          see it work on a sample corpus
       samesame dedup crawl/ -o clean/        one copy of each document
       samesame pairs crawl/ -o pairs.csv     who resembles whom
+      samesame plan --threshold 0.7          what a setting finds and misses
     """
 
 
-for _command in (demo, dedup, pairs):
+for _command in (demo, dedup, pairs, plan):
     commands.add_command(_command)
 
 

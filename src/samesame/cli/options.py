@@ -10,7 +10,20 @@ from typing import Any
 
 import click
 
-__all__ = ["METHODS", "Command", "Option", "deciding", "method", "output", "running", "sources", "spec", "text"]
+__all__ = [
+    "METHODS",
+    "Command",
+    "Option",
+    "deciding",
+    "method",
+    "output",
+    "planning",
+    "running",
+    "running_plainly",
+    "sources",
+    "spec",
+    "text",
+]
 
 METHODS = ("jaccard", "minhash", "digest")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
@@ -171,10 +184,29 @@ deciding = _options(
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
 )
 
+planning = _options(
+    "Method",
+    _setting("--threshold", metavar="NUMBER", help="Similarity from which on pairs are wanted.", stands="0.8"),
+    _setting("--recall", type=float, metavar="NUMBER", help="Chance to find a pair at the threshold.", stands="0.99"),
+    _setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    _setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    spec("--simhash", is_flag=True, help="Show the curve of SimHash, in the place of MinHash's.", stands="MinHash"),
+    _setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
+    _setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
+    spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
+)
+
 running = _options(
     "Running",
     spec("--threads", type=int, metavar="N", help="How many; the answer is the same.", stands="all processors"),
     spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),
+    spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line"),
+)
+
+running_plainly = _options(
+    "Running",
     spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line"),
 )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from samesame.kernels._jit import jit
 from samesame.kernels.sets import intersect_sorted, same_items
 
-__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "Bound", "score"]
+__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "Bound", "score", "score_pairs"]
 
 JACCARD = 0  # |A∩B| / |A∪B| ≥ p/q
 EQUAL = 1  # all items the same
@@ -50,3 +50,20 @@ def score(measure, items, offsets, a, b, p, q):
     for i in range(length):
         equal += 1 if items[a0 + i] == items[b0 + i] else 0
     return (equal, length) if q * equal >= p * length else (-1, length)
+
+
+@jit
+def score_pairs(measure, items, offsets, a, b, nums, dens):
+    """The similarity of each pair of documents a[i], b[i] as nums[i] / dens[i], however low.
+
+    Args:
+        measure: as for `score`.
+        items: uint64.
+        offsets: int64.
+        a: int64, documents.
+        b: int64, as many.
+        nums: int64; filled.
+        dens: int64; filled. 0 where both have no items.
+    """
+    for i in range(a.size):
+        nums[i], dens[i] = score(measure, items, offsets, a[i], b[i], 0, 1)

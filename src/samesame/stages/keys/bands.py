@@ -6,6 +6,7 @@ expected false candidates is taken: the least area under the curve below the thr
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from samesame.errors import ConfigError
 from samesame.kernels import minhash
 from samesame.methods import MinHash
 
-__all__ = ["BandKeys", "choose_bands", "collision_probability"]
+__all__ = ["BandKeys", "Offer", "choose_bands", "collision_probability", "offers"]
 
 
 def collision_probability(similarity: npt.ArrayLike, bands: int, rows: int) -> npt.NDArray[np.float64]:
@@ -28,26 +29,43 @@ def collision_probability(similarity: npt.ArrayLike, bands: int, rows: int) -> n
     return 1.0 - (1.0 - np.asarray(similarity, np.float64) ** rows) ** bands
 
 
-def choose_bands(threshold: float, recall: float, num_perm: int) -> tuple[int, int]:
-    """(bands, rows) with the fewest expected false candidates among those that reach the recall at the threshold.
+class Offer(NamedTuple):
+    """A shape that reaches the recall at the threshold."""
 
-    >>> choose_bands(0.8, 0.99, 128)
-    (21, 6)
+    bands: int
+    rows: int
+    area: float  # mean of the S-curve below the threshold
+
+
+def offers(threshold: float, recall: float, num_perm: int) -> list[Offer]:
+    """For each number of rows the fewest bands that reach the recall at the threshold, while any number does.
+
+    >>> [offer[:2] for offer in offers(0.8, 0.99, 128)][-2:]
+    [(12, 5), (16, 6)]
     """
     grid = (np.arange(500) + 0.5) * threshold / 500
-    best: tuple[float, int, int] | None = None
+    found = []
     for rows in range(1, num_perm + 1):
         bands = num_perm // rows
         if collision_probability(threshold, bands, rows) < recall:
             break
         fewest = _fewest_bands(threshold, recall, rows, bands)
-        area = float(collision_probability(grid, fewest, rows).mean())
-        if best is None or area < best[0]:
-            best = area, fewest, rows
-    if best is None:
+        found.append(Offer(fewest, rows, float(collision_probability(grid, fewest, rows).mean())))
+    return found
+
+
+def choose_bands(threshold: float, recall: float, num_perm: int) -> tuple[int, int]:
+    """(bands, rows) with the fewest expected false candidates among those that reach the recall at the threshold.
+
+    >>> choose_bands(0.8, 0.99, 128)
+    (16, 6)
+    """
+    found = offers(threshold, recall, num_perm)
+    if not found:
         message = f"recall={recall} at threshold={threshold} cannot be reached with num_perm={num_perm}"
         raise ConfigError(message, hint="Raise num_perm, lower the recall, or use the exact method jaccard.")
-    return best[1], best[2]
+    best = min(found, key=lambda offer: offer.area)
+    return best.bands, best.rows
 
 
 def _fewest_bands(threshold: float, recall: float, rows: int, most: int) -> int:

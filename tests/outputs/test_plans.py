@@ -1,0 +1,92 @@
+"""Plans on a terminal: 80 columns, ASCII where asked, and the numbers that matter; pictures without a network."""
+
+import builtins
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import samesame as ss
+from samesame.demo import corpus_path
+from samesame.outputs import plots
+from samesame.outputs.plans import plan_text, simhash_text, sparkline
+
+PLANS = [
+    (plan_text, ss.plan()),
+    (plan_text, ss.plan(threshold=1, recall=0.9999)),
+    (plan_text, ss.plan(threshold="0.05", num_perm=512)),
+    (plan_text, ss.plan(corpus=str(corpus_path()), threshold=0.7, sample_size=300)),
+    (simhash_text, ss.plan_simhash()),
+    (simhash_text, ss.plan_simhash(bits=128, k=40, threshold=0.5)),
+]
+
+
+@pytest.mark.parametrize(("text", "plan"), PLANS)
+def test_a_plan_fits_80_columns(text, plan):
+    """Every line, with and without bars that a plain terminal lacks."""
+    assert all(len(line) <= 80 for line in text(plan).splitlines())
+    assert text(plan, ascii_only=True).isascii()
+
+
+def test_a_plan_says_what_is_used_and_what_it_misses():
+    """The choice is marked; a loss is said as one in so many."""
+    text = plan_text(ss.plan(bands=20, rows=5))
+    assert re.search(r"^\* +20 x 5 +0\.9996", text, re.MULTILINE)
+    assert re.search(r"^  at 0\.8 +0\.036 % +one in 2,8\d\d$", text, re.MULTILINE)
+
+
+def test_a_simhash_plan_gives_k_3_its_figures():
+    """.9 % at .8, and the k that would be needed."""
+    text = simhash_text(ss.plan_simhash())
+    assert text.splitlines()[1].startswith("k=3 finds 0.9 % of the pairs at Jaccard 0.8")
+    assert re.search(r"^\* +3 .* 0\.9 % .* 9\.0 % ", text, re.MULTILINE)
+
+
+def test_a_sparkline_has_a_bar_for_each_value():
+    """From empty to full, what is out of range cut off."""
+    assert " ▄█ █" == sparkline([0, 0.5, 1, -1, 2])
+    assert " =@" == sparkline([0, 0.5, 1], ascii_only=True)
+
+
+@pytest.mark.parametrize("chart", [plots.plan_chart(ss.plan()), plots.simhash_chart(ss.plan_simhash())])
+def test_a_picture_needs_nothing_from_elsewhere(chart):
+    """SVG that parses, the same each time, without scripts or addresses but the names of its own format."""
+    drawn = plots.svg(chart)
+    assert "svg" in ET.fromstring(drawn).tag  # noqa: S314  (our own)
+    assert "<script" not in drawn
+    assert set() == set(re.findall(r"https?://[\w./]+", drawn)) - {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert plots.svg(chart) == drawn
+
+
+def test_a_picture_is_written_as_its_name_says(tmp_path):
+    """SVG and PNG."""
+    for name, start in (("a.svg", b"<svg"), ("a.PNG", b"\x89PNG")):
+        plots.write_chart(plots.plan_chart(ss.plan()), tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_a_picture_of_another_kind_is_refused(tmp_path):
+    """The name is in the message."""
+    with pytest.raises(ss.ConfigError, match=r"plot='x.jpg' ends neither in .svg nor in .png"):
+        plots.write_chart(None, "x.jpg")
+    with pytest.raises(ss.OutputError, match="no-such-folder"):
+        plots.write_chart(plots.plan_chart(ss.plan()), tmp_path / "no-such-folder" / "a.svg")
+
+
+@pytest.mark.parametrize("absent", ["altair", "vl_convert"])
+def test_without_the_extra_there_is_an_install_line(absent, monkeypatch):
+    """What draws is optional."""
+    load = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name == absent:
+            raise ImportError(name, name=name)
+        return load(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ss.MissingExtraError, match=f"plots need a package that is not installed: {absent}") as caught:
+        plots.altair()
+    assert "Run: pip install 'samesame[report]'" == caught.value.hint
