@@ -1,8 +1,8 @@
-"""One machine: threads over batches, everything in memory.
+"""One machine: threads over batches, in memory and then in files.
 
 1. Batches are read in order by the calling thread and computed by a pool; results come back in order, and no
    more than a few batches a thread are under way.
-2. Filtering copies no features: a narrowed batch is a list view over the same items.
+2. Filtering copies no features: a narrowed batch is a list view over the same items, made when it is read.
 3. Nothing here depends on the number of threads or the size of batches but time.
 """
 
@@ -12,6 +12,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,12 @@ import pyarrow as pa
 from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
 from samesame.engines.meeting import assemble, same_features, take_lists
+from samesame.engines.space import Space
 from samesame.kernels.buckets import Meeting
 
 __all__ = ["Flow", "Local"]
+
+_WINDOW = 16  # batches that threads fold side by side, each its share of every one
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,14 @@ class Local:
     """The engine of one machine; `threads` defaults to all processors this process may use."""
 
     threads: int = 0
+    memory: int | None = None  # bytes; half of what is free if None
+    workdir: Path | None = None  # where what does not fit goes; the system's folder for temporary files if None
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
         self._pool = ThreadPoolExecutor(self.threads, "samesame")
+        self.space = Space(self.memory, self.threads, self.workdir)
 
     def close(self) -> None:
         """End the threads."""
@@ -59,7 +67,10 @@ class Local:
 
     def keep(self, flow: Flow) -> Flow:
         """Compute a flow now."""
-        return Flow(list(self.read(flow)))
+        shelf = self.space.shelf()
+        for batch in self.read(flow):
+            shelf.put(batch)
+        return Flow(shelf.close())
 
     def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
         """The batches of a flow, computed by the pool, in order."""
@@ -88,29 +99,30 @@ class Local:
 
     def fold(self, flow: Flow, fold: Fold) -> Any:
         """Reduce: the pool's threads share one state, each with a share of its own of every batch."""
-        batches = self.keep(flow).batches if flow.stages else flow.batches
 
         def run(part: int) -> None:
-            for batch in batches:
+            for batch in window:
                 fold.add(state, batch, part, self.threads)
 
         state = fold.start()
-        for _ in self.each(range(self.threads), run):
-            pass
+        batches = iter(self.read(flow) if flow.stages else flow.batches)
+        while window := list(islice(batches, _WINDOW)):
+            for _ in self.each(range(self.threads), run):
+                pass
         return state
 
     def only(self, flow: Flow, chosen: npt.NDArray[np.bool_]) -> Flow:
         """The chosen rows of a kept flow of features."""
-        return Flow([_narrow(batch, chosen) for batch in flow.batches], flow.stages)
+        return Flow(_Narrowed(flow.batches, chosen), flow.stages)
 
     def collapse(self, flow: Flow, ranks: Rows) -> Rows:
         """For each row the best row with equal features."""
-        return same_features(list(flow.batches), ranks, self.each)
+        return same_features(flow.batches, ranks, self.each, self.space)
 
     def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
         """Group the entries by key, number the documents by priority, and put their features in that order."""
-        entries = assemble(self.read(keys), ranks, self.each)
-        items, offsets = take_lists(self.read(features), entries.rows, self.each)
+        entries = assemble(lambda: self.read(keys), ranks, self.each, self.space)
+        items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space)
         return Meeting(entries, items, offsets)
 
     def decide(self, meeting: Meeting, rule: Any) -> Any:
@@ -124,6 +136,17 @@ class Local:
     def join(self, meeting: Meeting, rule: Any) -> Any:
         """All similar pairs of the documents that meet."""
         return rule.join(meeting, self.each, self.threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrowed(Iterable[pa.RecordBatch]):
+    """Some rows of batches, chosen anew each time that they are read."""
+
+    batches: Iterable[pa.RecordBatch]
+    chosen: npt.NDArray[np.bool_]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return (_narrow(batch, self.chosen) for batch in self.batches)
 
 
 def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from samesame import arrow
 from samesame.engines.base import Rows
+from samesame.engines.space import Space
 from samesame.kernels import buckets as kernel
 from samesame.kernels.buckets import Entries
 
@@ -22,16 +23,13 @@ __all__ = ["assemble", "same_features", "take_lists"]
 _PARTS = 256
 _SHIFT = np.uint64(56)
 Int32s = npt.NDArray[np.int32]
+Batches = Callable[[], Iterator[pa.RecordBatch]]  # read anew at each call
 Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
 
 
-def assemble(keys: Iterator[pa.RecordBatch], ranks: Rows, each: Each) -> Entries:
+def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
     """Entries of the keys that more than one document has."""
-    columns = [
-        (arrow.unsigned(arrow.ints(b.column("key"))), arrow.ints(b.column("row")), arrow.ints(b.column("place")))
-        for b in keys
-    ]
-    ends, (all_keys, all_rows, all_places) = _deal(columns)
+    ends, (all_keys, all_rows, all_places) = _deal(keys, space)
     shared = each(
         pairwise(ends),
         lambda part: _shared(*(column[part[0] : part[1]] for column in (all_keys, all_rows, all_places))),
@@ -40,16 +38,18 @@ def assemble(keys: Iterator[pa.RecordBatch], ranks: Rows, each: Each) -> Entries
     return _renumber(rows, places, buckets, num_buckets, ranks)
 
 
-def _deal(columns: list[tuple[Any, Any, Any]]) -> tuple[Rows, tuple[Any, Any, Any]]:
+def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, Any, Any]]:
     """All entries, dealt to parts by the top bits of the key: (ends of the parts, columns)."""
     counts = np.zeros(_PARTS + 1, np.int64)
-    for keys, _, _ in columns:
-        kernel.count_parts(keys, _SHIFT, counts)
+    for batch in keys():
+        kernel.count_parts(arrow.unsigned(arrow.ints(batch.column("key"))), _SHIFT, counts)
     ends = np.cumsum(counts)
-    out = np.empty(ends[-1], np.uint64), np.empty(ends[-1], np.int64), np.empty(ends[-1], np.int32)
+    size = int(ends[-1])
+    out = space.array(size, np.uint64), space.array(size, np.int64), space.array(size, np.int32)
     at = ends[:-1].copy()
-    for keys, rows, places in columns:
-        kernel.deal(keys, rows, places, _SHIFT, at, *out)
+    for batch in keys():
+        hashes, rows, places = (arrow.ints(batch.column(name)) for name in ("key", "row", "place"))
+        kernel.deal(arrow.unsigned(hashes), rows, places, _SHIFT, at, *out)
     return ends, out
 
 
@@ -88,32 +88,39 @@ def _renumber(rows: Rows, places: Int32s, buckets: Rows, num_buckets: int, ranks
     return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
 
 
-def take_lists(batches: Iterable[pa.RecordBatch], rows: Rows, each: Each) -> tuple[arrow.UInt64s, Rows]:
-    """The lists of the given rows, one after the other in their order: (items, offsets)."""
+def take_lists(batches: Batches, rows: Rows, each: Each, space: Space) -> tuple[arrow.UInt64s, Rows]:
+    """The lists of the given rows, one after the other in their order: (items, offsets).
+
+    Batches are read twice, for the sizes and for the items: what they hold may be on disk.
+    """
     order = np.argsort(rows, kind="stable")
     ascending = rows[order]
-    wanted = []
     offsets = np.zeros(rows.size + 1, np.int64)
-    for batch in batches:
-        lists, here = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        low, high = np.searchsorted(ascending, [here[0], here[-1] + 1]) if here.size else (0, 0)
-        which = np.searchsorted(here, ascending[low:high])
-        offsets[order[low:high] + 1] = lists.sizes[which]
-        if high > low:
-            wanted.append((lists, which, order[low:high]))
+    for lists, which, places in _wanted(batches, ascending, order):
+        offsets[places + 1] = lists.sizes[which]
     np.cumsum(offsets, out=offsets)
-    items = np.empty(offsets[-1], np.uint64)
-    for _ in each(wanted, lambda want: kernel.gather(*want[0], want[1], offsets[want[2]], items)):
+    items = space.array(int(offsets[-1]), np.uint64)
+    for _ in each(
+        _wanted(batches, ascending, order), lambda want: kernel.gather(*want[0], want[1], offsets[want[2]], items)
+    ):
         pass
     return items, offsets
 
 
-def same_features(batches: list[pa.RecordBatch], ranks: Rows, each: Each) -> Rows:
+def _wanted(batches: Batches, ascending: Rows, order: Rows) -> Iterator[tuple[arrow.Lists, Rows, Rows]]:
+    """Of each batch the lists that are wanted: (lists, which of them, places in the order that is asked for)."""
+    for batch in batches():
+        here = arrow.ints(batch.column("row"))
+        low, high = np.searchsorted(ascending, [here[0], here[-1] + 1]) if here.size else (0, 0)
+        if high > low:
+            which = np.searchsorted(here, ascending[low:high])
+            yield arrow.lists(batch.column("items")), which, order[low:high]
+
+
+def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, space: Space) -> Rows:
     """For each row the best row with equal items; grouped by their digests, then compared."""
     best = np.arange(ranks.size)
-    rows = np.concatenate([arrow.ints(b.column("row")) for b in batches] or [best])
-    sizes = np.concatenate([arrow.lists(b.column("items")).sizes for b in batches] or [best])
-    a, b = (np.concatenate([arrow.ints(x.column(name)) for x in batches] or [best]) for name in ("set_a", "set_b"))
+    rows, sizes, a, b = _digests(batches)
     order = np.argsort(a)
     same = np.zeros(order.size, np.bool_)
     same[1:] = a[order][1:] == a[order][:-1]
@@ -121,6 +128,20 @@ def same_features(batches: list[pa.RecordBatch], ranks: Rows, each: Each) -> Row
     order = order[same & (sizes[order] > 0)]
     order = order[np.lexsort((ranks[rows[order]], b[order], a[order]))]
     chosen = rows[order]
-    items, offsets = take_lists(batches, chosen, each)
+    items, offsets = take_lists(lambda: iter(batches), chosen, each, space)
     kernel.group_equal(a[order], b[order], chosen, items, offsets, best)
     return best
+
+
+def _digests(batches: Iterable[pa.RecordBatch]) -> list[Rows]:
+    """[rows, sizes, set_a, set_b] of all rows; copies, so that no batch is held."""
+    found = [
+        (
+            arrow.ints(batch.column("row")).copy(),
+            arrow.lists(batch.column("items")).sizes,
+            arrow.ints(batch.column("set_a")).copy(),
+            arrow.ints(batch.column("set_b")).copy(),
+        )
+        for batch in batches
+    ]
+    return [np.concatenate(column) for column in zip(*found, strict=True)] or [np.zeros(0, np.int64)] * 4

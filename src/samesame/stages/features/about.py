@@ -42,7 +42,7 @@ class Describe:
     def add(self, state: _Columns, batch: pa.RecordBatch, part: int, _: int) -> _Columns:
         """Add a batch of FEATURES; there is nothing to share out, so part 0 does it."""
         if part == 0:
-            columns = [arrow.ints(batch.column(name)) for name in _COLUMNS]
+            columns = [arrow.ints(batch.column(name)).copy() for name in _COLUMNS]  # holds no batch
             state.append((*columns, arrow.lists(batch.column("items")).sizes))
         return state
 
