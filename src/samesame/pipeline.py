@@ -25,7 +25,7 @@ from samesame.stages.features.about import About, CountRows, Describe
 from samesame.stages.features.digests import TextDigests
 from samesame.stages.features.shingles import ItemSets, ShingleSets
 from samesame.stages.keys.bands import BandKeys
-from samesame.stages.keys.prefix import CountItems, PrefixKeys
+from samesame.stages.keys.prefix import CountItems, ItemCounts, PrefixKeys, plan_counting
 from samesame.stages.pairs import measures
 from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import AllPairs
@@ -55,7 +55,7 @@ def steps(method: Method, *, ready_items: bool = False) -> Steps:
         case Jaccard():
             bound = measures.bound(measures.JACCARD, method.threshold)
             features = _sets(method, ready_items=ready_items)
-            return Steps(features, bound.measure, counted=True, keys=lambda table: PrefixKeys(bound, table))
+            return Steps(features, bound.measure, counted=True, keys=lambda counts: PrefixKeys(bound, counts))
         case MinHash():
             estimated = method.verify == "estimate"
             measure = measures.AGREEMENT if estimated else measures.JACCARD
@@ -97,16 +97,27 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     if step.keys is None:
         return state
     with clock("counts"):
-        table = engine.fold(distinct, CountItems(int(about.sizes.sum()))) if step.counted else None
+        distinct, counts = _count(distinct, int(about.sizes.sum()), engine) if step.counted else (distinct, None)
     with clock("keys"):
         sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
         sketches = engine.keep(sketches) if step.by_sketch else sketches
-        keys = engine.keep(engine.map(sketches, step.keys(table)))
+        keys = engine.keep(engine.map(sketches, step.keys(counts)))
     with clock("meeting"):
         num_keys = engine.fold(keys, CountRows())
         return replace(
             state, num_keys=sum(num_keys), meeting=engine.meet(keys, sketches if step.by_sketch else distinct, priority)
         )
+
+
+def _count(features: Any, num_items: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
+    """Count all items, in as many passes as the engine's memory asks for: (features, what the one table says)."""
+    counting = plan_counting(num_items, engine.table_bytes)
+    for number in range(counting.passes):
+        counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)))
+        if counting.passes == 1:
+            return features, counts
+        features = engine.keep(engine.map(features, counts))
+    return features, None
 
 
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:

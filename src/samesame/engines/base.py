@@ -48,6 +48,7 @@ class Engine(Protocol):
     """The verbs."""
 
     seconds: Any  # time that workers spent in each stage
+    table_bytes: int  # the most that a table which all workers share may take
 
     def load(self, batches: Any) -> Any:
         """A flow over batches that can be read once."""

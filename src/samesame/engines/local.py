@@ -53,6 +53,11 @@ class Local:
         self._pool = ThreadPoolExecutor(self.threads, "samesame")
         self.space = Space(self.memory, self.threads, self.workdir)
 
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
+        return max(1 << 20, self.space.budget // 2)
+
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)

@@ -4,9 +4,9 @@ import numpy as np
 
 from samesame.kernels._jit import jit
 
-__all__ = ["add_counts", "first_at_least", "prefix_keys"]
+__all__ = ["add_counts", "add_nibbles", "first_at_least", "look_up", "prefix_keys"]
 
-_FULL = np.uint8(255)
+_FULL, _NIBBLE, _ONE = np.uint8(255), np.uint8(15), np.uint8(1)
 
 
 @jit
@@ -22,25 +22,57 @@ def first_at_least(values, start, end, x):
 
 
 @jit
-def add_counts(items, starts, ends, shift, low, high, table):
-    """Add one for each item whose slot, item >> shift, is in [low, high); counters stop at 255.
+def add_counts(items, starts, ends, base, shift, low, high, table):
+    """Add one for each item whose slot, (item - base) >> shift, is in [low, high); counters stop at 255.
 
     Callers that give disjoint ranges may run at once on one table: no increment is lost, which would lose pairs.
     """
-    first = np.uint64(low) << shift
+    first = base + (np.uint64(low) << shift)
     for i in range(starts.size):
         end = ends[i]
         for j in range(first_at_least(items, starts[i], end, first), end):
-            slot = np.int64(items[j] >> shift)
+            slot = np.int64((items[j] - base) >> shift)
             if slot >= high:
                 break
             count = table[slot]
             if count != _FULL:
-                table[slot] = count + np.uint8(1)
+                table[slot] = count + _ONE
 
 
 @jit
-def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys, key_rows, places, sizes):
+def add_nibbles(items, starts, ends, base, shift, low, high, table):
+    """The same with two slots in a byte, whose counters stop at 15; ranges must begin and end at even slots."""
+    first = base + (np.uint64(low) << shift)
+    for i in range(starts.size):
+        end = ends[i]
+        for j in range(first_at_least(items, starts[i], end, first), end):
+            slot = np.int64((items[j] - base) >> shift)
+            if slot >= high:
+                break
+            lift = np.uint8((slot & 1) << 2)
+            count = table[slot >> 1]
+            if (count >> lift) & _NIBBLE != _NIBBLE:
+                table[slot >> 1] = count + (_ONE << lift)
+
+
+@jit
+def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts, count_starts):
+    """Write the count of each item whose slot is in the table, that of item j of set i to counts[count_starts[i] + j]."""
+    for i in range(starts.size):
+        start, end = starts[i], ends[i]
+        for j in range(first_at_least(items, start, end, base), end):
+            slot = np.int64((items[j] - base) >> shift)
+            if slot >= num_slots:
+                break
+            if nibbles:
+                count = (table[slot >> 1] >> np.uint8((slot & 1) << 2)) & _NIBBLE
+            else:
+                count = table[slot]
+            counts[count_starts[i] + j - start] = count
+
+
+@jit
+def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everything, keys, key_rows, places, sizes):
     """The keys of each set for a threshold of p/q; returns their number.
 
     The order of a set is by (count, hash). Of n items the first n - ceil(p·n/q) + 1 are its prefix; those of
@@ -50,9 +82,9 @@ def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys,
         items: uint64, ascending in each set.
         begins: int64[n], where each set begins.
         ends: int64[n], where it ends.
+        counts: uint8, of each item.
+        count_begins: int64[n], where the counts of each set begin.
         rows: int64[n].
-        shift: as in `add_counts`.
-        table: uint8.
         p: numerator of the threshold.
         q: its denominator.
         everything: offer all items of count ≥ 2, not only the prefix (the container side of containment).
@@ -64,22 +96,22 @@ def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys,
     filled = 0
     starts = np.zeros(257, np.int64)
     for i in range(rows.size):
-        start, end = begins[i], ends[i]
-        n = end - start
+        start, n = begins[i], ends[i] - begins[i]
+        count_start = count_begins[i]
         length = n if everything else n - (p * n + q - 1) // q + 1
         num_alone = np.int64(0)
-        for j in range(start, end):
-            num_alone += np.int64(table[np.int64(items[j] >> shift)] <= 1)
+        for j in range(count_start, count_start + n):
+            num_alone += np.int64(counts[j] <= _ONE)
         if n == 0 or num_alone >= length:
             continue
         starts[:] = 0
-        for j in range(start, end):
-            starts[np.int64(table[np.int64(items[j] >> shift)]) + 1] += 1
+        for j in range(count_start, count_start + n):
+            starts[np.int64(counts[j]) + 1] += 1
         starts[2] = num_alone  # counts 0 and 1 come first; 0 is never seen, but is alone too
         for c in range(2, 256):
             starts[c + 1] += starts[c]
-        for j in range(start, end):
-            count = np.int64(table[np.int64(items[j] >> shift)])
+        for j in range(n):
+            count = np.int64(counts[count_start + j])
             if count <= 1:
                 continue
             place = starts[count]
@@ -87,7 +119,7 @@ def prefix_keys(items, begins, ends, rows, shift, table, p, q, everything, keys,
             if place >= length:
                 continue
             at = filled + place - num_alone
-            keys[at] = items[j]
+            keys[at] = items[start + j]
             key_rows[at] = rows[i]
             places[at] = place
             sizes[at] = n

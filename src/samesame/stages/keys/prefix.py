@@ -2,9 +2,13 @@
 
 1. The table only orders: over-counting (two shingles in one slot) costs time, never a pair.
 2. Sets with Jaccard ≥ t share one of their first n - ceil(t·n) + 1 items in any order common to all sets.
+3. A table that does not fit is made of half bytes, and one that still does not is filled in passes, a range of
+   hashes each; what it says of each item then travels in a column of the features. Measured in keys per document
+   by slots per shingle (ALGORITHMS section 2): ≥ 1: 0; .5: 22; .33: 50; ≤ .1: 66, the whole prefix.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,46 +16,128 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from samesame import arrow, schemas
-from samesame.kernels import prefixes
+from samesame.kernels import buckets, prefixes
 from samesame.kernels.scores import Bound
 
-__all__ = ["CountItems", "PrefixKeys"]
+__all__ = ["CountItems", "Counting", "ItemCounts", "PrefixKeys", "plan_counting"]
 
-_MOST_BITS = 32
+_MOST_BITS, _LEAST_BITS = 38, 16
+_ENOUGH = 0.5  # slots for each shingle, at least, before another pass is made
+_COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How items are counted: `passes` tables of 2**bits slots, one after the other, each for its range of hashes."""
+
+    bits: int
+    nibbles: bool = False
+    passes: int = 1
+
+    @property
+    def table_bytes(self) -> int:
+        """Of one table."""
+        return (1 << self.bits) >> int(self.nibbles)
+
+    @property
+    def shift(self) -> int:
+        """An item's slot is (item - base) >> shift; ranges are powers of two."""
+        return 64 - self.bits - (self.passes - 1).bit_length()
+
+    def base(self, number: int) -> np.uint64:
+        """The first hash of a pass."""
+        return np.uint64(number << (self.shift + self.bits))
+
+
+def plan_counting(num_items: int, most_bytes: int) -> Counting:
+    """At least one slot for each item where that fits; else half bytes; else passes.
+
+    >>> plan_counting(1_000_000, 1 << 30)
+    Counting(bits=20, nibbles=False, passes=1)
+    >>> plan_counting(1 << 30, 1 << 27)
+    Counting(bits=28, nibbles=True, passes=2)
+    """
+    wanted = min(_MOST_BITS, max(_LEAST_BITS, (num_items - 1).bit_length()))
+    fits = most_bytes.bit_length() - 1
+    if wanted <= fits:
+        return Counting(wanted)
+    bits = max(_LEAST_BITS, min(wanted, fits + 1))
+    passes = 1
+    while (passes << bits) < _ENOUGH * num_items:
+        passes *= 2
+    return Counting(bits, nibbles=True, passes=passes)
 
 
 @dataclass(frozen=True)
 class CountItems:
-    """The fold that counts items: one byte for each slot, at least one slot for each distinct item."""
+    """The fold that counts the items of one pass."""
 
-    num_items: int  # an upper bound of the distinct ones
-
-    @property
-    def bits(self) -> int:
-        """Slots are indexed by this many top bits of an item."""
-        return min(_MOST_BITS, max(16, (self.num_items - 1).bit_length()))
+    counting: Counting
+    number: int = 0
 
     def start(self) -> npt.NDArray[np.uint8]:
         """A table of zeros."""
-        return np.zeros(1 << self.bits, np.uint8)
+        return np.zeros(self.counting.table_bytes, np.uint8)
 
     def add(self, state: npt.NDArray[np.uint8], batch: pa.RecordBatch, part: int, parts: int) -> Any:
-        """Count the items of one share of the slots."""
-        low, high = part * state.size // parts, (part + 1) * state.size // parts
-        prefixes.add_counts(*arrow.lists(batch.column("items")), np.uint64(64 - self.bits), low, high, state)
+        """Count the items of one share of the slots; shares begin at even slots."""
+        counting = self.counting
+        half = 1 << (counting.bits - 1)
+        low, high = 2 * (part * half // parts), 2 * ((part + 1) * half // parts)
+        add = prefixes.add_nibbles if counting.nibbles else prefixes.add_counts
+        lists = arrow.lists(batch.column("items"))
+        add(*lists, counting.base(self.number), np.uint64(counting.shift), low, high, state)
         return state
 
     def merge(self, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Add two tables, counters stopping at 255."""
-        return a + np.minimum(b, 255 - a)
+        """Add two tables, counters stopping where they are full."""
+        if not self.counting.nibbles:
+            return a + np.minimum(b, 255 - a)
+        low = np.minimum((a & 15) + (b & 15), 15)
+        return low | (np.minimum((a >> 4) + (b >> 4), 15) << 4)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemCounts:
+    """The stage that writes what one pass's table says beside the items, in a column `counts`."""
+
+    counting: Counting
+    number: int
+    table: npt.NDArray[np.uint8]
+
+    @cached_property
+    def output(self) -> pa.Schema:
+        """FEATURES and the counts."""
+        return schemas.FEATURES.append(pa.field("counts", _COUNTS, nullable=False))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of FEATURES with the counts of this pass filled in."""
+        lists = arrow.lists(batch.column("items"))
+        offsets = np.zeros(len(batch) + 1, np.int64)
+        np.cumsum(lists.sizes, out=offsets[1:])
+        items, counts = np.empty(int(offsets[-1]), np.uint64), np.zeros(int(offsets[-1]), np.uint8)
+        buckets.gather(*lists, np.arange(len(batch)), offsets[:-1], items)  # a view becomes a list of its own
+        others = [name for name in batch.schema.names if name not in ("items", "counts")]
+        if "counts" in batch.schema.names:
+            counts[:] = arrow.ints(batch.column("counts").values)[: counts.size]
+        self.fill(lists, counts, offsets[:-1])
+        column = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(counts), type=_COUNTS)
+        columns = [*map(batch.column, others), arrow.items(items, offsets), column]
+        return pa.RecordBatch.from_arrays(columns, schema=self.output)
+
+    def fill(self, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
+        """Write the counts of the items that the table is about."""
+        counting = self.counting
+        base, shift = counting.base(self.number), np.uint64(counting.shift)
+        prefixes.look_up(*lists, base, shift, 1 << counting.bits, counting.nibbles, self.table, counts, starts)
 
 
 @dataclass(frozen=True, eq=False)
 class PrefixKeys:
-    """The stage that offers each set's prefix."""
+    """The stage that offers each set's prefix; counts come from the table, or from the column that passes filled."""
 
     bound: Bound
-    table: npt.NDArray[np.uint8]
+    counts: ItemCounts | None
     everything: bool = False
 
     output = schemas.KEYS
@@ -60,11 +146,17 @@ class PrefixKeys:
         """KEYS of a batch of FEATURES."""
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
         most = int(lists.sizes.sum())
+        starts = np.cumsum(lists.sizes) - lists.sizes
+        if self.counts is None:
+            counts = arrow.ints(batch.column("counts").values)
+        else:
+            counts = np.zeros(most, np.uint8)
+            self.counts.fill(lists, counts, starts)
         keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
         places, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
-        shift = np.uint64(64 - (self.table.size.bit_length() - 1))
         filled = prefixes.prefix_keys(
-            *lists, rows, shift, self.table, self.bound.p, self.bound.q, self.everything, keys, key_rows, places, sizes
-        )
+            *lists, arrow.frozen(counts), starts, rows, self.bound.p, self.bound.q, self.everything,
+            keys, key_rows, places, sizes,
+        )  # fmt: skip
         columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], sizes[:filled])
         return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)
