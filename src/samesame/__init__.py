@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SameSameError,
         SourceError,
         TooManyPairsError,
+        WorkdirError,
     )
     from samesame.methods import Digest, Jaccard, MinHash
     from samesame.planning import plan, plan_simhash
@@ -36,6 +37,7 @@ __all__ = [
     "SameSameError",
     "SourceError",
     "TooManyPairsError",
+    "WorkdirError",
     "__version__",
     "dedup",
     "pairs",
@@ -54,6 +56,7 @@ _HOMES = {
         "SameSameError",
         "SourceError",
         "TooManyPairsError",
+        "WorkdirError",
     ),
     "samesame.methods": ("Digest", "Jaccard", "MinHash"),
     "samesame.planning": ("plan", "plan_simhash"),

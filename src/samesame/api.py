@@ -5,19 +5,24 @@
 3. Results are immutable: asking for another threshold gives another result.
 """
 
+import hashlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from samesame import pipeline
+from samesame._version import __version__
 from samesame.answers import Pairs, Result, Run
+from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
+from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError
 from samesame.methods import Jaccard, Method, Shingled, by_name
 from samesame.results import Clock, Progress
-from samesame.sources import Columns, open_parts
+from samesame.sources import Columns, Part, open_parts
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
@@ -37,6 +42,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     features_column: str | None = None,
     strict: bool = False,
     threads: int | None = None,
+    memory: int | str | None = None,
+    workdir: str | os.PathLike[str] | None = None,
     batch_rows: int | None = None,
     progress: Progress | None = None,
 ) -> "Result":
@@ -53,6 +60,10 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         features_column: A list column of ready items that takes the place of the text.
         strict: Whether a record that cannot be read is an error.
         threads: How many; default one for each processor. The answer does not depend on it.
+        memory: How much the run may hold, in bytes or as in "4GB"; default half of what is free. What does not fit
+            goes to files. The answer does not depend on it.
+        workdir: A folder that keeps finished steps: the same call continues there where it was stopped. Sources must be
+            files; a changed one, or another recipe or version, is an error.
         batch_rows: At most so many documents in a batch. The answer does not depend on it.
         progress: Who watches.
 
@@ -65,7 +76,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         >>> found.stats.removed
         1
     """
-    how = _How(strict, threads, batch_rows, progress)
+    how = _How(strict, threads, batch_rows, progress, memory, workdir)
     policy = Keep.parse(keep)
     columns = Columns(text_column, id_column, policy.column, features_column)
     recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
@@ -84,6 +95,8 @@ def pairs(  # noqa: PLR0913  (as above)
     features_column: str | None = None,
     strict: bool = False,
     threads: int | None = None,
+    memory: int | str | None = None,
+    workdir: str | os.PathLike[str] | None = None,
     batch_rows: int | None = None,
     progress: Progress | None = None,
 ) -> "Pairs":
@@ -101,6 +114,8 @@ def pairs(  # noqa: PLR0913  (as above)
         features_column: As in `dedup`.
         strict: As in `dedup`.
         threads: As in `dedup`.
+        memory: As in `dedup`.
+        workdir: As in `dedup`.
         batch_rows: As in `dedup`.
         progress: As in `dedup`.
 
@@ -115,7 +130,7 @@ def pairs(  # noqa: PLR0913  (as above)
         raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
     if identical == "star" and against is not None:
         raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
-    how = _How(strict, threads, batch_rows, progress)
+    how = _How(strict, threads, batch_rows, progress, memory, workdir)
     columns = Columns(text_column, id_column, None, features_column)
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings)
@@ -134,6 +149,8 @@ class _How:
     threads: int | None
     batch_rows: int | None
     progress: Progress | None
+    memory: int | str | None
+    workdir: str | os.PathLike[str] | None
 
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
@@ -149,7 +166,11 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
         parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
     )
     ready = columns.items is not None
-    state = pipeline.prepare(reading, recipe, keep, _engine(how), clock, ready_items=ready)
+    identity = {} if how.workdir is None else _identity(reading, recipe, keep, columns, how)
+    engine = _engine(how, identity)
+    state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready)
+    if engine.checkpoints:
+        engine.checkpoints.close()
     return recipe, Run(reading, state, clock, settings, _paths(*sides))
 
 
@@ -189,13 +210,37 @@ def _check(recipe: Method, columns: Columns) -> None:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
 
 
+def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, how: _How) -> dict[str, Any]:
+    """All that finished steps depend on."""
+    return {
+        "version": __version__,
+        **recipe.record(),
+        "keep": f"{keep.policy}:{keep.column}",
+        "columns": repr(columns),
+        "batch_rows": how.batch_rows,
+        "against": len(reading.against),
+        "inputs": [[part.name, *_stamp(part)] for part in reading.all_parts],
+    }
+
+
+def _stamp(part: Part) -> list[Any]:
+    """What changes when the contents of a part do."""
+    stamp = getattr(part, "stamp", None) or getattr(part, "stamps", None)
+    if not stamp or getattr(part, "spool", None) is not None:
+        raise ConfigError(f"workdir needs files, and {part.name} is none", hint="Write it to a file first.")
+    digest = hashlib.blake2b(repr(stamp).encode(), digest_size=8).hexdigest()
+    return [part.size_bytes(), digest]
+
+
 def _several(source: Any) -> list[Any]:
     if source is None:
         return []
     return list(source) if isinstance(source, tuple) else [source]
 
 
-def _engine(how: _How) -> Local:
+def _engine(how: _How, identity: dict[str, Any]) -> Local:
     if how.threads is not None and how.threads < 1:
         raise ConfigError(f"threads={how.threads} is not at least 1", hint="Leave it out to use all processors.")
-    return Local(how.threads or 0)
+    memory = None if how.memory is None else num_bytes(how.memory)
+    checkpoints = None if how.workdir is None else Checkpoints(Path(how.workdir), identity)
+    return Local(how.threads or 0, memory, None if how.workdir is None else Path(how.workdir), checkpoints)

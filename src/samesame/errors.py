@@ -6,6 +6,7 @@
     ├── SourceError          (OSError)       a source that cannot be read at all
     │   └── ColumnError      (LookupError)   a source without the column that was asked for
     ├── OutputError          (OSError)       the place to write to cannot be used
+    ├── WorkdirError         (OSError)       a work directory of another run, or in use
     └── MissingExtraError    (ImportError)   an optional dependency is not installed
 
 1. A message names the values: ``num_bands=3 does not divide num_perm=128``.
@@ -22,6 +23,7 @@ __all__ = [
     "SameSameError",
     "SourceError",
     "TooManyPairsError",
+    "WorkdirError",
 ]
 
 
@@ -67,6 +69,12 @@ class OutputError(SameSameError, OSError):
     """The place to write to cannot be used."""
 
     code = "output"
+
+
+class WorkdirError(SameSameError, OSError):
+    """A work directory of another run, or in use."""
+
+    code = "workdir"
 
 
 class MissingExtraError(SameSameError, ImportError):

@@ -9,13 +9,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from samesame.engines.base import Engine, Stage
 from samesame.kernels import shingles, tokens
+from samesame.kernels.buckets import Meeting
 from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, TextRecipe
 from samesame.results import Clock
 from samesame.sources.reading import Reading
@@ -32,6 +33,8 @@ from samesame.stages.pairs.join import AllPairs
 from samesame.stages.sketches.minhash import Signatures
 from samesame.stages.texts.raw import Texts
 from samesame.stages.texts.stopwords import stop_words
+
+Rows = npt.NDArray[np.int64]
 
 __all__ = ["State", "decide", "join", "prepare", "steps"]
 
@@ -75,7 +78,7 @@ class State:
     measure: int
     num_against: int = 0
     num_keys: int = 0
-    meeting: Any = None
+    meeting: Meeting | None = None
 
 
 def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom)
@@ -87,26 +90,34 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         flow = engine.load(reading)
         for stage in step.features:
             flow = engine.map(flow, stage)
-        features = engine.keep(flow)
+        features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
     with clock("identical"):
         priority = ranks(keep, about.text_bytes, reading.order, reading.num_against)
-        best = engine.collapse(features, priority)
+        (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
     state = State(method, engine, about, best, step.measure, reading.num_against)
     if step.keys is None:
         return state
+    num_items = int(about.sizes.sum())
+    num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
+    return replace(state, num_keys=int(num_keys[0]), meeting=Meeting.of(tuple(meeting)))
+
+
+def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
+    distinct: Any, num_items: int, step: Steps, priority: Rows, engine: Engine, clock: Clock
+) -> tuple[npt.NDArray[Any], ...]:
+    """Make keys, and bring together what shares one: the number of keys, and the meeting's arrays."""
     with clock("counts"):
-        distinct, counts = _count(distinct, int(about.sizes.sum()), engine) if step.counted else (distinct, None)
+        distinct, counts = _count(distinct, num_items, engine) if step.counted else (distinct, None)
     with clock("keys"):
         sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
         sketches = engine.keep(sketches) if step.by_sketch else sketches
-        keys = engine.keep(engine.map(sketches, step.keys(counts)))
+        keys = engine.keep(engine.map(sketches, cast("Any", step.keys)(counts)))
     with clock("meeting"):
-        num_keys = engine.fold(keys, CountRows())
-        return replace(
-            state, num_keys=sum(num_keys), meeting=engine.meet(keys, sketches if step.by_sketch else distinct, priority)
-        )
+        num_keys = sum(engine.fold(keys, CountRows()))
+        meeting = engine.meet(keys, sketches if step.by_sketch else distinct, priority)
+        return np.array([num_keys]), *meeting.flat()
 
 
 def _count(features: Any, num_items: int, engine: Engine) -> tuple[Any, ItemCounts | None]:

@@ -5,6 +5,7 @@
 3. It may fuse, spill and partition as it likes; the answers don't change.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,7 +49,10 @@ class Engine(Protocol):
     """The verbs."""
 
     seconds: Any  # time that workers spent in each stage
-    table_bytes: int  # the most that a table which all workers share may take
+
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
 
     def load(self, batches: Any) -> Any:
         """A flow over batches that can be read once."""
@@ -56,8 +60,11 @@ class Engine(Protocol):
     def map(self, flow: Any, stage: Stage) -> Any:
         """Each batch through a stage; lazy."""
 
-    def keep(self, flow: Any) -> Any:
-        """Compute a flow once, to be read many times."""
+    def keep(self, flow: Any, step: str = "") -> Any:
+        """Compute a flow once, to be read many times; a step with a name may be resumed."""
+
+    def once(self, step: str, compute: Callable[[], tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays of a step, computed or, where an earlier run got so far, found."""
 
     def fold(self, flow: Any, fold: Fold) -> Any:
         """Reduce a flow to one state."""

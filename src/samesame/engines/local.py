@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
+from samesame.engines.checkpoints import Batches, Checkpoints
 from samesame.engines.meeting import assemble, same_features, take_lists
 from samesame.engines.space import Space
 from samesame.kernels.buckets import Meeting
@@ -46,6 +47,7 @@ class Local:
     threads: int = 0
     memory: int | None = None  # bytes; half of what is free if None
     workdir: Path | None = None  # where what does not fit goes; the system's folder for temporary files if None
+    checkpoints: Checkpoints | None = None
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
 
     def __post_init__(self) -> None:
@@ -70,12 +72,26 @@ class Local:
         """Each batch through a stage; runs when the flow is read."""
         return Flow(flow.batches, (*flow.stages, stage))
 
-    def keep(self, flow: Flow) -> Flow:
-        """Compute a flow now."""
+    def keep(self, flow: Flow, step: str = "") -> Flow:
+        """Compute a flow now; of a step that has a name, batches that were finished before are not computed again."""
+        if step and self.checkpoints:
+            return Flow(Batches(tuple(self.each(enumerate(flow.batches), self._checkpointed(flow.stages, step)))))
         shelf = self.space.shelf()
         for batch in self.read(flow):
             shelf.put(batch)
         return Flow(shelf.close())
+
+    def _checkpointed(self, stages: tuple[Stage, ...], step: str) -> Callable[[tuple[int, pa.RecordBatch]], Path]:
+        def work(numbered: tuple[int, pa.RecordBatch]) -> Path:
+            number, batch = numbered
+            return checkpoints.batch(step, number, lambda: self._through(batch, stages))
+
+        checkpoints = cast("Checkpoints", self.checkpoints)
+        return work
+
+    def once(self, step: str, compute: Callable[[], tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays of a step; of one that was finished before, those that it left."""
+        return self.checkpoints.once(step, compute) if self.checkpoints else compute()
 
     def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
         """The batches of a flow, computed by the pool, in order."""

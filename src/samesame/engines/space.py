@@ -7,6 +7,7 @@
 """
 
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -20,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame.errors import ConfigError, OutputError
+from samesame.errors import ConfigError, OutputError, SameSameError
 
-__all__ = ["Shelf", "Space", "free_memory"]
+__all__ = ["Shelf", "Space", "free_memory", "num_bytes"]
 
 CHUNK_BYTES = 128 << 20
 _BASE_BYTES = 320 << 20  # the interpreter, Arrow, compiled kernels
@@ -39,6 +40,18 @@ def free_memory() -> int:
         return found["MemAvailable"]
     except (OSError, KeyError, ValueError):
         return 4 << 30
+
+
+def num_bytes(text: int | str) -> int:
+    """A number of bytes from `4GB`, `512 MiB`, `1.5g` or a plain number; K, M, G, T are powers of 1024.
+
+    >>> num_bytes("1.5GB")
+    1610612736
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
+    if not found:
+        raise ConfigError(f"memory={text!r} is not a number of bytes", hint="Write it as in 4GB.")
+    return int(float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_"))
 
 
 class Space:
@@ -150,6 +163,8 @@ def mishaps(path: Path) -> Iterator[None]:
     """Say what kept a file from being written."""
     try:
         yield
+    except SameSameError:
+        raise
     except OSError as error:
         free = shutil.disk_usage(path.parent).free
         message = f"cannot spill to {path.parent}: {error.strerror or error} ({free:,} bytes free)"

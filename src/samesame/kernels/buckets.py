@@ -1,6 +1,6 @@
 """Buckets: which documents share a key, built from the keys by dealing and sorting."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,18 @@ class Meeting(NamedTuple):
     entries: Entries
     items: npt.NDArray[np.uint64]
     offsets: npt.NDArray[np.int64]  # document i has items[offsets[i]:offsets[i + 1]]
+
+    def flat(self) -> tuple[npt.NDArray[Any], ...]:
+        """All arrays, for `of`."""
+        return (*self.entries, self.items, self.offsets)
+
+    @classmethod
+    def of(cls, arrays: tuple[npt.NDArray[Any], ...]) -> "Meeting":
+        """The meeting whose arrays these are, read-only: mapped or not, kernels are compiled once."""
+        frozen = tuple(np.asarray(array).view() for array in arrays)
+        for array in frozen:
+            array.flags.writeable = False
+        return cls(Entries(*frozen[:5]), *frozen[5:])
 
 
 @jit

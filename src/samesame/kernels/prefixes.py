@@ -57,18 +57,15 @@ def add_nibbles(items, starts, ends, base, shift, low, high, table):
 
 @jit
 def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts, count_starts):
-    """Write the count of each item whose slot is in the table, that of item j of set i to counts[count_starts[i] + j]."""
+    """Write the count of each item whose slot is in the table; that of item j of set i to count_starts[i] + j."""
     for i in range(starts.size):
         start, end = starts[i], ends[i]
         for j in range(first_at_least(items, start, end, base), end):
             slot = np.int64((items[j] - base) >> shift)
             if slot >= num_slots:
                 break
-            if nibbles:
-                count = (table[slot >> 1] >> np.uint8((slot & 1) << 2)) & _NIBBLE
-            else:
-                count = table[slot]
-            counts[count_starts[i] + j - start] = count
+            half = (table[slot >> 1] >> np.uint8((slot & 1) << 2)) & _NIBBLE if nibbles else _NIBBLE
+            counts[count_starts[i] + j - start] = half if nibbles else table[slot]
 
 
 @jit

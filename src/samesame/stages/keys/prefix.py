@@ -93,8 +93,8 @@ class CountItems:
         """Add two tables, counters stopping where they are full."""
         if not self.counting.nibbles:
             return a + np.minimum(b, 255 - a)
-        low = np.minimum((a & 15) + (b & 15), 15)
-        return low | (np.minimum((a >> 4) + (b >> 4), 15) << 4)
+        low, high = np.minimum((a & 15) + (b & 15), 15), np.minimum((a >> 4) + (b >> 4), 15)
+        return np.asarray(low | (high << 4), np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
