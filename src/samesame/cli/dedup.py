@@ -42,6 +42,7 @@ _NEEDS_OUTPUT = {
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
+@options.room
 @options.running
 @click.pass_context
 def dedup(ctx: click.Context, /, **given: Any) -> int:
@@ -71,7 +72,10 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             against=given["against"] or None,
             within=not given["no_within"],
             progress=progress,
-            **{name: given[name] for name in ("text_column", "id_column", "features_column", "strict", "threads")},
+            **{
+                name: given[name]
+                for name in ("text_column", "id_column", "features_column", "strict", "threads", "memory", "workdir")
+            },
         )
         stats = found.stats
         if directory is not None and not given["dry_run"]:

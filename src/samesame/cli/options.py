@@ -18,6 +18,7 @@ __all__ = [
     "method",
     "output",
     "planning",
+    "room",
     "running",
     "running_plainly",
     "sources",
@@ -196,6 +197,12 @@ planning = _options(
     _setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
     spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
     spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
+)
+
+room = _options(
+    "Running",
+    spec("--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"),
+    spec("--workdir", metavar="DIR", help="Keep finished steps there; the same command continues.", stands="none"),
 )
 
 running = _options(

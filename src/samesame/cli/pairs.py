@@ -31,6 +31,7 @@ __all__ = ["pairs"]
     ),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
+@options.room
 @options.running
 @click.pass_context
 def pairs(ctx: click.Context, /, **given: Any) -> int:
@@ -49,7 +50,17 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         lists.writer(path)
         require_place(path, [*given["sources"], *given["against"]], folder=False, overwrite=given["overwrite"])
     recipe = built(ctx.command, given)
-    names = ("identical", "max_pairs", "text_column", "id_column", "features_column", "strict", "threads")
+    names = (
+        "identical",
+        "max_pairs",
+        "text_column",
+        "id_column",
+        "features_column",
+        "strict",
+        "threads",
+        "memory",
+        "workdir",
+    )
     with console.watched(quiet=given["quiet"]) as progress:
         found = find(
             given["sources"],
