@@ -13,7 +13,7 @@ import numpy as np
 from samesame.kernels._jit import jit, load64, store64, trailing_zeros
 from samesame.kernels.mixing import hash_bytes
 
-__all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "fold", "hash_tokens", "join_tokens", "search"]
+__all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "decode", "fold", "hash_tokens", "join_tokens", "search"]
 
 # Flags of `fold`.
 KEEP_CASE = 1
@@ -57,7 +57,7 @@ def _word8(x):
 
 
 @jit
-def _decode(data, i, end):
+def decode(data, i, end):
     """(code point, bytes) of valid UTF-8 at i; a byte that is not valid there counts as U+FFFD of one byte."""
     c = np.uint32(data[i])
     if c < 0x80:
@@ -123,7 +123,7 @@ def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
                 i += 8
                 o += 8
                 continue
-        point, length = _decode(data, i, end)
+        point, length = decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
         kind = entry >> np.uint32(24)
         folded = point if keep_case else point ^ (entry & np.uint32(0x1FFFFF))
@@ -148,7 +148,7 @@ def _fold_any(data, start, end, flags, stage1, stage2, text, marks):
     o = 0
     pending = False
     while i < end:
-        point, length = _decode(data, i, end)
+        point, length = decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
         kind = entry >> np.uint32(24)
         i += length
