@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     )
     from samesame.methods import Digest, Jaccard, MinHash
     from samesame.planning import plan, plan_simhash
+    from samesame.questions import compare
+    from samesame.results import Comparison
 
 __all__ = [
     "ColumnError",
+    "Comparison",
     "ConfigError",
     "Digest",
     "Jaccard",
@@ -39,6 +42,7 @@ __all__ = [
     "TooManyPairsError",
     "WorkdirError",
     "__version__",
+    "compare",
     "dedup",
     "pairs",
     "plan",
@@ -60,6 +64,8 @@ _HOMES = {
     ),
     "samesame.methods": ("Digest", "Jaccard", "MinHash"),
     "samesame.planning": ("plan", "plan_simhash"),
+    "samesame.questions": ("compare",),
+    "samesame.results": ("Comparison",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -23,6 +23,7 @@ from samesame.stages.features.places import Placed, place
 from samesame.stages.features.shingles import ShingleSets
 from samesame.stages.features.winnow import Winnow
 from samesame.stages.pairs import likeness, passages
+from samesame.stages.sketches.minhash import Signatures
 from samesame.stages.texts.aligned import Aligned, align
 
 __all__ = ["DECIDING", "compare"]
@@ -44,7 +45,7 @@ _MOST_CELLS = 25 * 10**9  # of an edit distance's table: two texts of 158,000 ch
 _PASSAGE = {"words": 8, "chars": 40}
 
 
-def compare(
+def compare(  # noqa: PLR0913  (a keyword for each question)
     a: str,
     b: str,
     *,
@@ -109,7 +110,7 @@ class _Taken(NamedTuple):
 
 
 def _can_be_similar(one: _Taken, other: _Taken) -> bool:
-    """Texts without tokens are near-duplicates of nothing, and exact copies of their like; empty texts not even that."""
+    """Texts without tokens are near-duplicates of nothing, and copies of their like; empty texts not even that."""
     if one.placed.hashes.size and other.placed.hashes.size:
         return True
     return one.text == other.text != ""
@@ -118,7 +119,8 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
 def _least(given: Recipe, measure: str, threshold: Any) -> Fraction:
     """The threshold, validated as a recipe's."""
     if measure not in DECIDING:
-        raise ConfigError(f"measure={measure!r} is not one of {', '.join(DECIDING)}", hint="Choose a measure by its name.")
+        message = f"measure={measure!r} is not one of {', '.join(DECIDING)}"
+        raise ConfigError(message, hint="Choose a measure by its name.")
     if threshold is None:
         own = given.measure == measure and getattr(given, "threshold", None)
         return own or Jaccard().threshold
@@ -141,7 +143,7 @@ def _taken_apart(texts: tuple[str, ...], recipe: MinHash) -> list[_Taken]:
     for stage in step.features:
         batch = stage(batch)
     items = batch.column("items")
-    signatures = step.sketches(batch).column("items")
+    signatures = Signatures(recipe)(batch).column("items")
     return [
         _Taken(text, found, _placed(found, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()))
         for i, (text, found) in enumerate(zip(texts, aligned, strict=True))
@@ -208,8 +210,10 @@ def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:
     ratio = likeness.length_ratio(len(a), len(b))
     found: list[_Found] = [(Measured("length", "characters", ratio), None)]
     counted = len(a) * len(b) <= _MOST_CELLS if edits is None else edits
-    sums = {"indel": (likeness.indel_distance, len(a) + len(b)), "levenshtein": (likeness.levenshtein_distance, max(len(a), len(b)))}
-    for name, (count, most) in sums.items():
+    for name, count, most in (
+        ("indel", likeness.indel_distance, len(a) + len(b)),
+        ("levenshtein", likeness.levenshtein_distance, max(len(a), len(b))),
+    ):
         if not counted:
             note = "not asked for" if edits is False else "the texts are long: ask for it"
             found.append((Measured(name, "characters", note=note), None))
@@ -233,10 +237,9 @@ def _described(taken: _Taken, runs: npt.NDArray[np.int64]) -> Side:
 
 
 def _passages(one: _Taken, other: _Taken, runs: npt.NDArray[np.int64]) -> tuple[Passage, ...]:
-    spans = zip(_spans(one, runs[:, 0], runs[:, 2]), _spans(other, runs[:, 1], runs[:, 2]), runs[:, 2].tolist(), strict=True)
-    return tuple(
-        Passage(size, *a, *b, one.text[a[0] : a[1]], other.text[b[0] : b[1]]) for a, b, size in spans
-    )
+    sizes = runs[:, 2]
+    spans = zip(sizes.tolist(), _spans(one, runs[:, 0], sizes), _spans(other, runs[:, 1], sizes), strict=True)
+    return tuple(Passage(size, *a, *b, one.text[a[0] : a[1]], other.text[b[0] : b[1]]) for size, a, b in spans)
 
 
 def _spans(taken: _Taken, first: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> list[tuple[int, int]]:

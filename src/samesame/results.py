@@ -205,6 +205,10 @@ class SimHashPlan:
     by_k: tuple[tuple[int, tuple[float, ...]], ...]
     similarities: tuple[float, ...]
 
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return dataclasses.asdict(self)
+
 
 @dataclass(frozen=True)
 class Side:

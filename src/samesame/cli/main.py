@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from samesame._version import __version__
+from samesame.cli.compare import compare
 from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
 from samesame.cli.pairs import pairs
@@ -29,8 +30,8 @@ INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 _DEFECT = 70  # what sysexits.h calls an internal software error
 
-_EPILOG = """Exit codes: 0 done; 2 the request cannot be met as it is; 3 some input could not be
-read, whether the rest was done without it or not."""
+_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates; 2 the request cannot
+be met as it is; 3 some input could not be read, whether the rest was done without it or not."""
 
 
 class _Commands(click.Group):
@@ -113,10 +114,11 @@ def commands() -> None:
       samesame dedup crawl/ -o clean/        one copy of each document
       samesame pairs crawl/ -o pairs.csv     who resembles whom
       samesame plan --threshold 0.7          what a setting finds and misses
+      samesame compare a.txt b.txt           two texts by every measure
     """
 
 
-for _command in (demo, dedup, pairs, plan):
+for _command in (demo, dedup, pairs, plan, compare):
     commands.add_command(_command)
 
 

@@ -11,9 +11,13 @@ from typing import Any
 import click
 
 __all__ = [
+    "AS_JSON",
+    "MEASURES",
     "METHODS",
+    "WHOLE",
     "Command",
     "Option",
+    "comparing",
     "deciding",
     "method",
     "output",
@@ -27,6 +31,10 @@ __all__ = [
 ]
 
 METHODS = ("jaccard", "minhash", "digest")
+MEASURES = (
+    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "minhash", "indel",
+    "levenshtein",
+)  # fmt: skip
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
 _SECTIONS = ("Sources", "Method", "Text", "Deciding", "Output", "Running")
 
@@ -205,17 +213,48 @@ room = _options(
     spec("--workdir", metavar="DIR", help="Keep finished steps there; the same command continues.", stands="none"),
 )
 
+comparing = _options(
+    "Method",
+    spec(
+        "--measure",
+        type=click.Choice(MEASURES),
+        default="jaccard",
+        metavar="NAME",
+        help=f"What decides: {', '.join(MEASURES)}.",
+        stands="jaccard",
+    ),
+    spec("--threshold", metavar="NUMBER", help="Least similarity of near-duplicates.", stands="0.8"),
+    spec(
+        "--passage",
+        type=int,
+        metavar="N",
+        help="Find every shared run of N words (or characters).",
+        stands="8 words, 40 characters",
+    ),
+    spec(
+        "--edits/--no-edits",
+        default=None,
+        help="Count edits, which takes long for long texts.",
+        stands="up to some 158,000 characters each",
+    ),
+    _setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    _setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
+    _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
+
+WHOLE = spec("--all", "everything", is_flag=True, help="Cut nothing short.", stands="long ones are cut")
+AS_JSON = spec("--json", "as_json", is_flag=True, help="All of it as JSON.", stands="for people")
+
+_DEBUG = spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line")
+
 running = _options(
     "Running",
     spec("--threads", type=int, metavar="N", help="How many; the answer is the same.", stands="all processors"),
     spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),
-    spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line"),
+    _DEBUG,
 )
 
-running_plainly = _options(
-    "Running",
-    spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line"),
-)
+running_plainly = _options("Running", _DEBUG)
 
 
 def output(*specs: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:

@@ -1,7 +1,5 @@
 """Winnowing (Schleimer, Wilkerson, Aiken, SIGMOD 2003), and the runs that two texts share."""
 
-import numpy as np
-
 from samesame.kernels._jit import jit
 
 __all__ = ["shared_runs", "winnow"]
@@ -39,7 +37,7 @@ def winnow(hashes, window, chosen):
 @jit
 def _any_new(covered, start, end):
     """Whether some place from start to end is not covered."""
-    for i in range(start, end):
+    for i in range(start, end):  # noqa: SIM110  (generators do not compile)
         if not covered[i]:
             return True
     return False

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle import tokens as oracle
+from tests.oracle.passages import winnowed
 
 from samesame import arrow
 from samesame.errors import ConfigError
@@ -12,8 +14,6 @@ from samesame.kernels import winnow as kernel
 from samesame.stages.features.places import place, runs
 from samesame.stages.features.winnow import Winnow
 from samesame.stages.texts.aligned import align
-from tests.oracle import tokens as oracle
-from tests.oracle.passages import winnowed
 
 TEXTS = st.text(st.sampled_from("aB ß_é.,\u0301\u00a0漢字ฉัน-ﬁ１\U0001d400\t가"), max_size=40)
 FLAGS = [
@@ -48,8 +48,9 @@ def test_each_token_is_where_its_span_says(flags, recipe, text):
     found = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     expected = oracle.tokens(text, **recipe)
     folded = [piece if recipe.get("keep_case") else "".join(map(oracle.fold, piece)) for piece in found]
-    assert expected == [" " if token == " " else piece for token, piece in zip(expected, folded, strict=True)]
-    assert not any(oracle.is_word(c) for token, piece in zip(expected, found, strict=True) if token == " " for c in piece)
+    between = [piece for word, piece in zip(expected, found, strict=True) if word.isspace()]
+    assert expected == [" " if word.isspace() else piece for word, piece in zip(expected, folded, strict=True)]
+    assert not any(oracle.is_word(character) for piece in between for character in piece)
     assert hashed(text, flags) == placed.hashes.tolist()
 
 
@@ -109,7 +110,7 @@ def test_the_textbook_sentence_has_sixteen_shingles():
 
 @pytest.mark.parametrize(("least", "shape"), [(1, (1, 1)), (5, (5, 1)), (8, (5, 4)), (50, (5, 46))])
 def test_the_guarantee_decides_the_window(least, shape):
-    """t = w + k - 1."""
+    """A run of at least w + k - 1 tokens has a whole window."""
     winnow = Winnow.finding(least)
     assert shape == (winnow.size, winnow.window)
     assert least == winnow.least

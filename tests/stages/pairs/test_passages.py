@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle.passages import common_runs, covered
 
 from samesame.stages.features.winnow import Winnow
 from samesame.stages.pairs.passages import Side, shared_passages
-from tests.oracle.passages import common_runs, covered
 
 TOKENS = st.lists(st.integers(0, 2), max_size=40)
 ONCE = st.permutations(range(30))
@@ -47,5 +47,6 @@ def test_lines_repeated_in_both_do_not_multiply():
 
 def test_what_stands_thrice_is_found_thrice():
     """A sentence that stands once in one text and three times in the other gives a passage for each."""
-    sentence, rest = list(range(10)), [[100], [101]]
-    assert [(0, 0, 10), (0, 11, 10), (0, 22, 10)] == found(sentence, sentence + rest[0] + sentence + rest[1] + sentence, 8)
+    sentence = list(range(10))
+    thrice = [*sentence, 100, *sentence, 101, *sentence]
+    assert [(0, 0, 10), (0, 11, 10), (0, 22, 10)] == found(sentence, thrice, 8)

@@ -35,7 +35,7 @@ def place(text: arrow.Bytes, flags: int, seed: int, stop_words: AbstractSet[str]
     count = spans.token_spans(
         arrow.frozen(text), 0, text.size, flags, np.uint64(seed), stops, *tables, *scratch, hashes, places
     )
-    return Placed(*(arrow.frozen(column[:count]) for column in (hashes, places[:, 0], places[:, 1])))
+    return Placed(arrow.frozen(hashes[:count]), arrow.frozen(places[:count, 0]), arrow.frozen(places[:count, 1]))
 
 
 def runs(tokens: arrow.UInt64s, size: int, *, step: int = 1) -> arrow.UInt64s:

@@ -1,4 +1,4 @@
-"""Winnowing: a few of a text's shingles, chosen so that two texts that share a long enough run choose one of it in both.
+"""Winnowing: a few of a text's shingles, so chosen that two texts choose one of the same in each long run they share.
 
 Runs of at least `window + size - 1` tokens are found for certain, and 2 of window + 1 shingles are kept
 (Schleimer, Wilkerson, Aiken: Winnowing, SIGMOD 2003).

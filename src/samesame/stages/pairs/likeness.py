@@ -1,8 +1,8 @@
 """How alike two documents are, and how far apart, by every measure there is: one function for each, on plain values.
 
 1. Where a value is a ratio of integers it is a Fraction. A cosine is a root: its square is the Fraction (`_squared`).
-2. What is called a distance is one: never negative, zero for equals only (as sets, codes, directions, texts), symmetric,
-   and never longer than a detour. An edit distance divided by a length is none, so it is called a similarity.
+2. What is called a distance is one: never negative, zero for equals only (as sets, codes, directions, texts),
+   symmetric, never longer than a detour. An edit distance divided by a length is none, so it is called a similarity.
 3. Two empty sets are equal: their similarity is 1, their distance 0. That empty documents are never near-duplicates is
    decided where documents are.
 """
@@ -11,6 +11,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
+from typing import Any
 
 from rapidfuzz.distance import Indel, Levenshtein
 
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 Items = AbstractSet[Hashable]
-Vector = Mapping[Hashable, int]  # what is absent is 0
+Vector = Mapping[Any, int]  # what is absent is 0; its keys are hashable, which a mapping's type cannot leave open
 
 
 def jaccard(a: Items, b: Items) -> Fraction:

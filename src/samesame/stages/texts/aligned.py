@@ -4,6 +4,7 @@
 2. Offsets on the side of the original count characters (code points), as Python does; the other side counts bytes.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["Aligned", "align"]
 
 
 class Aligned(NamedTuple):
-    """A text and its pieces: piece i is text[ends[i]:ends[i + 1]], from origins[i] to origins[i + 1] of the original."""
+    """A text and its pieces: piece i is text[ends[i]:ends[i + 1]], and origins[i] to origins[i + 1] there."""
 
     text: arrow.Bytes  # UTF-8
     ends: arrow.Int64s
@@ -48,7 +49,7 @@ def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Alig
         message = f"the text is not Unicode: {text[error.start : error.end]!r} at character {error.start}"
         raise ConfigError(message, hint="Decode it as UTF-8, with errors='replace' where it is broken.") from None
     origins = _starts(text, nfkc=nfkc, strip_accents=strip_accents)
-    pieces = pa.array([text[i:j] for i, j in zip(origins[:-1], origins[1:], strict=True)], pa.large_string())
+    pieces = pa.array([text[i:j] for i, j in pairwise(origins.tolist())], pa.large_string())
     found = arrow.strings(normalise(pieces, nfkc=nfkc, strip_accents=strip_accents))
     size = int(found.offsets[-1])
     return Aligned(arrow.frozen(found.data[:size]), found.offsets, origins)

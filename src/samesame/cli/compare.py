@@ -1,0 +1,50 @@
+"""`samesame compare`: two texts in, every measure and the shared passages out."""
+
+import sys
+from typing import Any
+
+import click
+
+from samesame.cli import options
+from samesame.cli.recipe import built
+
+__all__ = ["compare"]
+
+_DIFFERENT = 1
+
+
+@click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@options.comparing
+@options.text
+@options.output(options.WHOLE, options.AS_JSON)
+@options.running_plainly
+@click.pass_context
+def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
+    """Compare two texts by every measure, and show the passages that they share.
+
+    A and B are files or URLs of UTF-8 text, each one text as a whole (.gz, .zst, .bz2 and .xz are unpacked); one of
+    them may be - for standard input. Exit code 0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
+    """
+    from samesame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from samesame.outputs import comparison, console  # noqa: PLC0415
+    from samesame.outputs.page import Page  # noqa: PLC0415
+    from samesame.sources.whole import read_text, require_different  # noqa: PLC0415
+
+    require_different(a, b)
+    recipe = built(ctx.command, {**given, "method": "minhash"})
+    texts = read_text(a), read_text(b)
+    names = ("threshold", "passage", "edits")
+    measure = given["measure"].replace("-", "_")
+    found = questions.compare(*texts, method=recipe, measure=measure, **{name: given[name] for name in names})
+    if given["as_json"]:
+        console.print_json({"a_name": a, "b_name": b, **found.record()})
+    else:
+        sources = comparison.Sources(_called(a), _called(b), *texts)
+        comparison.report(Page(sys.stdout), found, sources, everything=given["everything"])
+    return 0 if found.similar else _DIFFERENT
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == "-" else path

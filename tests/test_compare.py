@@ -1,0 +1,149 @@
+"""ss.compare: every measure as its own stage has it, exact decisions, passages in the texts as they were given."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import samesame as ss
+from samesame import questions
+from samesame.questions import DECIDING, compare
+from tests.oracle.measures import containment, jaccard
+from tests.oracle.passages import common_runs, covered
+from tests.oracle.shingles import features
+from tests.oracle.tokens import tokens
+
+ROSE = "a rose is a rose is a rose"
+TEXTS = st.lists(st.sampled_from(["a", "rose", "Is", "漢字", "--", "ß", "é"]), max_size=30).map(" ".join)
+RECIPES = st.builds(
+    ss.Jaccard,
+    shingle_size=st.integers(1, 4),
+    unit=st.sampled_from(["words", "chars"]),
+    keep_case=st.booleans(),
+    keep_punctuation=st.booleans(),
+    repeats=st.booleans(),
+    overlapping=st.booleans(),
+    nfkc=st.booleans(),
+    strip_accents=st.booleans(),
+)
+SHARED = ("unit", "keep_case", "keep_punctuation", "nfkc", "strip_accents")
+
+
+def settings_of(recipe: ss.Jaccard) -> dict[str, object]:
+    """What the oracle's tokeniser has to know."""
+    return {name: getattr(recipe, name) for name in SHARED}
+
+
+@given(a=TEXTS, b=TEXTS, recipe=RECIPES)
+def test_sets_are_those_of_the_oracle(a, b, recipe):
+    """Jaccard and containment both ways, for any recipe."""
+    found = compare(a, b, method=recipe)
+    shape = dict(size=recipe.shingle_size, overlapping=recipe.overlapping, repeats=recipe.repeats)
+    sets = [features(text, **shape, **settings_of(recipe)) for text in (a, b)]
+    expected = [
+        jaccard(*sets) if any(sets) else 1,
+        containment(*sets) if sets[0] else 1,
+        containment(*reversed(sets)) if sets[1] else 1,
+    ]
+    assert expected == [found[name].similarity for name in ("jaccard", "containment_a", "containment_b")]
+    assert [len(side) for side in sets] == [found.a.shingles, found.b.shingles]
+
+
+@given(a=TEXTS, b=TEXTS, recipe=RECIPES, passage=st.integers(1, 9))
+def test_every_shared_run_is_in_a_passage(a, b, recipe, passage):
+    """The tokens that the passages cover, on both sides, are those of all common runs of that length."""
+    found = compare(a, b, method=recipe, passage=passage)
+    sides = [tokens(text, **settings_of(recipe)) for text in (a, b)]
+    expected = covered(common_runs(*sides, passage))
+    assert [len(side) for side in expected] == [found.a.in_passages, found.b.in_passages]
+    for part in found.passages:
+        assert (a[part.a_start : part.a_end], b[part.b_start : part.b_end]) == (part.a_text, part.b_text)
+        assert part.tokens >= passage
+
+
+@given(a=TEXTS, b=TEXTS)
+def test_it_is_symmetric(a, b):
+    """The two texts change places, and nothing else does."""
+    one, other = compare(a, b).record(), compare(b, a).record()
+    names = {"containment_a": "containment_b", "containment_b": "containment_a"}
+    mirrored = {names.get(measured["name"], measured["name"]): measured["similarity"] for measured in other["measures"]}
+    assert {measured["name"]: measured["similarity"] for measured in one["measures"]} == mirrored
+    assert (one["a"], one["b"], one["similar"]) == (other["b"], other["a"], other["similar"])
+
+
+@given(text=TEXTS)
+def test_a_text_is_its_own_near_duplicate_unless_it_is_empty(text):
+    """At any threshold, by any measure; marks without a word are a copy of their like."""
+    assert [bool(text)] * len(DECIDING) == [compare(text, text, measure=name, threshold=1).similar for name in DECIDING]
+
+
+def test_texts_without_words_resemble_nothing_else():
+    """No measure makes near-duplicates of marks, or of an empty text."""
+    assert not any(compare("***", "!!!", measure=name, threshold="0.01").similar for name in DECIDING)
+    assert not any(compare("", "a", measure=name, threshold="0.01").similar for name in DECIDING)
+
+
+def test_the_worked_rose():
+    """Three shingles of four words, of five; three of them shared with themselves alone."""
+    found = compare(ROSE, "a rose is a rose", method=ss.Jaccard(shingle_size=4))
+    assert (3, 2) == (found.a.shingles, found.b.shingles)
+    assert Fraction(2, 3) == found["jaccard"].similarity
+    assert (Fraction(2, 3), Fraction(1)) == (found["containment_a"].similarity, found["containment_b"].similarity)
+
+
+@pytest.mark.parametrize(("threshold", "similar"), [("0.8", True), ("0.80000000000000000001", False), (0.8, True)])
+def test_decisions_are_exact(threshold, similar):
+    """A cosine of exactly 4/5 reaches 0.8, although both are floating-point numbers elsewhere; so does Jaccard."""
+    found = compare("a b b", "a a b", method=ss.Jaccard(shingle_size=1), measure="cosine", threshold=threshold)
+    assert similar == found.similar
+    half = ss.Jaccard(shingle_size=1, threshold="0.5")
+    words = [compare("a b c", "a b d", method=half, threshold=threshold) for threshold in (None, 0.6)]
+    assert [True, False] == [found.similar for found in words]
+    assert Fraction(4, 5) == compare("a", "b", method=half, measure="indel").threshold
+
+
+def test_passages_point_into_the_original():
+    """Ligatures, capitals, accents and marks of the original stay in what is shown."""
+    a, b = "Das «Café» ﬁn de siècle", "x y: das cafe. FIN DE SIECLE!"
+    (passage,) = compare(a, b, method=ss.Jaccard(nfkc=True, strip_accents=True), passage=5).passages
+    assert ("Das «Café» ﬁn de siècle", "das cafe. FIN DE SIECLE") == (passage.a_text, passage.b_text)
+
+
+def test_a_record_is_json():
+    """With the exact fraction beside the rounded one."""
+    record = json.loads(json.dumps(compare(ROSE, "a daisy", method="minhash").record()))
+    assert ("0", 0.8) == (record["measures"][0]["exact"], record["threshold"])
+
+
+def test_the_signature_is_the_methods():
+    """The estimate is that of as many values as asked for; its error that of the true Jaccard."""
+    measured = compare("a b c", "b c d", method=ss.MinHash(shingle_size=1, num_perm=200, sketch="classic"))["minhash"]
+    assert 0 == measured.similarity * 200 % 1
+    assert measured.error == pytest.approx((0.25 / 200) ** 0.5)
+
+
+def test_long_texts_count_no_edits_unless_asked(monkeypatch):
+    """It is said, never silent; a measure that was to decide and was not computed is an error."""
+    monkeypatch.setattr(questions, "_MOST_CELLS", 3)
+    indel = compare("ab", "ba")["indel"]
+    assert (None, "the texts are long: ask for it") == (indel.similarity, indel.note)
+    assert 2 == compare("ab", "ba", edits=True)["indel"].distance
+    with pytest.raises(ss.ConfigError, match="measure=indel was not computed: the texts have 2 and 2 characters"):
+        compare("ab", "ba", measure="indel")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(measure="euclidean"), "measure='euclidean' is not one of jaccard, containment"),
+        (dict(threshold=1.5), "threshold=1.5: 1.5 is not above 0 and at most 1"),
+        (dict(passage=0), "passage=0 is not at least 1 token"),
+        (dict(method="jacard"), "method='jacard' is not one of"),
+    ],
+)
+def test_bad_settings_name_their_values(settings, message):
+    """Errors of the caller."""
+    with pytest.raises(ss.ConfigError, match=message):
+        compare("a", "b", **settings)
