@@ -5,9 +5,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.oracle.decisions import Sets, pairs
 from tests.oracle.tokens import is_old
 
-__all__ = ["KEEPS", "THRESHOLDS", "corpora", "item_lists", "sets_of_numbers", "settings_of", "texts", "thresholds"]
+__all__ = [
+    "KEEPS",
+    "THRESHOLDS",
+    "corpora",
+    "item_lists",
+    "sets_of_numbers",
+    "settings_of",
+    "texts",
+    "thresholds",
+    "thresholds_for",
+]
 
 # Where floats go wrong (0.55, 0.8), where everything or only the equal match, and what lies between.
 THRESHOLDS = (
@@ -30,10 +41,18 @@ _GAPS = (
 _BARE = (None, "", " ", "\n\n", "***", "!!!", "—", "🙂🙂", "\u200b")
 
 
-def thresholds() -> st.SearchStrategy[str]:
+def thresholds(least: str = "0.001") -> st.SearchStrategy[str]:
     """Thresholds as a user types them; most often one of the tricky ones."""
-    any_fraction = st.fractions(min_value=Fraction(1, 50), max_value=1, max_denominator=50).map(str)
-    return st.sampled_from(THRESHOLDS) | any_fraction
+    tricky = [text for text in THRESHOLDS if Fraction(text) >= Fraction(least)]
+    others = st.fractions(min_value=max(Fraction(least), Fraction(1, 50)), max_value=1, max_denominator=50)
+    return st.sampled_from(tricky) | others.map(str)
+
+
+@st.composite
+def thresholds_for(draw: st.DrawFn, sets: Sets) -> str:
+    """A threshold that two of these sets meet exactly, where there are such; else any."""
+    met = sorted({value for value in pairs(sets, Fraction(1, 10**9)).values() if value < 1})
+    return draw(thresholds() if not met else thresholds() | st.sampled_from(met).map(str))
 
 
 @st.composite
@@ -59,9 +78,11 @@ def texts() -> st.SearchStrategy[str]:
 def corpora(draw: st.DrawFn, max_size: int = 14) -> list[str | None]:
     """Texts and nulls: a few base texts, edited, cut, repeated, and the awkward ones in between."""
     alphabet = draw(st.sampled_from([("a", "b"), ("a", "b", "c", "The", "cat"), _WORDS]))
-    bases = draw(st.lists(st.lists(st.sampled_from(alphabet), min_size=1, max_size=24), min_size=1, max_size=3))
+    lengths = draw(st.lists(st.integers(1, 24), min_size=1, max_size=2))
+    bases = [draw(st.lists(st.sampled_from(alphabet), min_size=length, max_size=length)) for length in lengths]
     found: list[str | None] = []
-    for kind in draw(st.lists(st.sampled_from("eeeeeerubt"), max_size=max_size)):
+    num_texts = draw(st.integers(0, max_size) | st.just(max_size))  # a list's own sizes lean to the small
+    for kind in draw(st.lists(st.sampled_from("eeeeeeerrubt"), min_size=num_texts, max_size=num_texts)):
         if kind in "ru" and found:
             again = draw(st.sampled_from(found))
             found.append(again.upper() if kind == "u" and again else again)
@@ -86,7 +107,7 @@ def sets_of_numbers(max_size: int = 9) -> st.SearchStrategy[list[frozenset[int]]
 
 def _edited(draw: st.DrawFn, words: list[str], alphabet: tuple[str, ...]) -> list[str]:
     edited = list(words)
-    for kind in draw(st.lists(st.sampled_from("idrcx"), max_size=3)):
+    for kind in draw(st.lists(st.sampled_from("iiddrrcx"), max_size=3)):
         place = draw(st.integers(0, len(edited)))
         if kind == "i":
             edited.insert(place, draw(st.sampled_from(alphabet)))
