@@ -80,6 +80,7 @@ def test_the_exact_join_removes_what_brute_force_removes(
     within=st.booleans(),
     keep=st.sampled_from(["first", "last", "longest"]),
 )
+@example(texts=["a"], against=["a b"], settings={"shingle_size": 1}, threshold="0.5", within=False, keep="first")
 def test_against_another_corpus_all_of_it_stays(
     *, texts: Corpus, against: Corpus, settings: Settings, threshold: str, within: bool, keep: str
 ) -> None:
