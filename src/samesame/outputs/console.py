@@ -97,12 +97,13 @@ class Report:
             self._row("against", stats.against, "all kept")
         self._row("kept", stats.kept, f"{stats.kept / judged:.1%}")
         self._row("removed", stats.removed, f"{stats.removed / judged:.1%}")
-        if stats.removed:
+        if stats.exact_copies:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, _near(stats))
         if stats.largest:
-            self._row("clusters", stats.clusters, f"largest: {self._largest(stats)}")
+            self._row("clusters", stats.clusters, "a kept document and those that it stands for")
+            self.line(f"  largest: {self._largest(stats)}")
         self._remarks(stats, skipped, num_ignored)
         self.line(f"Guarantee: {guarantee(stats)}")
 
@@ -159,10 +160,10 @@ class Report:
         self.line(f"{name:<16}{count:>10,}   {remark}".rstrip())
 
     def _largest(self, stats: Stats) -> str:
-        room = self._width - 40
+        room = self._width - len("  largest: ")
         found = ""
         for name, size in stats.largest:
-            more = f"{', ' if found else ''}{size:,} like {self._short(name)}"
+            more = f"{', ' if found else ''}{size:,} {self._short(name)}"
             if found and cell_len(found + more) > room:
                 break
             found += more
@@ -179,7 +180,7 @@ class Report:
         if num_ignored:
             self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
         if skipped.num_rows:
-            self.line(f"{skipped.num_rows:,} {_plural(skipped.num_rows, 'record')} could not be read:", style="yellow")
+            self._row("not readable", skipped.num_rows, "counted nowhere else")
             for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
                 self.line(f"  {clean(_place(record))}: {clean(record['reason'])}")
             if skipped.num_rows > _SHOWN_SKIPS:

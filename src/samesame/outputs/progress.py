@@ -2,15 +2,19 @@
 
 1. Standard output is for results; nothing here writes to it.
 2. Steps of the flow are called by what they do for the user.
+3. Time left is told from bytes on disk: those of a step against those that this process has read since. That holds for
+   compressed and columnar files alike, where bytes of text say nothing; where the system does not count, none is told.
 """
 
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
 from samesame import results
 
@@ -25,7 +29,7 @@ _STEPS = {
     "deciding": "comparing and deciding",
     "joining": "comparing",
 }
-_EVERY_SECONDS = 5.0
+_EVERY_SECONDS = 3.0
 _MOST_PER_SECOND = 10.0
 
 
@@ -45,20 +49,44 @@ def watched(*, quiet: bool = False) -> Iterator[results.Progress]:
         progress.end()
 
 
-class _Counts:
-    """What has been read, and when that began."""
+class _Step:
+    """What has been read in a step, and how far that is."""
 
-    def __init__(self) -> None:
+    def __init__(self, stage: str, total_bytes: int | None) -> None:
+        self.name = _STEPS.get(stage, stage)
+        self.total = total_bytes
         self.documents = 0
-        self.num_bytes = 0
-        self.began = time.monotonic()
+        self._text_bytes = 0
+        self._began = time.monotonic()
+        self._read_before = _bytes_read()
 
-    def speed(self) -> float:
-        """Megabytes per second."""
-        return self.num_bytes / 1e6 / max(time.monotonic() - self.began, 1e-3)
+    def add(self, documents: int, num_bytes: int) -> None:
+        """Count some more."""
+        self.documents += documents
+        self._text_bytes += num_bytes
+
+    def done(self) -> int:
+        """Bytes read from disk; 0 where that is not known."""
+        return min(_bytes_read() - self._read_before, self.total or 0)
+
+    def seconds_left(self) -> float | None:
+        """By what is left on disk; None where that is not known, or nothing has been read."""
+        done = self.done()
+        return (time.monotonic() - self._began) * (self.total - done) / done if self.total and done else None
 
     def __str__(self) -> str:
-        return f"{self.documents:,} documents, {self.num_bytes / 1e6:,.0f} MB, {self.speed():,.0f} MB/s"
+        megabytes = self._text_bytes / 1e6
+        speed = megabytes / max(time.monotonic() - self._began, 1e-3)
+        return f"{self.documents:,} documents, {megabytes:,.0f} MB, {speed:,.0f} MB/s" if self.documents else ""
+
+
+def _bytes_read() -> int:
+    """By this process until now, where Linux counts it."""
+    try:
+        found = re.match(r"rchar: (\d+)", Path("/proc/self/io").read_text("ascii"))
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 class Lines:
@@ -66,35 +94,29 @@ class Lines:
 
     def __init__(self) -> None:
         self._last = time.monotonic()
-        self._stage = ""
-        self._counts = _Counts()
+        self._step = _Step("", None)
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """A step begins."""
-        self._stage, self._total = _STEPS.get(stage, stage), total_bytes
-        self._counts = _Counts()
+        self._step = _Step(stage, total_bytes)
         self._say()
 
     def add(self, documents: int, num_bytes: int) -> None:
         """So many more documents, of so many bytes of text, have been read."""
-        self._counts.documents += documents
-        self._counts.num_bytes += num_bytes
+        self._step.add(documents, num_bytes)
         self._say()
 
     def end(self) -> None:
         """Say no more."""
 
     def _say(self) -> None:
-        now = time.monotonic()
-        if now - self._last >= _EVERY_SECONDS:
-            self._last = now
-            left = ""
-            if self._total and self._counts.num_bytes:
-                seconds = (self._total - self._counts.num_bytes) / 1e6 / self._counts.speed()
-                left = f", about {max(seconds, 0):.0f} s left"
-            counts = f": {self._counts}{left}" if self._counts.documents else ""
-            sys.stderr.write(f"{self._stage}{counts}\n")
-            sys.stderr.flush()
+        if time.monotonic() - self._last < _EVERY_SECONDS:
+            return
+        self._last = time.monotonic()
+        left = self._step.seconds_left()
+        said = [str(self._step), "" if left is None else f"about {left:.0f} s left"]
+        sys.stderr.write(": ".join(filter(None, [self._step.name, ", ".join(filter(None, said))])) + "\n")
+        sys.stderr.flush()
 
 
 class Live:
@@ -104,16 +126,15 @@ class Live:
         self._display = Progress(
             SpinnerColumn("line"),
             TextColumn("{task.description}"),
-            BarColumn(20),
+            BarColumn(16),
             TextColumn("{task.fields[counts]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(compact=True),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=console,
             transient=True,
             refresh_per_second=_MOST_PER_SECOND,
         )
         self._task: TaskID | None = None
-        self._counts = _Counts()
+        self._step = _Step("", None)
         self._last = 0.0
         self._display.start()
 
@@ -121,17 +142,16 @@ class Live:
         """A step begins."""
         if self._task is not None:
             self._display.remove_task(self._task)
-        self._counts = _Counts()
-        self._task = self._display.add_task(_STEPS.get(stage, stage), total=total_bytes, counts="")
+        self._step = _Step(stage, total_bytes)
+        self._task = self._display.add_task(self._step.name, total=total_bytes, counts="")
 
     def add(self, documents: int, num_bytes: int) -> None:
         """So many more documents, of so many bytes of text, have been read."""
-        self._counts.documents += documents
-        self._counts.num_bytes += num_bytes
+        self._step.add(documents, num_bytes)
         now = time.monotonic()
         if self._task is not None and now - self._last > 1 / _MOST_PER_SECOND:
             self._last = now
-            self._display.update(self._task, completed=self._counts.num_bytes, counts=str(self._counts))
+            self._display.update(self._task, completed=self._step.done(), counts=str(self._step))
 
     def end(self) -> None:
         """Give the terminal back."""

@@ -1,0 +1,89 @@
+"""Help reads well, says the recipes' own defaults, and is kept as gold files.
+
+`UPDATE_GOLD=1 scripts/test tests/cli/test_help.py` writes the gold files anew.
+"""
+
+import os
+import re
+import typing
+from fractions import Fraction
+
+import click
+import pytest
+
+from samesame.cli.demo import KINDS
+from samesame.cli.main import commands
+from samesame.cli.options import METHODS, Option
+from samesame.methods import Digest, Jaccard, MinHash
+
+from .commands import run
+
+RECIPES = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash}
+HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
+# Defaults that words say better than values.
+IN_WORDS = {"whitespace": "for chars yes, words no", "bands": "from recall", "rows": "from recall"}
+
+
+def settings(name):
+    """The options of a command that are settings of a recipe."""
+    return [param for param in commands.commands[name].params if isinstance(param, Option) and param.setting]
+
+
+@pytest.mark.parametrize("name", HELPS)
+def test_help_is_as_it_was_approved(name, root, monkeypatch):
+    """A change of the help is seen in review."""
+    monkeypatch.setenv("COLUMNS", "80")
+    gold = root / "tests" / "gold" / f"help-{name}.txt"
+    text = run(*HELPS[name], "--help").output
+    if os.environ.get("UPDATE_GOLD"):
+        gold.write_text(text, "utf-8")
+    assert gold.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("name", HELPS)
+def test_help_fits_80_columns(name):
+    """No line is longer, whatever the terminal."""
+    assert [] == [line for line in run(*HELPS[name], "--help").output.splitlines() if len(line) > 80]
+
+
+def test_methods_are_the_recipes():
+    """The literal list of methods is that of the recipes."""
+    assert set(METHODS) == set(RECIPES)
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_every_setting_of_a_recipe_has_its_option(command):
+    """Neither can a setting be forgotten nor an option invented; the Unicode version is no choice."""
+    fields = {name for recipe in RECIPES.values() for name in recipe.model_fields} - {"unicode"}
+    assert sorted(fields) == sorted(option.name for option in settings(command))
+
+
+@pytest.mark.parametrize("option", settings("dedup"), ids=lambda option: option.opts[0])
+def test_choices_and_defaults_are_those_of_the_recipe(option):
+    """What the help says of a setting is what the recipe has."""
+    field = next(recipe.model_fields[option.name] for recipe in RECIPES.values() if option.name in recipe.model_fields)
+    if isinstance(option.type, click.Choice):
+        assert typing.get_args(field.annotation) == option.type.choices
+    said = re.search(r"\[([^][]+)\]$", option.help)[1]
+    if isinstance(field.default, bool) or field.default == ():
+        assert said
+    else:
+        default = float(field.default) if isinstance(field.default, Fraction) else field.default
+        assert IN_WORDS.get(option.name, str(default)) == said
+
+
+def test_every_option_says_its_default():
+    """In brackets, at the end; only the place to write to has none."""
+    silent = [
+        (c, o.opts[0])
+        for c in commands.commands
+        for o in commands.commands[c].params
+        if isinstance(o, Option) and not o.help.endswith("]")
+    ]
+    assert [("dedup", "-o"), ("pairs", "-o")] == silent
+
+
+def test_the_demo_knows_every_kind_of_its_corpus(root):
+    """Each kind in the corpus has its words."""
+    text = (root / "src/samesame/demo/corpus.jsonl").read_text("utf-8")
+    assert set(KINDS) == set(re.findall(r'"kind": "(\w+)"', text))

@@ -1,0 +1,131 @@
+"""What people read fits, is harmless, and says what was promised: no more."""
+
+import io
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+import samesame as ss
+from samesame.outputs.console import Report, clean, guarantee, window
+from samesame.outputs.tables import skipped_table
+from samesame.results import Stats
+
+LONG = " ".join(f"word{i}" for i in range(60))
+
+
+def printed(show, monkeypatch, columns="80"):
+    """What a report prints at a width."""
+    monkeypatch.setenv("COLUMNS", columns)
+    stream = io.StringIO()
+    show(Report(stream))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "said"),
+    [
+        (ss.Jaccard(), {}, "exact: no two kept documents have Jaccard >= 0.8; every removed one has a kept witness"),
+        (ss.Jaccard(threshold=Fraction(2, 3)), {}, "Jaccard >= 0.666667"),
+        (ss.Jaccard(), {"against": [LONG]}, "none of them with one of --against either"),
+        (
+            ss.Jaccard(),
+            {"against": [LONG], "within": False},
+            "no kept document has Jaccard >= 0.8 with one of --against",
+        ),
+        (ss.MinHash(), {}, "a pair at 0.8 is found with a chance of 0.99 or more"),
+        (ss.MinHash(bands=20, rows=5), {}, "a pair at 0.8 is found with a chance of 1.000"),
+        (ss.MinHash(bands=9, rows=13), {}, "a pair at 0.8 is found with a chance of 0.399"),
+        (ss.MinHash(verify="estimate"), {}, "an estimate: every removed document has a kept witness whose signature"),
+        (ss.Digest(), {}, "exact: no two kept documents have equal texts; every removed one equals a kept witness"),
+        (ss.Digest(normalise=True), {}, "equal normalised texts"),
+    ],
+    ids=str,
+)
+def test_the_guarantee_is_that_of_the_method(method, settings, said):
+    """Exact, verified or estimated, and between which documents."""
+    assert said in guarantee(ss.dedup([LONG, LONG + " more"], method=method, **settings).stats)
+
+
+def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
+    """No empty texts, no repeated ids, nothing skipped, no copies."""
+    stats = ss.dedup([LONG]).stats
+    text = printed(lambda report: report.summary(stats, skipped_table([]), 0), monkeypatch)
+    for word in ("copies", "without", "readable", "format", "clusters", "against", "id of another"):
+        assert word not in text
+
+
+def test_unreadable_records_are_named_and_the_list_ends(monkeypatch):
+    """Five places, then how many more."""
+    skipped = skipped_table([("a.jsonl", i, i + 1, "not valid JSON") for i in range(7)])
+    text = printed(lambda report: report.summary(Stats(recipe=ss.Jaccard().record()), skipped, 0), monkeypatch)
+    assert "a.jsonl, line 5: not valid JSON\n  and 2 more\n" in text
+
+
+@given(st.text(), st.text())
+def test_windows_are_ends_of_the_texts(a, b):
+    """Nothing is shown that is not there, and the first differing word is not cut away."""
+    a, b = clean(a), clean(b)
+    for text, seen in zip((a, b), window(a, b), strict=True):
+        assert text.endswith(seen.removeprefix("..."))
+    if a == b:
+        assert (a, b) == window(a, b)
+
+
+def test_a_window_begins_before_the_first_word_that_differs():
+    """Differences of capitals and marks only count where there is no other."""
+    a, b = window(f"{LONG} One two", f"{LONG.upper()} one three")
+    assert a.endswith("word59 One two")
+    assert b.endswith("WORD59 one three")
+    assert a.startswith("...")
+    a, b = window(f"{LONG} two", f"{LONG} TWO")
+    assert a.endswith("word59 two")
+    assert len(a) < 50
+
+
+@given(st.text())
+def test_a_clean_text_is_one_harmless_line(text):
+    """Only printable characters, single spaces."""
+    assert clean(text).isprintable()
+    assert 1 == len(clean(text).splitlines() or [""])
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_pairs_of_wide_characters_fit(columns, monkeypatch):
+    """East Asian characters take two columns each."""
+    pair = {"similarity": 0.9999, "measure": "jaccard", "id": "识" * 99, "witness_id": "a"}
+    pair |= {"text": "漢字" * 90, "witness_text": "漢字" * 80 + "x"}
+    text = printed(lambda report: report.pair(pair), monkeypatch, columns)
+    assert max(map(cell_len, text.splitlines())) <= int(columns)
+    assert text.startswith("0.999 jaccard")  # 1 is said of 1 only
+
+
+def test_a_stream_without_the_characters_is_no_failure(monkeypatch):
+    """They are replaced."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    Report(stream).line("識")
+    stream.flush()
+    assert b"?\n" == stream.buffer.getvalue()
+
+
+def test_examples_are_spread_over_the_similarities():
+    """From the least similar to the same text, both texts beside each."""
+    words = LONG.split()
+    texts = [LONG, LONG, *(" ".join([*words[:at], "x", *words[at + 1 :]]) for at in range(3, 50, 4))]
+    table = ss.dedup(texts).examples(5)
+    similarities = table.column("similarity").to_pylist()
+    assert 5 == len(similarities)
+    assert sorted(similarities) == similarities
+    assert 1.0 == similarities[-1]
+    assert {LONG} == set(table.column("witness_text").to_pylist())
+    assert set(table.column("text").to_pylist()) <= set(texts)
+
+
+def test_examples_of_ready_items_show_the_items():
+    """There is no text to show."""
+    items = pa.table({"id": ["a", "b"], "tags": [["x", "y"], ["y", "x"]]})
+    found = ss.dedup(items, features_column="tags").examples()
+    assert ["y x"] == found.column("text").to_pylist()

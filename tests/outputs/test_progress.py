@@ -1,0 +1,87 @@
+"""Progress goes to standard error, seldom enough to read, and never into a pipe of results."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from samesame.outputs import progress
+from samesame.outputs.progress import Lines, Live, watched
+from samesame.results import Silent
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that tests advance."""
+
+    class Clock:
+        now = 100.0
+
+        def monotonic(self):
+            return self.now
+
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_plain_lines_are_seldom(clock, capsys):
+    """One every few seconds at most, with documents, megabytes and speed."""
+    lines = Lines()
+    lines.begin("features")
+    for _ in range(14):
+        clock.now += 0.5
+        lines.add(5000, 5_000_000)
+    lines.begin("deciding")
+    said = capsys.readouterr()
+    assert ("", ["reading: 30,000 documents, 30 MB, 10 MB/s", "reading: 60,000 documents, 60 MB, 10 MB/s"]) == (
+        said.out,
+        said.err.splitlines(),
+    )
+
+
+def test_time_left_is_told_from_the_bytes_on_disk(clock, capsys, monkeypatch):
+    """Of 1000 bytes 250 after 4 seconds: 12 more."""
+    monkeypatch.setattr(progress, "_bytes_read", iter([0, 0, 250]).__next__)
+    lines = Lines()
+    lines.begin("features", 1000)
+    clock.now += 4
+    lines.add(5, 5_000_000)
+    assert "reading: 5 documents, 5 MB, 1 MB/s, about 12 s left\n" == capsys.readouterr().err
+
+
+def test_bytes_read_grow_with_reading(tmp_path):
+    """Where Linux counts them."""
+    (tmp_path / "a").write_bytes(bytes(1_000_000))
+    before = progress._bytes_read()
+    (tmp_path / "a").read_bytes()
+    assert progress._bytes_read() - before >= 1_000_000
+
+
+def test_the_live_line_fits_80_columns_and_goes():
+    """On a terminal: the stage, documents and speed; at the end nothing of it remains."""
+    stream = io.StringIO()
+    live = Live(Console(file=stream, force_terminal=True, width=80))
+    live.begin("features", 10**9)
+    live.add(12_345_678, 45_678_000_000)
+    live._display.refresh()
+    live.begin("deciding")
+    live.end()
+    text = stream.getvalue()
+    assert "12,345,678 documents" in text
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text))
+    assert max(map(len, lines)) <= 80
+
+
+def test_quiet_is_silent(capsys):
+    """No watcher, no word."""
+    with watched(quiet=True) as watcher:
+        assert isinstance(watcher, Silent)
+    assert ("", "") == tuple(capsys.readouterr())
+
+
+def test_without_a_terminal_there_are_lines(capsys):
+    """Standard error of tests is none."""
+    with watched() as watcher:
+        assert isinstance(watcher, Lines)
