@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         TooManyPairsError,
         WorkdirError,
     )
-    from samesame.methods import Digest, Jaccard, MinHash
+    from samesame.methods import Digest, Jaccard, MinHash, SimHash
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
     from samesame.results import Comparison
@@ -38,6 +38,7 @@ __all__ = [
     "Pairs",
     "Result",
     "SameSameError",
+    "SimHash",
     "SourceError",
     "TooManyPairsError",
     "WorkdirError",
@@ -62,7 +63,7 @@ _HOMES = {
         "TooManyPairsError",
         "WorkdirError",
     ),
-    "samesame.methods": ("Digest", "Jaccard", "MinHash"),
+    "samesame.methods": ("Digest", "Jaccard", "MinHash", "SimHash"),
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),
     "samesame.results": ("Comparison",),

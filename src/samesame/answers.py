@@ -17,7 +17,7 @@ import pyarrow as pa
 from samesame import pipeline
 from samesame._version import __version__
 from samesame.errors import ConfigError
-from samesame.methods import Digest, Method, MinHash
+from samesame.methods import Method
 from samesame.outputs import folder, lists, tables
 from samesame.outputs.annotations import Verdict
 from samesame.outputs.examples import spread
@@ -80,9 +80,7 @@ class Run:
     @cached_property
     def measure(self) -> str:
         """What similarities are."""
-        recipe = self.state.method
-        estimated = isinstance(recipe, MinHash) and recipe.verify == "estimate"
-        return "estimated" if estimated else recipe.measure
+        return self.state.method.reports
 
     @cached_property
     def stats(self) -> Stats:
@@ -104,6 +102,7 @@ class Run:
             keys=self.state.num_keys,
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
+            notes=self.state.step.notes,
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=None if None in sizes else sum(size for size in sizes if size is not None),
@@ -182,17 +181,11 @@ class Result:
         Raises:
             ConfigError: The threshold is lower than the run's, or the method has none.
         """
-        recipe = self.run.state.method
-        if isinstance(recipe, Digest):
-            raise ConfigError("method=digest has no threshold", hint="Run again with another method.")
-        settings = {**self.method.model_dump(), "threshold": threshold}
-        higher = type(recipe)(**settings)
-        if higher.threshold < recipe.threshold:
-            message = (
-                f"threshold={threshold} is below the run's own, {float(recipe.threshold)}: its keys may miss pairs"
-            )
+        least, higher = self.run.state.method.least, self.method.raised(threshold)
+        if higher.least < least:
+            message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
-        decided = pipeline.decide(self.run.state, higher.threshold, Clock(), within=self.run.settings["within"])
+        decided = pipeline.decide(self.run.state, higher.least, Clock(), within=self.run.settings["within"])
         return Result(self.run, higher, decided)
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)

@@ -20,7 +20,7 @@ from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError
-from samesame.methods import Jaccard, Method, Shingled, by_name
+from samesame.methods import Jaccard, Method, Shingling, by_name
 from samesame.results import Clock, Progress
 from samesame.sources import Columns, Part, open_parts
 from samesame.sources.reading import Reading
@@ -80,7 +80,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     policy = Keep.parse(keep)
     columns = Columns(text_column, id_column, policy.column, features_column)
     recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
-    return Result(run, recipe, pipeline.decide(run.state, recipe.threshold, run.clock, within=within))
+    return Result(run, recipe, pipeline.decide(run.state, recipe.least, run.clock, within=within))
 
 
 def pairs(  # noqa: PLR0913  (as above)
@@ -133,10 +133,10 @@ def pairs(  # noqa: PLR0913  (as above)
     how = _How(strict, threads, batch_rows, progress, memory, workdir)
     columns = Columns(text_column, id_column, None, features_column)
     settings = {"identical": identical}
-    recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings)
+    recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
     with run.clock("joining"):
         groups = Groups(run.state.best, identical == "star")
-        parts = list(pipeline.join(run.state, recipe.threshold, groups, max_pairs))
+        parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
         found = _sorted(parts, run.state.num_against if against is not None else None)
     return Pairs(run, recipe, found)
 
@@ -155,7 +155,7 @@ class _How:
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     sides: tuple[Any, Any], method: Method | str | None, keep: Keep, columns: Columns, how: _How,
-    settings: dict[str, Any],
+    settings: dict[str, Any], *, listing: bool = False,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
     recipe = _recipe(method)
@@ -166,9 +166,9 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
         parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
     )
     ready = columns.items is not None
-    identity = {} if how.workdir is None else _identity(reading, recipe, keep, columns, how)
+    identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
     engine = _engine(how, identity)
-    state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready)
+    state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
     if engine.checkpoints:
         engine.checkpoints.close()
     return recipe, Run(reading, state, clock, settings, _paths(*sides))
@@ -200,9 +200,9 @@ def _check(recipe: Method, columns: Columns) -> None:
         raise ConfigError(
             f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
         )
-    if not isinstance(recipe, Shingled):
+    if not isinstance(recipe, Shingling):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        raise ConfigError(message, hint="Choose jaccard or minhash.")
+        raise ConfigError(message, hint="Choose jaccard, minhash or simhash.")
     given = [
         name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default
     ]

@@ -6,13 +6,25 @@
 """
 
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError, model_validator
 
 from samesame.errors import ConfigError
 
-__all__ = ["UNICODE_VERSION", "Digest", "Jaccard", "Method", "MinHash", "Recipe", "TextRecipe", "by_name"]
+__all__ = [
+    "UNICODE_VERSION",
+    "Digest",
+    "Jaccard",
+    "Method",
+    "MinHash",
+    "Recipe",
+    "Shingled",
+    "Shingling",
+    "SimHash",
+    "TextRecipe",
+    "by_name",
+]
 
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
 
@@ -59,6 +71,22 @@ class Recipe(BaseModel):
         """Whether only equal bytes matter."""
         return False
 
+    @property
+    def least(self) -> Fraction:
+        """The least similarity that counts: its threshold, where a method has one."""
+        return Fraction(getattr(self, "threshold", 1))
+
+    @property
+    def reports(self) -> str:
+        """What its similarities are called in every row."""
+        return self.measure
+
+    def raised(self, threshold: Any) -> Self:
+        """The same recipe with another threshold."""
+        if "threshold" not in type(self).model_fields:
+            raise ConfigError(f"method={self.name} has no threshold", hint="Run again with another method.")
+        return type(self)(**{**self.model_dump(), "threshold": threshold})
+
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
         return {"method": self.name, **self.model_dump(mode="json")}
@@ -87,8 +115,8 @@ class TextRecipe(Recipe):
     unicode: Literal["16.0.0"] = Field(default=UNICODE_VERSION, description="Version of the frozen Unicode tables.")
 
 
-class Shingled(TextRecipe):
-    """How tokens become a set of shingles."""
+class Shingling(TextRecipe):
+    """How tokens are cut into shingles."""
 
     shingle_size: int = Field(default=5, ge=1, le=1000, description="Consecutive tokens (or characters) in a shingle.")
     unit: Literal["words", "chars"] = Field(default="words", description="What a shingle counts.")
@@ -98,12 +126,6 @@ class Shingled(TextRecipe):
     )
     overlapping: bool = Field(
         default=True, description="Each token starts a shingle; otherwise only every size-th does."
-    )
-    repeats: bool = Field(
-        default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
-    )
-    seed: int = Field(
-        default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes."
     )
 
     TEXT_ONLY: ClassVar[tuple[str, ...]] = (
@@ -115,6 +137,17 @@ class Shingled(TextRecipe):
     def space_is_token(self) -> bool:
         """Whether white space counts, the default resolved."""
         return self.unit == "chars" if self.whitespace is None else self.whitespace
+
+
+class Shingled(Shingling):
+    """How shingles become a set."""
+
+    repeats: bool = Field(
+        default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
+    )
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes."
+    )
 
 
 class Jaccard(Shingled):
@@ -149,6 +182,11 @@ class MinHash(Shingled):
     verify: Literal["exact", "estimate"] = Field(
         default="exact", description="By the sets, or by the signatures alone."
     )
+
+    @property
+    def reports(self) -> str:
+        """An estimate says that it is one."""
+        return "estimated" if self.verify == "estimate" else self.measure
 
     @model_validator(mode="after")
     def _bands_fit(self) -> "MinHash":
@@ -192,9 +230,88 @@ class Digest(TextRecipe):
         return self
 
 
-Method = Jaccard | MinHash | Digest
+class SimHash(Shingling):
+    """Every pair of SimHash codes within k bits."""
 
-_METHODS: dict[str, type[Method]] = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash}
+    name: ClassVar[str] = "simhash"
+    measure: ClassVar[str] = "hamming"
+
+    shingle_size: int = Field(
+        default=1, ge=1, le=1000, description="Consecutive tokens (or characters) in a feature; 1: words as they are."
+    )
+    bits: int = Field(default=64, ge=1, le=128, description="Length of a code: 32, 64 or 128; any with a table.")
+    weights: Literal["one", "tf"] = Field(
+        default="one",
+        description="What a feature adds to the sums: 1 (so that common words do not drown the others), or its"
+        " frequency in the text.",
+    )
+    feature_hash: Literal["xxh3", "md5", "sha1", "fnv1a", "murmur3"] = Field(
+        default="xxh3",
+        description="Hash of a feature's UTF-8 bytes; its low bits are used. xxh3 is by far the fastest.",
+    )
+    zero_bit: Literal[0, 1] = Field(default=0, description="The bit of a sum of exactly zero: the sources disagree.")
+    table: dict[str, int] | None = Field(
+        default=None, description="Hashes of all features by their text, in the place of a hash function."
+    )
+    k: int = Field(
+        default=3,
+        ge=0,
+        le=16,
+        description="Most bits in which two codes differ. 3 of 64 finds near-identical texts only; see `plan`.",
+    )
+    search: Literal["blocks", "rotations", "adjacent", "brute"] = Field(
+        default="blocks",
+        description="Block-permuted tables; sorted rotations, whole runs of them, or only neighbours (which loses"
+        " pairs, and runs on one machine only); or every code with every other. All but adjacent give one answer.",
+    )
+    blocks: int | None = Field(default=None, ge=1, description="Blocks a code is cut into; default: the cheapest.")
+    header: int | None = Field(
+        default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
+    )
+
+    @property
+    def least(self) -> Fraction:
+        """Of Hamming similarity, 1 - d/f."""
+        return Fraction(self.bits - self.k, self.bits)
+
+    def raised(self, threshold: Any) -> Self:
+        """A threshold of Hamming similarity is another k."""
+        k = (1 - _in_unit_interval(threshold)) * self.bits
+        return type(self)(**{**self.model_dump(), "k": k.numerator // k.denominator})
+
+    @model_validator(mode="after")
+    def _settings_fit(self) -> "SimHash":
+        if self.table is None and self.bits not in (32, 64, 128):
+            raise ValueError(f"bits={self.bits} is not 32, 64 or 128, which it must be without a table of hashes")
+        if self.table is not None:
+            self._check_table(self.table)
+        if self.k >= self.bits:
+            raise ValueError(f"k={self.k} is not below bits={self.bits}")
+        self._check_blocks()
+        return self
+
+    def _check_table(self, table: dict[str, int]) -> None:
+        if self.feature_hash != "xxh3":
+            raise ValueError(f"feature_hash={self.feature_hash} does nothing with a table of hashes")
+        for word, value in table.items():
+            if not 0 <= value < 1 << self.bits:
+                raise ValueError(f"the table's hash of {word!r}, {value}, does not fit bits={self.bits}")
+
+    def _check_blocks(self) -> None:
+        given = [name for name in ("blocks", "header") if getattr(self, name) is not None]
+        if given and self.search != "blocks":
+            raise ValueError(f"{given[0]}={getattr(self, given[0])} does nothing with search={self.search}")
+        if self.blocks is not None and not self.k < self.blocks <= self.bits:
+            raise ValueError(f"blocks={self.blocks} is not above k={self.k} and at most bits={self.bits}")
+        most = (self.bits if self.blocks is None else self.blocks) - self.k
+        if self.header is not None and self.header > most:
+            cut = f"bits={self.bits}" if self.blocks is None else f"blocks={self.blocks}"
+            raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
+
+
+Method = Jaccard | MinHash | Digest | SimHash
+
+_METHODS: dict[str, type[Method]] = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash, "simhash": SimHash}
 
 
 def by_name(name: str, **settings: Any) -> Method:

@@ -14,23 +14,31 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from samesame.arrow import UInt64s
 from samesame.engines.base import Engine, Stage
 from samesame.kernels import shingles, tokens
 from samesame.kernels.buckets import Meeting
-from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, TextRecipe
+from samesame.kernels.scores import Bound
+from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, Shingling, SimHash, TextRecipe
 from samesame.results import Clock
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
 from samesame.stages.features.about import About, CountRows, Describe
 from samesame.stages.features.digests import TextDigests
+from samesame.stages.features.hashes import hasher, table_hasher
 from samesame.stages.features.shingles import ItemSets, ShingleSets
+from samesame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
 from samesame.stages.keys.bands import BandKeys
+from samesame.stages.keys.blocks import MEETING, SEARCH
+from samesame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note
 from samesame.stages.keys.prefix import CountItems, ItemCounts, PrefixKeys, plan_counting
 from samesame.stages.pairs import measures
 from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import AllPairs
+from samesame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
 from samesame.stages.sketches.minhash import Signatures
+from samesame.stages.sketches.simhash import Codes
 from samesame.stages.texts.raw import Texts
 from samesame.stages.texts.stopwords import stop_words
 
@@ -39,32 +47,40 @@ Rows = npt.NDArray[np.int64]
 __all__ = ["State", "decide", "join", "prepare", "steps"]
 
 
+OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
+
+
 class Steps(NamedTuple):
     """What stands at each arrow for one method."""
 
     features: tuple[Stage, ...]
     measure: int
-    counted: bool = False  # keys need the count table of all items
+    counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all features
     sketches: Stage | None = None
-    keys: Callable[[Any], Stage] | None = None  # from the count table (or None); None: equal features are all there is
+    keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
     by_sketch: bool = False  # verified by the sketches, not by the features
+    deciding: Callable[[Greedy], Any] = lambda rule: rule
+    joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
+    notes: tuple[str, ...] = ()  # what one must know to read the answer
 
 
-def steps(method: Method, *, ready_items: bool = False) -> Steps:
-    """The stages of a method."""
+def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
+    """The stages of a method; for `listing` all pairs they may differ from those for deciding, the answers do not."""
     match method:
         case Digest():
             return Steps((_texts(method), _digests(method)), measures.EQUAL)
         case Jaccard():
             bound = measures.bound(measures.JACCARD, method.threshold)
             features = _sets(method, ready_items=ready_items)
-            return Steps(features, bound.measure, counted=True, keys=lambda counts: PrefixKeys(bound, counts))
+            return Steps(features, bound.measure, counts=_count, keys=lambda counts: PrefixKeys(bound, counts))
         case MinHash():
             estimated = method.verify == "estimate"
             measure = measures.AGREEMENT if estimated else measures.JACCARD
             bands = BandKeys(method)
             features = _sets(method, ready_items=ready_items)
             return Steps(features, measure, sketches=Signatures(method), keys=lambda _: bands, by_sketch=estimated)
+        case SimHash():
+            return _near_codes(method, ready_items=ready_items, listing=listing)
 
 
 @dataclass(frozen=True)
@@ -75,17 +91,24 @@ class State:
     engine: Engine
     about: About  # of every document
     best: npt.NDArray[np.int64]  # for each row the best row with equal features
-    measure: int
+    step: Steps
     num_against: int = 0
     num_keys: int = 0
     meeting: Meeting | None = None
 
 
-def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom)
-    reading: Reading, method: Method, keep: Keep, engine: Engine, clock: Clock, *, ready_items: bool = False
+def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom, what for)
+    reading: Reading,
+    method: Method,
+    keep: Keep,
+    engine: Engine,
+    clock: Clock,
+    *,
+    ready_items: bool = False,
+    listing: bool = False,
 ) -> State:
     """Read all documents, and bring together those that share a key."""
-    step = steps(method, ready_items=ready_items)
+    step = steps(method, ready_items=ready_items, listing=listing)
     with clock("features"):
         flow = engine.load(reading)
         for stage in step.features:
@@ -96,7 +119,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         priority = ranks(keep, about.text_bytes, reading.order, reading.num_against)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
-    state = State(method, engine, about, best, step.measure, reading.num_against)
+    state = State(method, engine, about, best, step, reading.num_against)
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
@@ -109,7 +132,7 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
 ) -> tuple[npt.NDArray[Any], ...]:
     """Make keys, and bring together what shares one: the number of keys, and the meeting's arrays."""
     with clock("counts"):
-        distinct, counts = _count(distinct, num_items, engine) if step.counted else (distinct, None)
+        distinct, counts = step.counts(distinct, num_items, engine) if step.counts else (distinct, None)
     with clock("keys"):
         sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
         sketches = engine.keep(sketches) if step.by_sketch else sketches
@@ -134,15 +157,16 @@ def _count(features: Any, num_items: int, engine: Engine) -> tuple[Any, ItemCoun
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:
     """Who is removed, and by which witness."""
     with clock("deciding"):
-        bound = measures.bound(state.measure, threshold)
-        rule = Greedy(bound, state.num_against, within)
+        bound = measures.bound(state.step.measure, threshold)
+        rule = state.step.deciding(Greedy(bound, state.num_against, within))
         decided = state.engine.decide(state.meeting, rule) if state.meeting else NOBODY
         return inherit(decided, state.best, state.num_against, within=within)
 
 
 def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
     """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
-    rule = AllPairs(measures.bound(state.measure, threshold))
+    bound = measures.bound(state.step.measure, threshold)
+    rule = state.step.joining(bound, groups.below(state.num_against))
     total = groups.num_within()
     if state.meeting:
         sampled, times = state.engine.sample(state.meeting, rule)
@@ -161,9 +185,7 @@ def _texts(recipe: TextRecipe) -> Stage:
 
 def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:
     flags = (
-        _token_flags(recipe)
-        | (tokens.CHARS if recipe.unit == "chars" else 0)
-        | (tokens.SPACE if recipe.space_is_token else 0)
+        _cut_flags(recipe)
         | (shingles.REPEATS if recipe.repeats else 0)
         | (0 if recipe.overlapping else shingles.NOT_OVERLAPPING)
     )
@@ -172,8 +194,52 @@ def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:
     return _texts(recipe), ShingleSets(recipe.shingle_size, flags, recipe.seed, _stops(recipe))
 
 
+def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
+    """Codes meet by their headers; to list pairs, where one machine has them all, all at once."""
+    bits, k = recipe.bits, recipe.k
+    everybody = HeaderKeys(all_meet(bits))
+    adjacent = recipe.search == "adjacent"
+
+    def tables(codes: UInt64s) -> UInt64s:
+        return choose_tables(recipe, [(len(codes), codes)], SEARCH)
+
+    return Steps(
+        (*_weighted(recipe, ready_items=ready_items), Codes(recipe)),
+        measures.codes(None, bits, k),
+        counts=lambda codes, _, engine: (codes, engine.fold(codes, SampleCodes(bits))),
+        keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
+        deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
+        joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
+        if adjacent
+        else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
+        notes=(reach_note(k, bits), *([ADJACENT_NOTE] if adjacent else [])),
+    )
+
+
+def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:
+    function = None
+    if recipe.table is not None:
+        function = table_hasher(recipe.table)
+    elif recipe.feature_hash != "xxh3" or recipe.bits > 64:
+        function = hasher(recipe.feature_hash, recipe.bits)
+    spelling = Spelling(recipe.weights != "one", function, recipe.bits)
+    if ready_items:
+        return (ListFeatures(spelling),)
+    step = 1 if recipe.overlapping else recipe.shingle_size
+    cut = _cut_flags(recipe)
+    return _texts(recipe), TextFeatures(recipe.shingle_size, step, cut, spelling, _stops(recipe))
+
+
 def _digests(recipe: Digest) -> Stage:
     return TextDigests(recipe.algorithm, recipe.normalise, _token_flags(recipe), _stops(recipe))
+
+
+def _cut_flags(recipe: Shingling) -> int:
+    return (
+        _token_flags(recipe)
+        | (tokens.CHARS if recipe.unit == "chars" else 0)
+        | (tokens.SPACE if recipe.space_is_token else 0)
+    )
 
 
 def _token_flags(recipe: TextRecipe) -> int:

@@ -51,6 +51,7 @@ class Stats:
         clusters: keepers that are the witness of another document.
         largest: of the largest clusters, the keeper's id and the number of its documents, itself included.
         measure: what similarities are.
+        notes: what one must know to read the answer.
         seconds: wall time of each step.
         thread_seconds: time that threads spent in each stage.
         bytes_read: on disk, where it is known.
@@ -77,6 +78,7 @@ class Stats:
     clusters: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     measure: str = ""
+    notes: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     thread_seconds: dict[str, float] = field(default_factory=dict)
     bytes_read: int | None = None

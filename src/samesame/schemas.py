@@ -19,6 +19,7 @@ __all__ = [
     "SKETCHES",
     "SKIPPED",
     "TEXTS",
+    "WEIGHTED",
 ]
 
 # What a source yields for its readable records; `order` (the --keep column, of any type) and
@@ -77,7 +78,8 @@ ITEMS = pa.schema(
     ]
 )
 
-# items: hashed features, ascending as uint64 and distinct (of a digest: its words, in order).
+# items: hashed features, ascending as uint64 and distinct (of a digest: its words, in order; of a SimHash code: its
+# words, and behind them what confirms it).
 # digest_a, digest_b: 128 bits of the raw text; set_a, set_b: 128 bits of the items.
 FEATURES = pa.schema(
     [
@@ -89,6 +91,25 @@ FEATURES = pa.schema(
         pa.field("set_a", pa.int64(), nullable=False),
         pa.field("set_b", pa.int64(), nullable=False),
         pa.field("items", pa.large_list(pa.field("item", pa.int64(), nullable=False)), nullable=False),
+    ]
+)
+
+_NUMBERS = pa.large_list(pa.field("item", pa.int64(), nullable=False))
+
+# Features with weights. items: hashes of the features' bytes, ascending as uint64 and distinct; beside them
+# times: how often each occurs; hashes: the words of each one's hash, low word first, where these are not the items
+# themselves; letters: the text, three characters to a number. What nobody needs is an empty list.
+WEIGHTED = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("text_bytes", pa.int64(), nullable=False),
+        pa.field("digest_a", pa.int64(), nullable=False),
+        pa.field("digest_b", pa.int64(), nullable=False),
+        pa.field("num_tokens", pa.int64(), nullable=False),
+        pa.field("items", _NUMBERS, nullable=False),
+        pa.field("times", _NUMBERS, nullable=False),
+        pa.field("hashes", _NUMBERS, nullable=False),
+        pa.field("letters", _NUMBERS, nullable=False),
     ]
 )
 

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from tests.oracle.measures import jaccard
 
-__all__ = ["Decisions", "Sets", "decide", "greedy", "pairs"]
+__all__ = ["Decisions", "Sets", "decide", "decide_similar", "greedy", "pairs"]
 
 Sets = Sequence[AbstractSet[object]]
 Decisions = dict[int, tuple[int, Fraction]]  # removed row -> (its witness, their similarity)
@@ -40,8 +40,22 @@ def decide(
     sets: Sets, threshold: Fraction, order: Sequence[int], *, num_against: int = 0, within: bool = True
 ) -> Decisions:
     """The removed rows with their witnesses, equal sets collapsed to the best of them."""
-    best = {row: next(other for other in order if sets[other] == sets[row]) for row in order if sets[row]}
-    similar = _both_ways(pairs(sets, threshold))
+    features = [items or None for items in sets]
+    return decide_similar(features, pairs(sets, threshold), order, num_against=num_against, within=within)
+
+
+def decide_similar(
+    features: Sequence[object],
+    similarities: Mapping[tuple[int, int], Fraction],
+    order: Sequence[int],
+    *,
+    num_against: int = 0,
+    within: bool = True,
+) -> Decisions:
+    """`decide` for any features (None: there are none) whose similar pairs a < b are known."""
+    first_rows = {row: features[row] for row in order if features[row] is not None}
+    best = {row: next(other for other in order if features[other] == value) for row, value in first_rows.items()}
+    similar = _both_ways(similarities)
     among_best = {(a, b): value for (a, b), value in similar.items() if a == best[a] and b == best[b]}
     collapsed = [row for row in order if best.get(row, row) == row]
     removed = _greedy(among_best, collapsed, num_against=num_against, within=within)

@@ -8,7 +8,7 @@
    the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
    writes through a rename. Spark's workers get there the same way.
 3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
-   count, and loads of eight bytes at any address.
+   count, and loads of four and eight bytes at any address.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-__all__ = ["jit", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+__all__ = ["jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
 
 
 def jit(function):  # type: ignore[no-untyped-def]
@@ -69,6 +69,19 @@ def popcount(typingctx, x):  # type: ignore[no-untyped-def]
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def load32(typingctx, array, index):  # type: ignore[no-untyped-def]
+    """The four bytes of a uint8 array from `index` on as a little-endian uint64; the caller keeps within bounds."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        address = builder.gep(view.data, [args[1]])
+        pointer = builder.bitcast(address, ir.IntType(32).as_pointer())
+        return builder.zext(builder.load(pointer, align=1), ir.IntType(64))
+
+    return types.uint64(array, types.int64), codegen
 
 
 @intrinsic

@@ -14,7 +14,7 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
 from samesame.kernels._jit import jit
 from samesame.kernels.scores import score
 
-__all__ = ["all_pairs", "probe", "settle", "witness"]
+__all__ = ["all_pairs", "probe", "settle", "verify_pairs", "witness"]
 
 
 @jit
@@ -167,3 +167,10 @@ def all_pairs(
                 out_num[filled], out_den[filled] = num, den
                 filled += 1
     return high, filled, verified
+
+
+@jit
+def verify_pairs(a, b, items, offsets, measure, p, q, nums, dens):
+    """The score of each pair of documents a[i], b[i], filled into nums and dens (int64)."""
+    for i in range(a.size):
+        nums[i], dens[i] = score(measure, items, offsets, a[i], b[i], p, q)

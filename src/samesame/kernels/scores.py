@@ -6,14 +6,22 @@
 
 from typing import NamedTuple
 
-from samesame.kernels._jit import jit
+from samesame.kernels._jit import jit, popcount
 from samesame.kernels.sets import intersect_sorted, same_items
 
-__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "Bound", "score", "score_pairs"]
+__all__ = ["AGREEMENT", "EQUAL", "HAMMING", "JACCARD", "Bound", "of_codes", "score", "score_pairs"]
 
 JACCARD = 0  # |A∩B| / |A∪B| ≥ p/q
 EQUAL = 1  # all items the same
 AGREEMENT = 2  # equal places of two signatures of one length, over that length
+HAMMING = 3  # equal bits of two codes, over all bits
+
+_KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
+
+
+def of_codes(kind: int, bits: int, k: int) -> int:
+    """The measure `kind` of codes: their length is part of it, and the greatest distance that may be confirmed."""
+    return kind | bits << 8 | k << 16
 
 
 class Bound(NamedTuple):
@@ -25,11 +33,20 @@ class Bound(NamedTuple):
 
 
 @jit
+def _distance(items, a, b, bits):
+    """In how many bits the codes at items[a] and items[b] differ."""
+    total = 0
+    for word in range((bits + 63) >> 6):
+        total += popcount(items[a + word] ^ items[b + word])
+    return total
+
+
+@jit
 def score(measure, items, offsets, a, b, p, q):
     """The similarity of documents a and b as (num, den), num = -1 if it is below p/q.
 
     Args:
-        measure: one of the constants above.
+        measure: one of the constants above, or `of_codes`.
         items: uint64.
         offsets: int64; document i has items[offsets[i]:offsets[i + 1]].
         a: a document.
@@ -45,6 +62,10 @@ def score(measure, items, offsets, a, b, p, q):
         return shared, total - shared
     if measure == EQUAL:
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
+    if measure & _KIND == HAMMING:
+        bits = (measure >> 8) & 0xFF
+        near = bits - _distance(items, a0, b0, bits)
+        return (near, bits) if q * near >= p * bits else (-1, bits)
     length = a1 - a0
     equal = 0
     for i in range(length):

@@ -5,7 +5,7 @@ import numpy as np
 from samesame.kernels._jit import jit
 from samesame.kernels.mixing import finish, mix
 
-__all__ = ["digest_set", "intersect_sorted", "mark_repeats", "same_items", "sort_distinct"]
+__all__ = ["digest_set", "digest_sets", "intersect_sorted", "mark_repeats", "same_items", "sort_distinct"]
 
 _K1 = np.uint64(0xD1B54A32D192ED03)
 _K2 = np.uint64(0x8CB92BA72F3D8DD7)
@@ -94,6 +94,14 @@ def digest_set(values, start, end):
         b ^= b >> np.uint64(29)
     size = np.uint64(end - start)
     return finish(a ^ size), finish(b + size)
+
+
+@jit
+def digest_sets(values, offsets, out):
+    """`digest_set` of values[offsets[i]:offsets[i + 1]] for each i: int64[2, n]."""
+    for i in range(out.shape[1]):
+        a, b = digest_set(values, offsets[i], offsets[i + 1])
+        out[0, i], out[1, i] = np.int64(a), np.int64(b)
 
 
 @jit

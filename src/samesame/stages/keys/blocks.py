@@ -3,8 +3,8 @@
 1. Codes within k bits that are cut into G blocks agree on at least G - k of them (Manku, Jain and Das Sarma,
    WWW 2007). Any g ≤ G - k blocks may be the header: one table for each of the C(G, g) choices finds every pair.
 2. The cost model, in seconds, for n codes whose g header blocks agree by chance with probability p_S in table S:
-   sum over S of (n · DEAL + n²/2 · p_S · COMPARE), where p_S = 2^-(weight of the header's bits), a fair bit weighing 1.
-   Comparing everything is the case of one block and no header, which deals nothing. With m queries it is (n + m) · DEAL
+   sum over S of (n · deal + n²/2 · p_S · compare), where p_S = 2^-(weight of the header's bits), a fair bit weighing 1.
+   Comparing everything is the case of one block and no header, which deals nothing. With m queries it is (n + m) · deal
    and n · m in the place of n²/2.
 3. Only G = g + k is worth trying: more blocks with the same g make shorter headers in more tables.
 """
@@ -21,12 +21,22 @@ from samesame.arrow import UInt64s, frozen
 from samesame.errors import ConfigError
 from samesame.kernels.hamming_blocks import cut, ranges_mask, weigh_bits
 
-__all__ = ["COMPARE_SECONDS", "DEAL_SECONDS", "Codes", "Plan", "choices", "plan", "tables", "weigh_bits"]
+__all__ = ["MEETING", "SEARCH", "Codes", "Costs", "Plan", "choices", "plan", "tables", "weigh_bits"]
+
+_MAX_TABLES = 2000  # more are tried only where they are asked for
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the steps of a search cost."""
+
+    deal_seconds: float  # for one code into one table, sorting included
+    compare_seconds: float  # for two codes of a full bucket
+
 
 # Measured on a server core of 2024 that counts bits in vectors; one that does not compares at a quarter of the speed.
-DEAL_SECONDS = 20e-9  # for one code into one table, sorting included
-COMPARE_SECONDS = 0.05e-9  # for two codes of a full bucket
-_MAX_TABLES = 2000  # more are tried only where they are asked for
+SEARCH = Costs(20e-9, 0.05e-9)  # codes in memory order (kernels/hamming_search.py)
+MEETING = Costs(200e-9, 4e-9)  # through keys and buckets, document by document
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,9 @@ class Plan:
         return math.comb(self.num_blocks, self.header_blocks)
 
 
-def plan(codes: Codes, k: int, *, num_blocks: int | None = None, header_blocks: int | None = None) -> Plan:
+def plan(
+    codes: Codes, k: int, *, num_blocks: int | None = None, header_blocks: int | None = None, costs: Costs = SEARCH
+) -> Plan:
     """The cheapest way to find every pair within k bits.
 
     Args:
@@ -65,6 +77,7 @@ def plan(codes: Codes, k: int, *, num_blocks: int | None = None, header_blocks: 
         k: the greatest distance.
         num_blocks: G, above k and at most bits; default: chosen by the cost model.
         header_blocks: g, at most G - k; default: chosen by the cost model.
+        costs: of the way that codes are searched.
 
     Raises:
         ConfigError: a k, G or g that cannot find every pair.
@@ -75,13 +88,13 @@ def plan(codes: Codes, k: int, *, num_blocks: int | None = None, header_blocks: 
     """
     _check(codes.bits, k, num_blocks, header_blocks)
     if num_blocks is None and header_blocks is None:
-        offers = choices(codes, k)
+        offers = choices(codes, k, costs=costs)
     else:
-        offers = [_plan(codes, k, pair) for pair in _given(codes.bits, k, num_blocks, header_blocks)]
+        offers = [_plan(codes, k, pair, costs) for pair in _given(codes.bits, k, num_blocks, header_blocks)]
     return min(offers, key=lambda offer: offer.expected_seconds)
 
 
-def choices(codes: Codes, k: int) -> list[Plan]:
+def choices(codes: Codes, k: int, *, costs: Costs = SEARCH) -> list[Plan]:
     """The plans that `plan` chooses from, by number of blocks; comparing everything is the first.
 
     Example:
@@ -94,7 +107,7 @@ def choices(codes: Codes, k: int) -> list[Plan]:
         if math.comb(header_blocks + k, k) > _MAX_TABLES:
             break
         pairs.append((header_blocks + k, header_blocks))
-    return [_plan(codes, k, pair) for pair in pairs]
+    return [_plan(codes, k, pair, costs) for pair in pairs]
 
 
 def tables(plan: Plan) -> UInt64s:
@@ -118,7 +131,7 @@ def _given(bits: int, k: int, num_blocks: int | None, header_blocks: int | None)
         yield from ((num_blocks, size) for size in range(1, min(num_blocks - k, bits) + 1))
 
 
-def _plan(codes: Codes, k: int, pair: tuple[int, int]) -> Plan:
+def _plan(codes: Codes, k: int, pair: tuple[int, int], costs: Costs) -> Plan:
     num_blocks, header_blocks = pair
     weights = np.ones(codes.bits) if codes.weights is None else codes.weights
     blocks = tuple(cut(weights, num_blocks))
@@ -126,7 +139,8 @@ def _plan(codes: Codes, k: int, pair: tuple[int, int]) -> Plan:
     agree = [float(2.0 ** -weights[start:stop].sum()) for start, stop in blocks]
     compared = all_pairs * _sum_of_products(agree, header_blocks)
     num_tables = math.comb(num_blocks, header_blocks) if header_blocks else 0
-    seconds = (codes.num_codes + codes.num_queries) * num_tables * DEAL_SECONDS + compared * COMPARE_SECONDS
+    seconds = (codes.num_codes + codes.num_queries) * num_tables * costs.deal_seconds
+    seconds += compared * costs.compare_seconds
     return Plan(codes.bits, k, num_blocks, header_blocks, blocks, compared, seconds)
 
 

@@ -45,6 +45,14 @@ class Groups:
         """(rows ordered by representative, where the group of each representative starts)."""
         return np.argsort(self.best, kind="stable"), np.cumsum(self.sizes) - self.sizes
 
+    def below(self, num_rows: int) -> npt.NDArray[np.bool_] | None:
+        """By row: whether it stands for rows below `num_rows` only; None if none do."""
+        if num_rows == 0:
+            return None
+        last = np.zeros(self.best.size, np.int64)
+        np.maximum.at(last, self.best, np.arange(self.best.size))
+        return last < num_rows
+
     def num_within(self) -> int:
         """Pairs of documents with equal features."""
         sizes = self.sizes[self.sizes > 1]

@@ -5,10 +5,16 @@ from fractions import Fraction
 from samesame.kernels import scores
 from samesame.kernels.scores import Bound
 
-__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "LARGEST", "bound", "fraction_at_least"]
+__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "LARGEST", "bound", "codes", "fraction_at_least"]
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
+_CODES: dict[str | None, int] = {None: scores.HAMMING}
 LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
+
+
+def codes(confirm: str | None, bits: int, k: int) -> int:
+    """The measure of codes of that length, within k bits, confirmed by another or not."""
+    return scores.of_codes(_CODES[confirm], bits, k)
 
 
 def bound(measure: int, threshold: Fraction) -> Bound:

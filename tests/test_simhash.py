@@ -1,0 +1,252 @@
+"""What `SimHash` promises, through `dedup` and `pairs`, against codes made bit by bit and compared one with another."""
+
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import samesame as ss
+from tests.oracle.corpora import corpora, item_lists
+from tests.oracle.decisions import decide_similar
+from tests.oracle.simhash import FUNCTIONS, code_of, features_of, similarities
+
+Corpus = list[str | None]
+EXACT = ("blocks", "rotations", "brute")
+THE_TABLE = {
+    "the": 0b1101, "quick": 0b1010, "brown": 0b1001, "fox": 0b1111, "jumps": 0b0110, "over": 0b1011,
+    "lazy": 0b1100, "dog": 0b0101, "fast": 0b0011, "a": 0b0111,
+}  # fmt: skip
+FOXES = ["the quick brown fox jumps over the lazy dog", "the fast brown fox jumps over a lazy dog"]
+
+
+@st.composite
+def recipes(draw: st.DrawFn, **fixed: Any) -> dict[str, Any]:
+    """Settings of SimHash."""
+    found = {
+        "bits": draw(st.sampled_from([32, 64, 64, 128])),
+        "weights": draw(st.sampled_from(["one", "tf"])),
+        "feature_hash": draw(st.sampled_from(["xxh3", "xxh3", "md5", "sha1", "fnv1a", "murmur3"])),
+        "zero_bit": draw(st.sampled_from([0, 1])),
+        "k": draw(st.integers(0, 16)),
+        "shingle_size": draw(st.integers(1, 3)),
+        "unit": draw(st.sampled_from(["words", "words", "chars"])),
+        "overlapping": draw(st.sampled_from([True, True, False])),
+    }
+    for name in ("keep_case", "keep_punctuation", "nfkc", "strip_accents"):
+        found[name] = draw(st.sampled_from([False, False, True]))
+    return found | fixed
+
+
+def _table(texts: Corpus) -> pa.Table:
+    return pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": pa.array(texts, pa.string())})
+
+
+def _codes(texts: Corpus, recipe: dict[str, Any]) -> list[int | None]:
+    how = {
+        name: recipe[name]
+        for name in ("unit", "overlapping", "keep_case", "keep_punctuation", "nfkc", "strip_accents")
+        if name in recipe
+    }
+    found: list[int | None] = []
+    for text in texts:
+        features = features_of(text, size=recipe.get("shingle_size", 1), **how)
+        weights = dict(features) if recipe["weights"] == "tf" else dict.fromkeys(features, 1)
+        found.append(_code(weights, recipe) if features else None)
+    return found
+
+
+def _code(weights: dict[str, int], recipe: dict[str, Any]) -> int:
+    function = FUNCTIONS[recipe["feature_hash"]]
+    return code_of(weights, lambda f: function(f.encode(), recipe["bits"]), recipe["bits"], recipe["zero_bit"])
+
+
+def _similar(texts: Corpus, recipe: dict[str, Any]) -> dict[tuple[int, int], Fraction]:
+    """Pairs within k bits, and the exact copies of texts without tokens."""
+    codes = _codes(texts, recipe)
+    found = similarities(codes, recipe["bits"], recipe["k"])
+    for b, text in enumerate(texts):
+        found |= {(a, b): Fraction(1) for a in range(b) if codes[b] is None and text and texts[a] == text}
+    return found
+
+
+def _pairs(found: Any) -> dict[tuple[int, int], float]:
+    columns = (found.table.column(name).to_pylist() for name in ("a_row", "b_row", "similarity"))
+    return {(a, b): similarity for a, b, similarity in zip(*columns, strict=True)}
+
+
+def _removals(found: Any) -> dict[int, tuple[int, float]]:
+    lines = found.removals.select(["row", "witness_row", "similarity"]).to_pylist()
+    return {line["row"]: (line["witness_row"], line["similarity"]) for line in lines}
+
+
+@given(corpora(), recipes(), st.sampled_from(EXACT))
+@settings(max_examples=60)
+def test_pairs_are_all_codes_within_k_bits(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
+    """Each once, whatever the features, the hash and the way to search."""
+    found = ss.pairs(_table(texts), method=ss.SimHash(search=search, **recipe))
+    expected = {pair: float(similarity) for pair, similarity in _similar(texts, recipe).items()}
+    assert expected == _pairs(found)
+    assert {"hamming"} >= set(found.table.column("measure").to_pylist())
+
+
+@given(corpora(), recipes(), st.sampled_from(EXACT))
+@settings(max_examples=60)
+def test_dedup_removes_what_is_within_k_bits_of_a_keeper(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
+    """The same documents as by brute force, with the same witnesses: equal codes are one document, the first."""
+    found = ss.dedup(_table(texts), method=ss.SimHash(search=search, **recipe))
+    keys = [code if code is not None else text or None for code, text in zip(_codes(texts, recipe), texts, strict=True)]
+    expected = decide_similar(keys, _similar(texts, recipe), range(len(texts)))
+    assert {row: (witness, float(value)) for row, (witness, value) in expected.items()} == _removals(found)
+
+
+@given(corpora(), recipes(), st.integers(1, 4), st.data())
+@settings(max_examples=40)
+def test_given_blocks_find_the_same(texts: Corpus, recipe: dict[str, Any], more: int, data: st.DataObject) -> None:
+    """Any number of blocks above k, any header of those that must agree."""
+    recipe["k"] = min(recipe["k"], 4)
+    blocks = recipe["k"] + more
+    given_blocks = {"blocks": blocks, "header": data.draw(st.integers(1, blocks - recipe["k"]))}
+    expected = ss.dedup(_table(texts), method=ss.SimHash(**recipe)).removals
+    assert expected.equals(ss.dedup(_table(texts), method=ss.SimHash(**given_blocks, **recipe)).removals)
+
+
+@given(corpora(), corpora(), recipes(), st.sampled_from([*EXACT, "adjacent"]))
+@settings(max_examples=40)
+def test_against_pairs_across_are_those_of_all(
+    texts: Corpus, against: Corpus, recipe: dict[str, Any], search: str
+) -> None:
+    """A query: only pairs of one document of each side."""
+    found = ss.pairs(_table(texts), against=_table(against), method=ss.SimHash(search=search, **recipe))
+    first = len(against)
+    everything = _similar(against + texts, recipe)
+    expected = {(a, b - first): float(value) for (a, b), value in everything.items() if a < first <= b}
+    if search == "adjacent":
+        assert expected.items() >= _pairs(found).items()
+    else:
+        assert expected == _pairs(found)
+
+
+METHODS = [
+    ss.SimHash(k=8),
+    ss.SimHash(k=8, weights="tf", bits=128, search="rotations"),
+    ss.SimHash(k=8, feature_hash="md5", unit="chars", shingle_size=3, search="adjacent"),
+    ss.SimHash(k=8, bits=32, search="brute"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.search)
+@given(texts=corpora(max_size=20), against=st.none() | corpora(max_size=5))
+@settings(max_examples=10)
+def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | None, method: Any) -> None:
+    """The same tables for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""
+    other = None if against is None else _table(against)
+    answers = []
+    for batch_rows, threads in [(1000, 1), (1, 1), (7, 2), (1000, 4)]:
+        how = {"method": method, "against": other, "batch_rows": batch_rows, "threads": threads}
+        found, listed = ss.dedup(_table(texts), **how), ss.pairs(_table(texts), **how)
+        answers.append([table.to_pylist() for table in (found.removals, found.clusters, found.kept(), listed.table)])
+    assert all(answers[0] == answer for answer in answers)
+
+
+@given(item_lists(), st.sampled_from(["one", "tf"]), st.integers(0, 16))
+@settings(max_examples=40)
+def test_ready_items_are_features(lists: list[list[str]], weights: str, k: int) -> None:
+    """Each string as it stands, repeats counted where frequencies are."""
+    recipe = {"bits": 64, "feature_hash": "xxh3", "zero_bit": 0}
+    counted = [{item: items.count(item) if weights == "tf" else 1 for item in items} for items in lists]
+    codes = [_code(each, recipe) if each else None for each in counted]
+    table = pa.table({"tags": pa.array(lists, pa.list_(pa.string()))})
+    found = ss.pairs(table, method=ss.SimHash(weights=weights, k=k), features_column="tags")
+    expected = {pair: float(similarity) for pair, similarity in similarities(codes, 64, k).items()}
+    assert expected == _pairs(found)
+
+
+@given(corpora(), recipes(), st.integers(0, 16))
+@settings(max_examples=40)
+def test_a_smaller_k_later_is_that_k_at_once(texts: Corpus, recipe: dict[str, Any], k: int) -> None:
+    """`.at` decides again on the stored keys; a threshold of Hamming similarity is a k."""
+    low, high = sorted([k, recipe["k"]])
+    found = ss.dedup(_table(texts), method=ss.SimHash(**recipe | {"k": high}))
+    fresh = ss.dedup(_table(texts), method=ss.SimHash(**recipe | {"k": low}))
+    later = found.at(threshold=1 - Fraction(low, recipe["bits"]))
+    assert fresh.removals.equals(later.removals)
+    assert low == later.method.k
+
+
+def test_the_four_bit_example() -> None:
+    """EXAMPLES: 1101 and 1111 differ in one bit (a source printed 0111, two bits)."""
+    near = ss.pairs(FOXES, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=1))
+    assert {(0, 1): 0.75} == _pairs(near)
+    assert {} == _pairs(ss.pairs(FOXES, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0)))
+
+
+@pytest.mark.parametrize(("zero_bit", "equal"), [(0, "b"), (1, "c")])
+def test_a_sum_of_zero_is_a_setting(zero_bit: int, equal: str) -> None:
+    """01 and 10 sum to zero in both bits: 00 or 11, as it is told."""
+    table = {"x": 0b01, "y": 0b10, "b": 0b00, "c": 0b11}
+    found = ss.pairs(["x y", "b", "c"], method=ss.SimHash(bits=2, table=table, k=0, zero_bit=zero_bit))
+    assert {(0, 1 if equal == "b" else 2): 1.0} == _pairs(found)
+
+
+def test_32_bit_distances() -> None:
+    """EXAMPLES: two cat sentences and one of ice cream, at 4, 16 and 12 bits, as one-word texts of a table."""
+    table = {"cat": 851459198, "cats": 847263864, "ice": 984968088}
+    found = ss.pairs(["cat", "cats", "ice"], method=ss.SimHash(bits=32, table=table, k=16))
+    assert {(0, 1): 1 - 4 / 32, (0, 2): 1 - 16 / 32, (1, 2): 1 - 12 / 32} == _pairs(found)
+
+
+def test_sorting_finds_neighbours_and_rotating_finds_more() -> None:
+    """EXAMPLES: eight 16-bit codes; (3,6), (5,8) stand side by side when sorted, (2,4) after two turns to the left."""
+    codes = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955]
+    words = [f"w{number}" for number in range(1, 9)]
+    for search in ("adjacent", *EXACT):
+        method = ss.SimHash(bits=16, table=dict(zip(words, codes, strict=True)), k=2, search=search)
+        assert {(1, 3), (2, 5), (4, 7)} == set(_pairs(ss.pairs(words, method=method)))
+
+
+def test_neighbours_alone_lose_pairs_and_say_so() -> None:
+    """Codes crowded together hide pairs from each other, and the notes tell."""
+    words = [f"w{number}" for number in range(16)]
+    table = dict(zip(words, range(16), strict=True))
+    some = ss.pairs(words, method=ss.SimHash(bits=16, table=table, k=4, search="adjacent"))
+    assert some.table.num_rows < ss.pairs(words, method=ss.SimHash(bits=16, table=table, k=4)).table.num_rows == 120
+    assert any("loses pairs" in note for note in some.stats.notes)
+    assert not any("loses pairs" in note for note in ss.pairs(words, method=ss.SimHash()).stats.notes)
+
+
+def test_the_summary_says_what_k_means() -> None:
+    """The chance to find a pair, by Jaccard similarity: nobody takes k=3 for 80 % similar."""
+    (note,) = ss.dedup(["a"], method=ss.SimHash()).stats.notes
+    assert "k=3 of 64 bits" in note
+    assert "0.9 % at 0.8" in note
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        (dict(bits=48), "bits=48 is not 32, 64 or 128"),
+        (dict(bits=4, table={"a": 1}, k=4), "k=4 is not below bits=4"),
+        (dict(k=17), "k=17"),
+        (dict(blocks=3), "blocks=3 is not above k=3 and at most bits=64"),
+        (dict(blocks=6, header=4), "header=4 is above 3, which is blocks=6 less k=3"),
+        (dict(blocks=6, search="brute"), "blocks=6 does nothing with search=brute"),
+        (dict(feature_hash="crc32"), "feature_hash='crc32'"),
+        (dict(bits=4, table={"a": 16}), "the table's hash of 'a', 16, does not fit bits=4"),
+        (dict(table={"a": 1}, feature_hash="md5"), "feature_hash=md5 does nothing with a table"),
+        (dict(repeats=True), "repeats=True"),
+    ],
+)
+def test_what_cannot_be_is_an_error_that_names_the_values(recipe: dict[str, Any], message: str) -> None:
+    """A code too short, blocks too few, hashes unknown, settings that would do nothing."""
+    with pytest.raises(ss.ConfigError) as caught:
+        ss.SimHash(**recipe)
+    assert message in caught.value.message
+
+
+def test_a_feature_that_the_table_lacks_is_an_error() -> None:
+    """A table is part of the recipe: it has every feature, or the recipe cannot be."""
+    with pytest.raises(ss.ConfigError, match="table of 10 hashes has none for the feature 'cat'"):
+        ss.dedup(["the cat"], method=ss.SimHash(bits=4, table=THE_TABLE))
