@@ -22,7 +22,7 @@ from samesame.outputs import folder, lists, tables
 from samesame.outputs.annotations import Verdict
 from samesame.outputs.examples import spread
 from samesame.outputs.writing import copy_parts
-from samesame.results import Clock, Stats
+from samesame.results import Audit, Clock, Stats
 from samesame.sources import Annotations, TextFolder
 from samesame.sources.reading import Reading
 from samesame.sources.taking import take, texts
@@ -118,6 +118,7 @@ class Result:
     run: Run
     method: Method
     _decided: Decided
+    audit: Audit | None = None
 
     @cached_property
     def stats(self) -> Stats:
@@ -135,6 +136,7 @@ class Result:
             kept=known.documents - known.against - decided.rows.size,
             clusters=keepers.size,
             largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
+            audit=None if self.audit is None else self.audit.record(),
             recipe={**known.recipe, **self.method.record()},
         )
 
@@ -286,6 +288,7 @@ class Pairs:
     run: Run
     method: Method
     _found: Listed
+    audit: Audit | None = None
 
     @cached_property
     def table(self) -> pa.Table:
@@ -313,7 +316,7 @@ class Pairs:
     @property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        return self.run.stats
+        return replace(self.run.stats, audit=None if self.audit is None else self.audit.record())
 
     @property
     def skipped(self) -> pa.Table:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame import pipeline
+from samesame import audits, pipeline
 from samesame._version import __version__
 from samesame.answers import Pairs, Result, Run
 from samesame.engines.checkpoints import Checkpoints
@@ -21,9 +21,10 @@ from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError
 from samesame.methods import Jaccard, Method, Shingling, by_name
-from samesame.results import Clock, Progress
+from samesame.results import Audit, Clock, Progress
 from samesame.sources import Columns, Part, open_parts
 from samesame.sources.reading import Reading
+from samesame.stages.clusters.keepers import Decided
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
 
@@ -41,6 +42,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     id_column: str | None = None,
     features_column: str | None = None,
     strict: bool = False,
+    audit: bool | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     workdir: str | os.PathLike[str] | None = None,
@@ -59,6 +61,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
         strict: Whether a record that cannot be read is an error.
+        audit: Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for
+            methods that may miss pairs.
         threads: How many; default one for each processor. The answer does not depend on it.
         memory: How much the run may hold, in bytes or as in "4GB"; default half of what is free. What does not fit
             goes to files. The answer does not depend on it.
@@ -80,7 +84,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     policy = Keep.parse(keep)
     columns = Columns(text_column, id_column, policy.column, features_column)
     recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
-    return Result(run, recipe, pipeline.decide(run.state, recipe.least, run.clock, within=within))
+    decided = pipeline.decide(run.state, recipe.least, run.clock, within=within)
+    return Result(run, recipe, decided, _audited(run, recipe, decided, wanted=audit, within=within))
 
 
 def pairs(  # noqa: PLR0913  (as above)
@@ -94,6 +99,7 @@ def pairs(  # noqa: PLR0913  (as above)
     id_column: str | None = None,
     features_column: str | None = None,
     strict: bool = False,
+    audit: bool | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     workdir: str | os.PathLike[str] | None = None,
@@ -113,6 +119,7 @@ def pairs(  # noqa: PLR0913  (as above)
         id_column: As in `dedup`.
         features_column: As in `dedup`.
         strict: As in `dedup`.
+        audit: As in `dedup`; of a list of pairs only the recall of the keys can be told.
         threads: As in `dedup`.
         memory: As in `dedup`.
         workdir: As in `dedup`.
@@ -138,7 +145,7 @@ def pairs(  # noqa: PLR0913  (as above)
         groups = Groups(run.state.best, identical == "star")
         parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
         found = _sorted(parts, run.state.num_against if against is not None else None)
-    return Pairs(run, recipe, found)
+    return Pairs(run, recipe, found, _audited(run, recipe, None, wanted=audit, within=True))
 
 
 @dataclass(frozen=True)
@@ -208,6 +215,16 @@ def _check(recipe: Method, columns: Columns) -> None:
     ]
     if given:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
+
+
+def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
+    if wanted and not audits.can_be_audited(recipe):
+        message = f"audit=True is about Jaccard similarity, and method={recipe.name} is about {recipe.measure}"
+        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
+    if wanted is False or (wanted is None and not recipe.may_miss):
+        return None
+    with run.clock("audit"):
+        return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)
 
 
 def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, how: _How) -> dict[str, Any]:

@@ -87,6 +87,11 @@ class Recipe(BaseModel):
             raise ConfigError(f"method={self.name} has no threshold", hint="Run again with another method.")
         return type(self)(**{**self.model_dump(), "threshold": threshold})
 
+    @property
+    def may_miss(self) -> bool:
+        """Whether similar pairs may go unnoticed, so that recall has to be measured."""
+        return False
+
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
         return {"method": self.name, **self.model_dump(mode="json")}
@@ -187,6 +192,11 @@ class MinHash(Shingled):
     def reports(self) -> str:
         """An estimate says that it is one."""
         return "estimated" if self.verify == "estimate" else self.measure
+
+    @property
+    def may_miss(self) -> bool:
+        """Bands may have no bucket in common."""
+        return True
 
     @model_validator(mode="after")
     def _bands_fit(self) -> "MinHash":

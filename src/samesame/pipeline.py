@@ -94,6 +94,7 @@ class State:
     step: Steps
     num_against: int = 0
     num_keys: int = 0
+    distinct: Any = None  # the features of the documents that represent all others
     meeting: Meeting | None = None
 
 
@@ -124,7 +125,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         return state
     num_items = int(about.sizes.sum())
     num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
-    return replace(state, num_keys=int(num_keys[0]), meeting=Meeting.of(tuple(meeting)))
+    return replace(state, num_keys=int(num_keys[0]), distinct=distinct, meeting=Meeting.of(tuple(meeting)))
 
 
 def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)

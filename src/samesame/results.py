@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 __all__ = [
+    "Audit",
     "Clock",
     "Comparison",
     "CurvePoint",
@@ -19,12 +20,50 @@ __all__ = [
     "Plan",
     "Progress",
     "Shape",
+    "Share",
     "Side",
     "Silent",
     "SimHashPlan",
     "Stats",
     "Step",
 ]
+
+
+class Share(NamedTuple):
+    """A share with its 95 % interval (Clopper and Pearson)."""
+
+    value: float
+    low: float
+    high: float
+    num: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a repeatable sample of the distinct documents says about a run.
+
+    Attributes:
+        threshold: Jaccard similarity that makes a true near-duplicate.
+        sampled: documents that were asked about.
+        with_partner: of these, those that have a true near-duplicate.
+        key_recall: of these, the share that has a key in common with one; None if there are none.
+        residual: of the sampled documents that stay, the share with a near-duplicate that stays too.
+        precision: of some removed documents, the share whose witness is a true near-duplicate.
+    """
+
+    threshold: float
+    sampled: int
+    with_partner: int
+    key_recall: Share | None
+    residual: Share | None
+    precision: Share | None
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        shares = {name: getattr(self, name) for name in ("key_recall", "residual", "precision")}
+        plain = {name: getattr(self, name) for name in ("threshold", "sampled", "with_partner")}
+        return plain | {name: None if found is None else found._asdict() for name, found in shares.items()}
 
 
 @dataclass(frozen=True)
@@ -52,6 +91,7 @@ class Stats:
         largest: of the largest clusters, the keeper's id and the number of its documents, itself included.
         measure: what similarities are.
         notes: what one must know to read the answer.
+        audit: measured recall, residual duplicates and precision, where the run was audited.
         seconds: wall time of each step.
         thread_seconds: time that threads spent in each stage.
         bytes_read: on disk, where it is known.
@@ -79,6 +119,8 @@ class Stats:
     largest: tuple[tuple[str, int], ...] = ()
     measure: str = ""
     notes: tuple[str, ...] = ()
+
+    audit: dict[str, Any] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     thread_seconds: dict[str, float] = field(default_factory=dict)
     bytes_read: int | None = None

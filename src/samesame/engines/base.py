@@ -72,6 +72,12 @@ class Engine(Protocol):
     def only(self, flow: Any, chosen: npt.NDArray[np.bool_]) -> Any:
         """The rows of a flow that are chosen, by row number."""
 
+    def take(self, flow: Any, rows: Rows) -> tuple[Any, Rows]:
+        """The items of a few rows, in their order: (items as uint64, offsets)."""
+
+    def collect(self, flow: Any) -> pa.Table:
+        """All rows of a flow that is known to be small."""
+
     def collapse(self, flow: Any, ranks: Rows) -> Rows:
         """For each row the best row with equal features, or itself: shuffled by digest, then compared."""
 

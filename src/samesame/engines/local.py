@@ -136,6 +136,14 @@ class Local:
         """The chosen rows of a kept flow of features."""
         return Flow(_Narrowed(flow.batches, chosen), flow.stages)
 
+    def take(self, flow: Flow, rows: Rows) -> tuple[arrow.UInt64s, Rows]:
+        """The items of a few rows, in their order."""
+        return take_lists(lambda: self.read(flow), rows, self.each, self.space)
+
+    def collect(self, flow: Flow) -> pa.Table:
+        """All rows of a flow that is known to be small."""
+        return pa.Table.from_batches(list(self.read(flow)), flow.stages[-1].output if flow.stages else None)
+
     def collapse(self, flow: Flow, ranks: Rows) -> Rows:
         """For each row the best row with equal features."""
         return same_features(flow.batches, ranks, self.each, self.space)

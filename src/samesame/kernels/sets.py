@@ -5,7 +5,15 @@ import numpy as np
 from samesame.kernels._jit import jit
 from samesame.kernels.mixing import finish, mix
 
-__all__ = ["digest_set", "digest_sets", "intersect_sorted", "mark_repeats", "same_items", "sort_distinct"]
+__all__ = [
+    "digest_set",
+    "digest_sets",
+    "intersect_across",
+    "intersect_sorted",
+    "mark_repeats",
+    "same_items",
+    "sort_distinct",
+]
 
 _K1 = np.uint64(0xD1B54A32D192ED03)
 _K2 = np.uint64(0x8CB92BA72F3D8DD7)
@@ -106,7 +114,13 @@ def digest_sets(values, offsets, out):
 
 @jit
 def intersect_sorted(values, a, a_end, b, b_end, need):
-    """How many values two ascending runs share; -1 as soon as fewer than `need` are possible."""
+    """How many values two ascending runs of one array share; -1 as soon as fewer than `need` are possible."""
+    return intersect_across(values, a, a_end, values, b, b_end, need)
+
+
+@jit
+def intersect_across(values, a, a_end, others, b, b_end, need):
+    """How many values an ascending run of `values` and one of `others` share; -1 if fewer than `need`."""
     slack_a = a_end - a - need
     slack_b = b_end - b - need
     if slack_a < 0 or slack_b < 0:
@@ -114,7 +128,7 @@ def intersect_sorted(values, a, a_end, b, b_end, need):
     shared = 0
     while a < a_end and b < b_end:
         x = values[a]
-        y = values[b]
+        y = others[b]
         if x == y:
             shared += 1
             a += 1
