@@ -107,7 +107,7 @@ def _terminate(number: int, _: Any) -> None:
 @click.group(cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="samesame %(version)s")
 def commands() -> None:
-    r"""Find the documents that are the same, and nearly the same.
+    """Find the documents that are the same, and nearly the same.
 
     \b
       samesame demo                          see it work on a sample corpus
@@ -115,7 +115,7 @@ def commands() -> None:
       samesame pairs crawl/ -o pairs.csv     who resembles whom
       samesame plan --threshold 0.7          what a setting finds and misses
       samesame compare a.txt b.txt           two texts by every measure
-    """
+    """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
 for _command in (demo, dedup, pairs, plan, compare):

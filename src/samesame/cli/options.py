@@ -106,7 +106,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
         spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
-        spec("--strict", is_flag=True, help="Stop at the first record that cannot be read.", stands="skip it"),
+        spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
 
@@ -121,22 +121,20 @@ method = _options(
         stands="jaccard",
     ),
     _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
-    _setting(
-        "--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at the threshold.", stands="0.99"
-    ),
+    _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
     _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
     _setting(
         "--sketch",
         type=click.Choice(("fast", "classic")),
-        help="minhash: fast sketching, or N permutations.",
+        help="minhash: fast, or N permutations.",
         stands="fast",
     ),
-    _setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
-    _setting("--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"),
+    _setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="minhash: values in a band.", stands="from recall"),
     _setting(
         "--choice",
         type=click.Choice(("consecutive", "random")),
-        help="minhash: values that make a band.",
+        help="minhash: values of a band.",
         stands="consecutive",
     ),
     _setting(
@@ -153,18 +151,16 @@ method = _options(
         help=f"digest: {', '.join(_DIGESTS)}.",
         stands="sha256",
     ),
-    _switch("--normalise", help="digest: compare tokens, not the raw text.", stands="raw text"),
+    _switch("--normalise", help="digest: compare tokens.", stands="raw text"),
     _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
 )
 
 text = _options(
     "Text",
-    _setting(
-        "--shingle-size", type=int, metavar="N", help="Consecutive words (or characters) in a shingle.", stands="5"
-    ),
+    _setting("--shingle-size", type=int, metavar="N", help="Words (or characters) in a shingle.", stands="5"),
     _setting("--unit", type=click.Choice(("words", "chars")), help="What a shingle counts.", stands="words"),
     _switch("--keep-case", help="Tell capitals from small letters.", stands="do not"),
-    _switch("--keep-punctuation", help="Marks and symbols are tokens, too.", stands="are dropped"),
+    _switch("--keep-punctuation", help="Marks are tokens, too.", stands="are dropped"),
     _setting(
         "--stop-words",
         metavar="LANGS",
@@ -172,13 +168,11 @@ text = _options(
         stands="none",
         callback=lambda *a: _languages(a[2]),
     ),
-    _switch("--nfkc", help="Unicode NFKC first: plain ligatures and forms.", stands="as it is"),
+    _switch("--nfkc", help="Unicode NFKC first.", stands="as it is"),
     _switch("--strip-accents", help="Drop combining marks: é becomes e.", stands="keep"),
-    _setting("--whitespace/--no-whitespace", help="White space is a token.", stands="for chars yes, words no"),
-    _switch(
-        "--no-overlap", "overlapping", value=False, help="Shingles do not overlap.", stands="each token starts one"
-    ),
-    _switch("--repeats", help="The n-th copy of a shingle is another one.", stands="sets"),
+    _setting("--whitespace/--no-whitespace", help="White space counts.", stands="for chars yes, words no"),
+    _switch("--no-overlap", "overlapping", value=False, help="Shingles do not overlap.", stands="they do"),
+    _switch("--repeats", help="The n-th copy of a shingle is another.", stands="sets"),
 )
 
 deciding = _options(
