@@ -21,16 +21,18 @@ if TYPE_CHECKING:
         TooManyPairsError,
         WorkdirError,
     )
+    from samesame.explaining import explain
     from samesame.methods import Digest, Jaccard, MinHash, SimHash
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
-    from samesame.results import Comparison
+    from samesame.results import Comparison, Explanation
 
 __all__ = [
     "ColumnError",
     "Comparison",
     "ConfigError",
     "Digest",
+    "Explanation",
     "Jaccard",
     "MinHash",
     "MissingExtraError",
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "compare",
     "dedup",
+    "explain",
     "pairs",
     "plan",
     "plan_simhash",
@@ -63,10 +66,11 @@ _HOMES = {
         "TooManyPairsError",
         "WorkdirError",
     ),
+    "samesame.explaining": ("explain",),
     "samesame.methods": ("Digest", "Jaccard", "MinHash", "SimHash"),
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),
-    "samesame.results": ("Comparison",),
+    "samesame.results": ("Comparison", "Explanation"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -17,6 +17,7 @@ from samesame._version import __version__
 from samesame.cli.compare import compare
 from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
+from samesame.cli.explain import explain
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
 from samesame.errors import SameSameError, SourceError
@@ -115,10 +116,11 @@ def commands() -> None:
       samesame pairs crawl/ -o pairs.csv     who resembles whom
       samesame plan --threshold 0.7          what a setting finds and misses
       samesame compare a.txt b.txt           two texts by every measure
+      samesame explain "some text"           a method step by step
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare):
+for _command in (demo, dedup, pairs, plan, compare, explain):
     commands.add_command(_command)
 
 

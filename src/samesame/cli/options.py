@@ -19,6 +19,7 @@ __all__ = [
     "Option",
     "comparing",
     "deciding",
+    "explaining",
     "method",
     "output",
     "planning",
@@ -234,6 +235,29 @@ comparing = _options(
     _setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     _setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
     _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
+
+explaining = _options(
+    "Method",
+    spec(
+        "--method", type=click.Choice(("minhash",)), default="minhash", help="What to walk through.", stands="minhash"
+    ),
+    _setting("--num-perm", type=int, metavar="N", help="Values in a signature.", stands="128"),
+    _setting("--sketch", type=click.Choice(("fast", "classic")), help="Fast, or N permutations.", stands="fast"),
+    _setting("--threshold", metavar="NUMBER", help="Similarity that bands are chosen for.", stands="0.8"),
+    _setting("--recall", type=float, metavar="NUMBER", help="Chance to find a pair at it.", stands="0.99"),
+    _setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    _setting(
+        "--choice", type=click.Choice(("consecutive", "random")), help="Values that make a band.", stands="consecutive"
+    ),
+    _setting("--seed", type=int, metavar="N", help="Of hashes and permutations.", stands="0"),
+    spec(
+        "--orders",
+        metavar="FILE",
+        help="JSON: lists of shingles, each from the least on, in the place of permutations.",
+        stands="none",
+    ),
 )
 
 WHOLE = spec("--all", "everything", is_flag=True, help="Cut nothing short.", stands="long ones are cut")

@@ -2,14 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import orjson
 
 from samesame.errors import ConfigError, SourceError
 from samesame.sources.columns import why_not_utf8
 from samesame.sources.files import File, is_url, suffixed_name
 from samesame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
 
-__all__ = ["read_text", "require_different"]
+__all__ = ["read_json", "read_text", "require_different"]
 
 
 def read_text(path: str, stdin: BinaryIO | None = None) -> str:
@@ -29,6 +31,18 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
     except BrokenStreamError as error:
         raise SourceError(f"{path}: {error}", hint="Fetch or write the file again: it ends too early.") from None
     return _decoded(data, path)
+
+
+def read_json(path: str, what: str) -> Any:
+    """What a JSON file says; `what` it should be is for the error.
+
+    Raises:
+        ConfigError: It is no JSON.
+    """
+    try:
+        return orjson.loads(read_text(path))
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{path} is no JSON: {error}", hint=f"Write {what}.") from None
 
 
 def require_different(a: str, b: str) -> None:

@@ -24,7 +24,7 @@ class Signatures:
     output = schemas.SKETCHES
 
     @cached_property
-    def _seeds(self) -> tuple[arrow.UInt64s, ...]:
+    def seeds(self) -> tuple[arrow.UInt64s, ...]:
         """The random numbers of the recipe's seed: PCG64, whose stream NumPy promises to keep."""
         bits = np.random.PCG64(self.recipe.seed)
         m = self.recipe.num_perm
@@ -39,7 +39,7 @@ class Signatures:
         present = lists.sizes > 0
         out = np.empty((int(present.sum()), self.recipe.num_perm), np.uint64)
         sketch = minhash.fast_sketch if self.recipe.sketch == "fast" else minhash.classic_sketch
-        sketch(lists.items, lists.starts[present], lists.ends[present], *self._seeds, out)
+        sketch(lists.items, lists.starts[present], lists.ends[present], *self.seeds, out)
         offsets = np.zeros(len(batch) + 1, np.int64)
         np.cumsum(present * self.recipe.num_perm, out=offsets[1:])
         return pa.RecordBatch.from_arrays(

@@ -1,0 +1,47 @@
+"""`samesame explain`: one text in, a method step by step out."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from samesame.cli import options
+from samesame.cli.recipe import built
+
+__all__ = ["explain"]
+
+_LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
+
+
+@click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
+@click.argument("text", metavar="FILE|TEXT")
+@options.explaining
+@options.text
+@options.output(options.WHOLE, options.AS_JSON)
+@options.running_plainly
+@click.pass_context
+def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
+    """Walk through a method with one text, step by step, as textbooks do.
+
+    FILE is read as a text as a whole, if it exists (or is a URL); anything else is the TEXT itself; - is standard
+    input. Defaults stand in brackets.
+    """
+    from samesame import explaining  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from samesame.outputs import console, explanation  # noqa: PLC0415
+    from samesame.outputs.page import Page  # noqa: PLC0415
+    from samesame.sources.whole import read_json, read_text  # noqa: PLC0415
+
+    orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
+    recipe = built(ctx.command, given)
+    walk = explaining.explain(read_text(text) if _is_file(text) else text, method=recipe, orders=orders)
+    if given["as_json"]:
+        console.print_json(walk.record())
+    else:
+        explanation.report(Page(sys.stdout), walk, everything=given["everything"])
+
+
+def _is_file(text: str) -> bool:
+    if text == "-" or ("://" in text and " " not in text):
+        return True
+    return len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME and "\0" not in text and Path(text).exists()

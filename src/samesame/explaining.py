@@ -1,0 +1,210 @@
+"""A method walked through with one text: what the textbook does on paper, with the numbers of a run.
+
+1. Every number comes from the stage that a run would use; only the tables are made here.
+2. A step shows all its rows: what fits a screen is the face's business.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import arrow, schemas
+from samesame.errors import ConfigError
+from samesame.kernels import sets, unicode
+from samesame.methods import Method, MinHash, Shingled, by_name
+from samesame.pipeline import steps
+from samesame.results import Explanation, Step
+from samesame.stages.features.places import place, runs
+from samesame.stages.features.shingles import ShingleSets
+from samesame.stages.keys.bands import BandKeys, collision_probability
+from samesame.stages.sketches.minhash import Signatures
+from samesame.stages.texts.aligned import align
+
+__all__ = ["explain"]
+
+_BATCH = 4096  # shingles sketched at a time
+
+
+def explain(
+    text: str, *, method: Method | str = "minhash", orders: Sequence[Sequence[str]] | None = None
+) -> Explanation:
+    """A method step by step, with one text.
+
+    Args:
+        text: The text.
+        method: `MinHash`: a recipe, or its name.
+        orders: For MinHash: orders of words (of shingles, as the first step shows them) in the place of permutations.
+
+    Raises:
+        ConfigError: The method has no walk, or an order lacks one of the shingles.
+
+    Example:
+        >>> walk = explain("mouse dog", method=MinHash(shingle_size=1), orders=[["cat", "dog", "mouse", "banana"]])
+        >>> walk.answer["minima"]
+        ['dog']
+    """
+    recipe = by_name(method) if isinstance(method, str) else method
+    if not isinstance(recipe, MinHash):
+        raise ConfigError(f"method={recipe.name} cannot be walked through", hint="Choose minhash.")
+    features, shingles = _shingled(text, recipe)
+    first = _shingle_step(recipe, shingles, features.column("num_tokens")[0].as_py())
+    if orders is not None:
+        least, answer = _ordered(orders, shingles)
+        return Explanation(recipe.name, (first, least), answer, recipe.record())
+    sketches = Signatures(recipe)(features)
+    signature = arrow.lists(sketches.column("items")).items.tolist()
+    bands, keys = _bands(recipe, sketches)
+    answer = {"signature": [_hex(value) for value in signature], "bands": keys}
+    return Explanation(recipe.name, (first, _minima(recipe, shingles, signature), bands), answer, recipe.record())
+
+
+class _Shingle(NamedTuple):
+    """A feature as it reads, how often it stands in the text, and its hash."""
+
+    text: str
+    times: int
+    item: int
+
+
+def _shingled(text: str, recipe: MinHash) -> tuple[pa.RecordBatch, list[_Shingle]]:
+    """FEATURES of the text, and its items with what they were made of, as they first stand in it."""
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array([0], pa.int64()), pa.array([text], pa.large_string())], schema=schemas.DOCUMENTS
+    )
+    aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
+    for stage in steps(recipe).features:
+        batch = stage(batch)
+    if not isinstance(stage, ShingleSets):
+        raise TypeError(stage)
+    placed = place(aligned.text, stage.flags & 0xFF, stage.seed, stage.stop_words)
+    words = [_word(aligned.text, *span, recipe) for span in zip(placed.starts, placed.ends, strict=True)]
+    items = arrow.unsigned(arrow.ints(batch.column("items")[0].values))
+    return batch, _named(recipe, items, words, placed.hashes)
+
+
+def _word(text: arrow.Bytes, start: int, end: int, recipe: Shingled) -> str:
+    """A token as it was hashed; a space is whatever stands between its neighbours."""
+    word = bytes(text[start:end]).decode()
+    between = not {unicode.WORD, unicode.ALONE} & set(unicode.classes(word))
+    if recipe.space_is_token and between and (word.isspace() or not recipe.keep_punctuation):
+        return " "
+    return word if recipe.keep_case else unicode.fold(word)
+
+
+def _named(recipe: Shingled, items: arrow.UInt64s, words: list[str], hashes: arrow.UInt64s) -> list[_Shingle]:
+    """The items with what they were made of."""
+    if not words:
+        return [_Shingle("(the whole text: it has no token)", 1, item) for item in items.tolist()]
+    step = 1 if recipe.overlapping else recipe.shingle_size
+    found = runs(hashes, recipe.shingle_size, step=step).tolist()
+    glue = "" if recipe.unit == "chars" else " "
+    texts = {item: glue.join(words[i * step :][: recipe.shingle_size]) for i, item in enumerate(found)}
+    times = Counter(found)
+    if not recipe.repeats:
+        return [_Shingle(texts[item], count, item) for item, count in times.items()]
+    return [
+        _Shingle(f"{texts[item]} ({n})" if n > 1 else texts[item], 1, copy)
+        for item, count in times.items()
+        for n, copy in enumerate(_copies(item, count), 1)
+    ]
+
+
+def _copies(item: int, count: int) -> list[int]:
+    """The hashes of a shingle's first copy, its second, and so on."""
+    values = np.full(count, item, np.uint64)
+    sets.mark_repeats(values, count, np.empty(count, np.uint64))
+    return values.tolist()
+
+
+def _shingle_step(recipe: Shingled, shingles: list[_Shingle], num_tokens: int) -> Step:
+    unit = recipe.unit.removesuffix("s")
+    size = f"{recipe.shingle_size}-{'word' if unit == 'word' else 'character'} shingles"
+    note = f"{num_tokens:,} tokens make {len(shingles):,} different {size}, each with a hash of 64 bits."
+    rows = tuple((i, shingle.text, shingle.times, _hex(shingle.item)) for i, shingle in enumerate(shingles, 1))
+    return Step("The text becomes a set of shingles", ("#", "shingle", "times", "hash"), rows, note)
+
+
+def _ordered(orders: Sequence[Sequence[str]], shingles: list[_Shingle]) -> tuple[Step, dict[str, Any]]:
+    """The least shingle under given orders."""
+    if not isinstance(orders, list | tuple) or not all(_is_order(order) for order in orders):
+        message = f"orders={str(orders)[:60]} is not a list of lists of texts"
+        raise ConfigError(message, hint="Write one list for each order.")
+    rows = []
+    for number, order in enumerate(orders, 1):
+        missing = [shingle.text for shingle in shingles if shingle.text not in order]
+        if missing:
+            message = f"order {number} of {len(order)} items lacks {missing[0]!r}"
+            raise ConfigError(message, hint="Write each shingle as the first step shows it.")
+        rows.append((number, " < ".join(order), min((s.text for s in shingles), key=order.index, default="")))
+    note = "The least shingle of the text under each order is a value of its signature."
+    return Step("Each order has its least", ("order", "from the least on", "value"), tuple(rows), note), {
+        "minima": [str(row[2]) for row in rows]
+    }
+
+
+def _is_order(order: Any) -> bool:
+    return isinstance(order, list | tuple) and all(isinstance(item, str) for item in order)
+
+
+def _minima(recipe: MinHash, shingles: list[_Shingle], signature: list[int]) -> Step:
+    """Which shingle has the least value of each permutation, and what it is."""
+    stage = Signatures(recipe)
+    winners = _winners(stage, shingles, signature)
+    if recipe.sketch == "classic":
+        note = "h(x) = (a x + b) mod (2^61 - 1), where x is a hash without its low 3 bits; the least value stays."
+        random = zip(*map(list, stage.seeds), signature, winners, strict=False)  # of an empty text: no value
+        rows = tuple((i, _hex(a), _hex(b), _hex(value), winner) for i, (a, b, value, winner) in enumerate(random, 1))
+        return Step("Each permutation keeps its least", ("i", "a", "b", "least value", "of #"), rows, note)
+    rounds = max((value >> 48 for value in signature), default=-1) + 1
+    note = (
+        "In each round a hash sends every shingle to a place, with a value of 48 bits. The least of a place stays, an"
+        f" earlier round before a later one, and it ends when no place is empty: after round {rounds}."
+    )
+    fast = tuple(
+        (i, (value >> 48) + 1, f"{value & (1 << 48) - 1:012x}", winner)
+        for i, (value, winner) in enumerate(zip(signature, winners, strict=True), 1)
+    )
+    return Step("Each place keeps its least", ("place", "round", "value", "of #"), fast, note)
+
+
+def _winners(stage: Signatures, shingles: list[_Shingle], signature: list[int]) -> list[int]:
+    """For each value the number of its shingle: a signature of a set is the least of those of its items."""
+    found = [0] * len(signature)
+    for low in range(0, len(shingles), _BATCH):
+        items = [shingle.item for shingle in shingles[low : low + _BATCH]]
+        alone = _sketched(stage, np.array(items, np.uint64), np.arange(len(items) + 1))
+        for at, row in zip(*np.nonzero((alone == np.array(signature, np.uint64)).T), strict=True):
+            found[at] = found[at] or low + int(row) + 1
+    return found
+
+
+def _sketched(stage: Signatures, items: arrow.UInt64s, offsets: arrow.Int64s) -> npt.NDArray[np.uint64]:
+    """The signatures of sets, one a row."""
+    numbers = pa.array(np.zeros(offsets.size - 1, np.int64))
+    columns = [arrow.items(items, offsets) if field.name == "items" else numbers for field in schemas.FEATURES]
+    found = arrow.lists(stage(pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)).column("items"))
+    return found.items.reshape(offsets.size - 1 if items.size else 0, -1)
+
+
+def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[str, Any]]]:
+    """The bands and their keys."""
+    stage = BandKeys(recipe)
+    bands, rows = stage.shape
+    keys = arrow.unsigned(arrow.ints(stage(sketches).column("key"))).tolist()
+    chance = float(collision_probability(float(recipe.threshold), bands, rows))
+    note = (
+        f"{bands} bands of {rows} values: documents that share a key are compared. At a Jaccard similarity of "
+        f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."
+    )
+    places = (stage.chosen[: len(keys)] + 1).tolist()
+    found = [{"values": of, "key": _hex(key)} for of, key in zip(places, keys, strict=True)]
+    table = tuple((i, ", ".join(map(str, band["values"])), band["key"]) for i, band in enumerate(found, 1))
+    return Step("Bands of the signature become keys", ("band", "of values", "key"), table, note), found
+
+
+def _hex(value: int) -> str:
+    return f"{value:016x}"

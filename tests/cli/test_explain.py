@@ -1,0 +1,67 @@
+"""`samesame explain`: a file, a text or standard input in; tables of 80 columns or JSON out."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from samesame.cli.main import commands
+
+TEXT = "The quick brown fox jumps over the lazy dog."
+MINHASH = ("--method", "minhash")
+
+
+def run(*arguments: object, stdin: str | None = None, columns: int = 80):
+    """The command as a user would call it."""
+    return CliRunner(env={"COLUMNS": str(columns)}).invoke(commands, ["explain", *map(str, arguments)], input=stdin)
+
+
+def test_a_file_a_text_and_standard_input_are_explained_alike(tmp_path):
+    """A file if such a file exists, else the text itself."""
+    path = tmp_path / "fox.txt"
+    path.write_text(TEXT, "utf-8")
+    shown = [run(path, *MINHASH), run(TEXT, *MINHASH), run("-", *MINHASH, stdin=TEXT)]
+    assert [0] * 3 == [result.exit_code for result in shown]
+    assert 1 == len({result.stdout for result in shown})
+
+
+def test_the_walk_fits_eighty_columns():
+    """Three steps; of the long table the first rows, and how many more."""
+    lines = run(TEXT, *MINHASH, "--shingle-size", 3).stdout.splitlines()
+    assert 80 >= max(map(len, lines))
+    assert ["1.", "2.", "3."] == [line[:2] for line in lines if line[:1].isdigit() and line[1:2] == "."]
+    assert "... and 108 more: --all shows them." in lines
+
+
+def test_all_shows_all_rows():
+    """Nothing is cut short."""
+    out = run(TEXT, *MINHASH, "--all").stdout
+    assert "--all shows" not in out
+    assert any(line.split()[:1] == ["128"] for line in out.splitlines())
+
+
+def test_json_is_all_of_it():
+    """Steps, answer and recipe."""
+    record = json.loads(run(TEXT, *MINHASH, "--json", "--num-perm", 16, "--bands", 4, "--rows", 4).stdout)
+    assert (16, 4) == (len(record["answer"]["signature"]), len(record["answer"]["bands"]))
+    assert 16 == record["recipe"]["num_perm"]
+
+
+def test_orders_come_from_a_file(tmp_path):
+    """In the place of permutations; what is none is named."""
+    path = tmp_path / "orders.json"
+    path.write_text('[["cat", "dog", "mouse"]]', "utf-8")
+    out = run("mouse dog", *MINHASH, "--shingle-size", 1, "--orders", path).stdout
+    assert "cat < dog < mouse  dog" in out
+    path.write_text("{", "utf-8")
+    result = run("mouse dog", *MINHASH, "--orders", path)
+    assert 2 == result.exit_code
+    assert f"error: {path} is no JSON" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["a://b", "x" * 300, "a\nb"])
+def test_texts_that_look_odd_are_texts_or_named_errors(text):
+    """A URL that cannot be opened is an error; a text that is no file's name is a text."""
+    result = run(text, *MINHASH)
+    assert (result.exit_code != 0) == ("://" in text)
+    assert "unexpected" not in result.stderr
