@@ -8,6 +8,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -30,6 +31,7 @@ THRESHOLD = "0.8"
 BASELINE, METHODS = "rewrite", ("minhash", "jaccard")
 WARM_BYTES = 10_000_000  # five batches: all but the first have planted documents, so every kernel runs
 REPEATS = 5
+BUSY = 0.7  # a load average, of the last minute
 HEADER = ("", "seconds", "ratio", "MB/s", "CPU s", "peak MB", "removed", "recall", "precision")
 NAMES = {BASELINE: "pyarrow rewrites", **{method: f"dedup, {method}" for method in METHODS}}
 REWRITE = "import sys, pyarrow.parquet as pq; pq.write_table(pq.read_table(sys.argv[1]), sys.argv[2])"
@@ -59,10 +61,10 @@ class Measured:
         return max(run.peak_bytes for run in self.runs)
 
     def steps(self) -> dict[str, float]:
-        """The median seconds of each step, as the runs themselves tell, and what is left: start, output and exit."""
+        """The median seconds of each step, as the runs themselves tell, and what is left: start and exit."""
         names = self.stats[0]["seconds"]
         found = {name: statistics.median(stats["seconds"][name] for stats in self.stats) for name in names}
-        return {**found, "start, output": self.seconds - sum(found.values())}
+        return {**found, "start, exit": self.seconds - sum(found.values())}
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _command(what: str, file: Path, target: Path) -> list[str]:
     if what == BASELINE:
         return [sys.executable, "-c", REWRITE, str(file), str(target)]
     settings = ["--method", what, "--threshold", THRESHOLD, "--quiet"]
-    return [sys.executable, "-m", "samesame.cli.main", "dedup", str(file), "-o", str(target), *settings]
+    return [str(Path(sys.executable).with_name("samesame")), "dedup", str(file), "-o", str(target), *settings]
 
 
 def rows(measured: dict[str, Measured], text_bytes: int) -> list[tuple[str, ...]]:
@@ -139,18 +141,23 @@ def step_rows(measured: dict[str, Measured]) -> list[tuple[str, ...]]:
     """The second table: a line for each step."""
     steps = {method: measured[method].steps() for method in METHODS}
     names = dict.fromkeys(name for method in METHODS for name in steps[method])
-    found = sorted(names, key=lambda name: name == "start, output")
+    found = sorted(names, key=lambda name: name == "start, exit")
     return [(name, *(f"{steps[m][name]:.2f}" if name in steps[m] else "" for m in METHODS)) for name in found]
 
 
-def about(measured: dict[str, Measured], repeats: int) -> str:
+def about(measured: dict[str, Measured], repeats: int, load: float) -> str:
     """What the corpus has, and how it was measured."""
     stats, quality = measured["jaccard"].stats[-1], measured["jaccard"].quality
     return (
         f"{stats['documents']:,} documents, {stats['text_bytes'] / 1e6:,.0f} MB of text in a Parquet file "
         f"(snappy); {quality.pairs:,} planted pairs with a Jaccard similarity of {THRESHOLD} or more, "
-        f"{quality.expected:,} documents to go. Medians of {repeats} rounds."
+        f"{quality.expected:,} documents to go. Medians of {repeats} rounds.{others(load)}"
     )
+
+
+def others(load: float) -> str:
+    """A warning, where other processes were at work before the start."""
+    return "" if load < BUSY else f" The machine was busy with other work (load {load:.1f} at the start)."
 
 
 def remarks(compiled: dict[str, tuple[float, float]], speed: int) -> str:
@@ -174,6 +181,7 @@ def _folder(given: Path | None) -> Iterator[Path]:
 
 def limit(size: str, repeats: int, folder: Path) -> tuple[dict[str, str], bool]:
     """Measure; the texts for the two pages, and whether the exact join was exact."""
+    load = os.getloadavg()[0]
     bench, small = Bench(folder / f"corpus-{size}.parquet", folder), folder / "small.parquet"
     for file, num_bytes in ((small, WARM_BYTES), (bench.file, corpus.parse_size(size))):
         if not file.exists():
@@ -190,10 +198,10 @@ def limit(size: str, repeats: int, folder: Path) -> tuple[dict[str, str], bool]:
     step_header = ("step", *(f"{method}, seconds" for method in METHODS))
     made_by = report.made_by(f"limit --size {size}", PACKAGES)
     notes = remarks(compiled, bench.hashing())
-    report.show(about(measured, repeats), HEADER, table)
+    report.show(about(measured, repeats, load), HEADER, table)
     report.show("Where the time goes", step_header, steps)
     print(f"{notes}\n\n{made_by}")
-    short = f"{about(measured, repeats)}\n\n{report.markdown(HEADER, table)}"
+    short = f"{about(measured, repeats, load)}\n\n{report.markdown(HEADER, table)}"
     long = f"{short}\n\n{report.markdown(step_header, steps)}\n\n{notes}\n\n{made_by}"
     found = measured["jaccard"].quality
     return {"short": f"{short}\n\n{made_by}", "long": long}, found.differing == found.wrong == 0

@@ -58,7 +58,7 @@ def made_by(script: str, packages: Iterable[str]) -> str:
 
 def show(title: str, header: Row, rows: Iterable[Row]) -> None:
     """Print a table; the first column is text, the others are numbers."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False)
     for number, name in enumerate(header):
         table.add_column(name, justify="right" if number else "left", no_wrap=True)
     for row in rows:
