@@ -28,6 +28,7 @@ _STEPS = {
     "meeting": "finding candidates",
     "deciding": "comparing and deciding",
     "joining": "comparing",
+    "audit": "measuring recall",
 }
 _EVERY_SECONDS = 3.0
 _MOST_PER_SECOND = 10.0
