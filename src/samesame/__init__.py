@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         WorkdirError,
     )
     from samesame.explaining import explain
-    from samesame.methods import Digest, Jaccard, MinHash, SimHash
+    from samesame.methods import Containment, Digest, Jaccard, MinHash, SimHash
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
     from samesame.results import Comparison, Explanation
@@ -31,6 +31,7 @@ __all__ = [
     "ColumnError",
     "Comparison",
     "ConfigError",
+    "Containment",
     "Digest",
     "Explanation",
     "Jaccard",
@@ -67,7 +68,7 @@ _HOMES = {
         "WorkdirError",
     ),
     "samesame.explaining": ("explain",),
-    "samesame.methods": ("Digest", "Jaccard", "MinHash", "SimHash"),
+    "samesame.methods": ("Containment", "Digest", "Jaccard", "MinHash", "SimHash"),
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),
     "samesame.results": ("Comparison", "Explanation"),

@@ -29,6 +29,7 @@ from samesame.sources.taking import take, texts
 from samesame.sources.targets import with_own_targets
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.pairs.expand import Listed
+from samesame.stages.pairs.join import Found
 
 __all__ = ["Pairs", "Result", "Run"]
 
@@ -81,6 +82,11 @@ class Run:
     def measure(self) -> str:
         """What similarities are."""
         return self.state.method.reports
+
+    def pairs_table(self, pairs: Listed) -> pa.Table:
+        """Pairs as a table, with the columns that the method alone has."""
+        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, self.measure)
+        return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
     @cached_property
     def stats(self) -> Stats:
@@ -154,10 +160,12 @@ class Result:
     @cached_property
     def pairs(self) -> pa.Table:
         """Each removed document with its witness, as a pair."""
-        rows, witnesses = self._decided.rows, self._decided.witnesses
+        rows, witnesses, nums, dens = self._decided
         a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
         order = np.lexsort((b, a))
-        return tables.pairs_table(self.run.names, a[order], b[order], self._similarity[order], self.run.measure)
+        found = Found(a[order], b[order], nums[order], dens[order])
+        columns = pipeline.beside(self.run.state, found)
+        return self.run.pairs_table(Listed(found.a, found.b, self._similarity[order], columns))
 
     @property
     def skipped(self) -> pa.Table:
@@ -293,9 +301,7 @@ class Pairs:
     @cached_property
     def table(self) -> pa.Table:
         """Rows a < b: their ids, sources and rows, the similarity and the measure."""
-        return tables.pairs_table(
-            self.run.names, self._found.a, self._found.b, self._found.similarity, self.run.measure
-        )
+        return self.run.pairs_table(self._found)
 
     @property
     def pairs(self) -> pa.Table:

@@ -37,7 +37,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     method: Method | str | None = None,
     keep: str = "first",
     against: Any = None,
-    within: bool = True,
+    within: bool | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
@@ -56,7 +56,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         method: A recipe, or the name of one with its defaults; `Jaccard()` if None.
         keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays.
         against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
-        within: Whether documents of `source` are compared with each other as well.
+        within: Whether documents of `source` are compared with each other as well. Default: yes, but for methods that
+            compare across the sides only (`Containment(remove="container")`).
         text_column: The column of texts; default `text`, else `content`, else the only one of strings.
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
@@ -82,6 +83,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     """
     how = _How(strict, threads, batch_rows, progress, memory, workdir)
     policy = Keep.parse(keep)
+    method = _recipe(method)
+    within = _within(method, against, within)
     columns = Columns(text_column, id_column, policy.column, features_column)
     recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
     decided = pipeline.decide(run.state, recipe.least, run.clock, within=within)
@@ -137,12 +140,15 @@ def pairs(  # noqa: PLR0913  (as above)
         raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
     if identical == "star" and against is not None:
         raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
+    method = _recipe(method)
+    if method.across_only:
+        raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     how = _How(strict, threads, batch_rows, progress, memory, workdir)
     columns = Columns(text_column, id_column, None, features_column)
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
     with run.clock("joining"):
-        groups = Groups(run.state.best, identical == "star")
+        groups = Groups(run.state.best, identical == "star", run.state.step.mirror)
         parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
         found = _sorted(parts, run.state.num_against if against is not None else None)
     return Pairs(run, recipe, found, _audited(run, recipe, None, wanted=audit, within=True))
@@ -161,11 +167,10 @@ class _How:
 
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
-    sides: tuple[Any, Any], method: Method | str | None, keep: Keep, columns: Columns, how: _How,
+    sides: tuple[Any, Any], recipe: Method, keep: Keep, columns: Columns, how: _How,
     settings: dict[str, Any], *, listing: bool = False,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
-    recipe = _recipe(method)
     _check(recipe, columns)
     clock = Clock(how.progress)
     parts = [open_parts(_several(side), columns=columns) for side in sides]
@@ -183,11 +188,11 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
 
 def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
     """All parts as one, by (a, b); with two sides, only the pairs across."""
-    a, b, similarity = (np.concatenate(column) for column in zip(*parts, strict=True))
+    a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
     order = np.lexsort((b, a))
     if num_against is not None:
         order = order[(a[order] < num_against) & (b[order] >= num_against)]
-    return Listed(a[order], b[order], similarity[order])
+    return Listed(a[order], b[order], similarity[order], columns[:, order])
 
 
 def _paths(*sides: Any) -> list[str]:
@@ -200,6 +205,18 @@ def _recipe(method: Method | str | None) -> Method:
     return by_name(method) if isinstance(method, str) else method
 
 
+def _within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
+    """Whether documents of one side are compared with each other."""
+    if not recipe.across_only:
+        return within is not False
+    if against is None:
+        raise ConfigError("remove='container' needs the documents that may be contained", hint="Give them as against.")
+    if within:
+        message = "remove='container' and within=True: what contains its like on the same side is not removed"
+        raise ConfigError(message, hint="Leave within out.")
+    return False
+
+
 def _check(recipe: Method, columns: Columns) -> None:
     if columns.items is None:
         return
@@ -209,7 +226,7 @@ def _check(recipe: Method, columns: Columns) -> None:
         )
     if not isinstance(recipe, Shingling):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        raise ConfigError(message, hint="Choose jaccard, minhash or simhash.")
+        raise ConfigError(message, hint="Choose jaccard, containment, minhash or simhash.")
     given = [
         name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default
     ]

@@ -14,6 +14,7 @@ from samesame.errors import ConfigError
 
 __all__ = [
     "UNICODE_VERSION",
+    "Containment",
     "Digest",
     "Jaccard",
     "Method",
@@ -92,6 +93,11 @@ class Recipe(BaseModel):
         """Whether similar pairs may go unnoticed, so that recall has to be measured."""
         return False
 
+    @property
+    def across_only(self) -> bool:
+        """Whether only documents of different sides are compared, so that it takes two."""
+        return False
+
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
         return {"method": self.name, **self.model_dump(mode="json")}
@@ -162,6 +168,44 @@ class Jaccard(Shingled):
     measure: ClassVar[str] = "jaccard"
 
     threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
+
+
+class Containment(Shingled):
+    """Every document of which a share ≥ threshold is in another, none missed; larger sets stay, then `keep` decides."""
+
+    name: ClassVar[str] = "containment"
+    measure: ClassVar[str] = "containment"
+
+    threshold: Threshold = Field(
+        default=Fraction(4, 5), description="Least share of a document's shingles in another, above 0 and at most 1."
+    )
+    jaccard_floor: Threshold | None = Field(
+        default=None,
+        description="Least Jaccard similarity as well, below the threshold: without one, a short text that quotes a"
+        " template, or is nothing else, is contained in every page made from it. Default: any.",
+    )
+    remove: Literal["contained", "container"] = Field(
+        default="contained",
+        description="What goes: what is contained in others, or (with `against` only) what contains a document of that"
+        " side; then similarity is the share of the witness that is inside.",
+    )
+
+    @property
+    def reports(self) -> str:
+        """The share of a document in its witness, or the other way round."""
+        return "container" if self.remove == "container" else self.measure
+
+    @property
+    def across_only(self) -> bool:
+        """Whether only documents of different sides are compared, so that it takes two."""
+        return self.remove == "container"
+
+    @model_validator(mode="after")
+    def _floor_is_below(self) -> "Containment":
+        if self.jaccard_floor is not None and self.jaccard_floor >= self.threshold:
+            floor, least = float(self.jaccard_floor), float(self.threshold)
+            raise ValueError(f"jaccard_floor={floor} is not below threshold={least}: that is method jaccard")
+        return self
 
 
 class MinHash(Shingled):
@@ -319,9 +363,15 @@ class SimHash(Shingling):
             raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
 
 
-Method = Jaccard | MinHash | Digest | SimHash
+Method = Jaccard | Containment | MinHash | Digest | SimHash
 
-_METHODS: dict[str, type[Method]] = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash, "simhash": SimHash}
+_METHODS: dict[str, type[Method]] = {
+    "containment": Containment,
+    "digest": Digest,
+    "jaccard": Jaccard,
+    "minhash": MinHash,
+    "simhash": SimHash,
+}
 
 
 def by_name(name: str, **settings: Any) -> Method:

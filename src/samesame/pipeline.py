@@ -19,7 +19,7 @@ from samesame.engines.base import Engine, Stage
 from samesame.kernels import shingles, tokens
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
-from samesame.methods import Digest, Jaccard, Method, MinHash, Shingled, Shingling, SimHash, TextRecipe
+from samesame.methods import Containment, Digest, Jaccard, Method, MinHash, Shingled, Shingling, SimHash, TextRecipe
 from samesame.results import Clock
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
@@ -34,17 +34,18 @@ from samesame.stages.keys.blocks import MEETING, SEARCH
 from samesame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note
 from samesame.stages.keys.prefix import CountItems, ItemCounts, PrefixKeys, plan_counting
 from samesame.stages.pairs import measures
+from samesame.stages.pairs.directions import Directions
 from samesame.stages.pairs.expand import Groups, Listed, check_number
-from samesame.stages.pairs.join import AllPairs
+from samesame.stages.pairs.join import AllPairs, Found
 from samesame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
 from samesame.stages.sketches.minhash import Signatures
 from samesame.stages.sketches.simhash import Codes
 from samesame.stages.texts.raw import Texts
 from samesame.stages.texts.stopwords import stop_words
 
-Rows = npt.NDArray[np.int64]
+__all__ = ["State", "beside", "decide", "join", "prepare", "steps"]
 
-__all__ = ["State", "decide", "join", "prepare", "steps"]
+Rows = npt.NDArray[np.int64]
 
 
 OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
@@ -62,6 +63,23 @@ class Steps(NamedTuple):
     deciding: Callable[[Greedy], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
     notes: tuple[str, ...] = ()  # what one must know to read the answer
+    floor: Fraction | None = None  # least Jaccard beside the measure
+    larger_first: bool = False  # larger sets stay: a container before what it contains
+    columns: Directions | None = None  # what pairs say beside their similarity
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """What pairs say beside their similarity."""
+        return self.columns.names if self.columns else ()
+
+    @property
+    def mirror(self) -> tuple[int, ...]:
+        """Which column each of them becomes when a and b change places."""
+        return self.columns.mirror if self.columns else ()
+
+    def bound(self, threshold: Fraction) -> Bound:
+        """The measure with a threshold."""
+        return measures.bound(self.measure, threshold, self.floor)
 
 
 def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
@@ -73,6 +91,18 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
             bound = measures.bound(measures.JACCARD, method.threshold)
             features = _sets(method, ready_items=ready_items)
             return Steps(features, bound.measure, counts=_count, keys=lambda counts: PrefixKeys(bound, counts))
+        case Containment():
+            measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
+            bound = measures.bound(measure, method.threshold, method.jaccard_floor)
+            return Steps(
+                _sets(method, ready_items=ready_items),
+                measure,
+                counts=_count,
+                keys=lambda counts: PrefixKeys(bound, counts, everything=True),
+                floor=method.jaccard_floor,
+                larger_first=True,
+                columns=Directions(),
+            )
         case MinHash():
             estimated = method.verify == "estimate"
             measure = measures.AGREEMENT if estimated else measures.JACCARD
@@ -90,7 +120,7 @@ class State:
     method: Method
     engine: Engine
     about: About  # of every document
-    best: npt.NDArray[np.int64]  # for each row the best row with equal features
+    best: Rows  # for each row the best row with equal features
     step: Steps
     num_against: int = 0
     num_keys: int = 0
@@ -117,7 +147,9 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
     with clock("identical"):
-        priority = ranks(keep, about.text_bytes, reading.order, reading.num_against)
+        sizes = about.sizes if step.larger_first else None
+        side = 0 if listing and step.larger_first else reading.num_against  # either may contain the other
+        priority = ranks(keep, about.text_bytes, reading.order, side, sizes)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
     state = State(method, engine, about, best, step, reading.num_against)
@@ -158,16 +190,14 @@ def _count(features: Any, num_items: int, engine: Engine) -> tuple[Any, ItemCoun
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:
     """Who is removed, and by which witness."""
     with clock("deciding"):
-        bound = measures.bound(state.step.measure, threshold)
-        rule = state.step.deciding(Greedy(bound, state.num_against, within))
+        rule = state.step.deciding(Greedy(state.step.bound(threshold), state.num_against, within))
         decided = state.engine.decide(state.meeting, rule) if state.meeting else NOBODY
         return inherit(decided, state.best, state.num_against, within=within)
 
 
 def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
     """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
-    bound = measures.bound(state.step.measure, threshold)
-    rule = state.step.joining(bound, groups.below(state.num_against))
+    rule = state.step.joining(state.step.bound(threshold), groups.below(state.num_against))
     total = groups.num_within()
     if state.meeting:
         sampled, times = state.engine.sample(state.meeting, rule)
@@ -175,9 +205,15 @@ def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterat
         for found in state.engine.join(state.meeting, rule):
             total += groups.num_between(found.a, found.b)
             check_number(total, most)
-            yield groups.between(found)
+            yield groups.between(found, beside(state, found))
     check_number(total, most)
     yield groups.within()
+
+
+def beside(state: State, found: Found) -> npt.NDArray[np.float64]:
+    """What pairs say beside their similarity: as many columns as the method's `Steps.columns` has names."""
+    columns = state.step.columns
+    return columns(found, state.about.sizes) if columns else np.zeros((0, found.a.size))
 
 
 def _texts(recipe: TextRecipe) -> Stage:

@@ -14,14 +14,19 @@ import pytest
 from samesame.cli.demo import KINDS
 from samesame.cli.main import commands
 from samesame.cli.options import METHODS, Option
-from samesame.methods import Digest, Jaccard, MinHash
+from samesame.methods import Containment, Digest, Jaccard, MinHash
 
 from .commands import run
 
-RECIPES = {"digest": Digest, "jaccard": Jaccard, "minhash": MinHash}
+RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash)}
 HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
 # Defaults that words say better than values.
-IN_WORDS = {"whitespace": "for chars yes, words no", "bands": "from recall", "rows": "from recall"}
+IN_WORDS = {
+    "whitespace": "for chars yes, words no",
+    "bands": "from recall",
+    "rows": "from recall",
+    "jaccard_floor": "any",
+}
 
 
 def settings(name):

@@ -70,7 +70,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             method=recipe,
             keep=given["keep"],
             against=given["against"] or None,
-            within=not given["no_within"],
+            within=False if given["no_within"] else None,
             progress=progress,
             **{
                 name: given[name]

@@ -31,7 +31,7 @@ __all__ = [
     "text",
 ]
 
-METHODS = ("jaccard", "minhash", "digest")
+METHODS = ("jaccard", "containment", "minhash", "digest")
 MEASURES = (
     "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "minhash", "indel",
     "levenshtein",
@@ -118,11 +118,20 @@ method = _options(
         "--method",
         type=click.Choice(METHODS),
         default="jaccard",
-        help="Exact join of sets of shingles; the same by sketches; identical documents.",
+        metavar="NAME",
+        help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
+        " sketches; digest: identical documents.",
         stands="jaccard",
     ),
     _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
     _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
+    _setting("--jaccard-floor", metavar="NUMBER", help="containment: least Jaccard as well.", stands="any"),
+    _setting(
+        "--remove",
+        type=click.Choice(("contained", "container")),
+        help="containment: what goes; container only with --against.",
+        stands="contained",
+    ),
     _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
     _setting(
         "--sketch",

@@ -3,22 +3,11 @@
 import numpy as np
 
 from samesame.kernels._jit import jit
+from samesame.kernels.sets import first_at_least
 
-__all__ = ["add_counts", "add_nibbles", "first_at_least", "look_up", "prefix_keys"]
+__all__ = ["add_counts", "add_nibbles", "look_up", "prefix_keys"]
 
 _FULL, _NIBBLE, _ONE = np.uint8(255), np.uint8(15), np.uint8(1)
-
-
-@jit
-def first_at_least(values, start, end, x):
-    """The first place in ascending values[start:end] that holds x or more."""
-    while start < end:
-        middle = (start + end) >> 1
-        if values[middle] < x:
-            start = middle + 1
-        else:
-            end = middle
-    return start
 
 
 @jit

@@ -2,19 +2,34 @@
 
 1. A score is a fraction num/den; num = -1 says "below the threshold", found as early as possible.
 2. The threshold is p/q with p, q ≤ 10**9; nothing is compared in floating point.
+3. `least_overlap` says how many items two sets must share; candidates are filtered by the same numbers as scored.
 """
 
 from typing import NamedTuple
 
 from samesame.kernels._jit import jit, popcount
-from samesame.kernels.sets import intersect_sorted, same_items
+from samesame.kernels.sets import intersect_small, intersect_sorted, same_items
 
-__all__ = ["AGREEMENT", "EQUAL", "HAMMING", "JACCARD", "Bound", "of_codes", "score", "score_pairs"]
+__all__ = [
+    "AGREEMENT",
+    "CONTAINER",
+    "CONTAINMENT",
+    "EQUAL",
+    "HAMMING",
+    "JACCARD",
+    "Bound",
+    "least_overlap",
+    "of_codes",
+    "score",
+    "score_pairs",
+]
 
 JACCARD = 0  # |A∩B| / |A∪B| ≥ p/q
 EQUAL = 1  # all items the same
 AGREEMENT = 2  # equal places of two signatures of one length, over that length
 HAMMING = 3  # equal bits of two codes, over all bits
+CONTAINMENT = 4  # |A∩B| / |A| ≥ p/q: how much of the first is in the second
+CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
 
 _KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 
@@ -25,11 +40,13 @@ def of_codes(kind: int, bits: int, k: int) -> int:
 
 
 class Bound(NamedTuple):
-    """A measure and the least value of it that counts, p/q."""
+    """A measure and the least value of it that counts, p/q; for containment also the least Jaccard, 0/1 for any."""
 
     measure: int
     p: int
     q: int
+    floor_p: int = 0
+    floor_q: int = 1
 
 
 @jit
@@ -42,11 +59,24 @@ def _distance(items, a, b, bits):
 
 
 @jit
-def score(measure, items, offsets, a, b, p, q):
+def least_overlap(bound, size_a, size_b, p, q):
+    """How many items sets of these sizes share at least, to reach p/q of a measure of overlap (and the floor)."""
+    if bound.measure == JACCARD:
+        return (p * (size_a + size_b) + p + q - 1) // (p + q)
+    size = size_a if bound.measure == CONTAINMENT else size_b
+    need = (p * size + q - 1) // q
+    if bound.floor_p == 0:
+        return need
+    p, q = bound.floor_p, bound.floor_q
+    return max(need, (p * (size_a + size_b) + p + q - 1) // (p + q))
+
+
+@jit
+def score(bound, items, offsets, a, b, p, q):
     """The similarity of documents a and b as (num, den), num = -1 if it is below p/q.
 
     Args:
-        measure: one of the constants above, or `of_codes`.
+        bound: a Bound; its p/q may be lower than the p/q that is asked for.
         items: uint64.
         offsets: int64; document i has items[offsets[i]:offsets[i + 1]].
         a: a document.
@@ -55,17 +85,20 @@ def score(measure, items, offsets, a, b, p, q):
         q: its denominator.
     """
     a0, a1, b0, b1 = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
-    total = a1 - a0 + b1 - b0
+    measure = bound.measure
     if measure == JACCARD:
-        need = (p * total + p + q - 1) // (p + q)
-        shared = intersect_sorted(items, a0, a1, b0, b1, need)
-        return shared, total - shared
+        shared = intersect_sorted(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
+        return shared, a1 - a0 + b1 - b0 - shared
     if measure == EQUAL:
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
     if measure & _KIND == HAMMING:
         bits = (measure >> 8) & 0xFF
         near = bits - _distance(items, a0, b0, bits)
         return (near, bits) if q * near >= p * bits else (-1, bits)
+    if measure == CONTAINMENT:
+        return intersect_small(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), a1 - a0
+    if measure == CONTAINER:
+        return intersect_small(items, b0, b1, a0, a1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), b1 - b0
     length = a1 - a0
     equal = 0
     for i in range(length):
@@ -74,11 +107,11 @@ def score(measure, items, offsets, a, b, p, q):
 
 
 @jit
-def score_pairs(measure, items, offsets, a, b, nums, dens):
+def score_pairs(bound, items, offsets, a, b, nums, dens):
     """The similarity of each pair of documents a[i], b[i] as nums[i] / dens[i], however low.
 
     Args:
-        measure: as for `score`.
+        bound: of which only the measure counts: its p and floor are 0.
         items: uint64.
         offsets: int64.
         a: int64, documents.
@@ -87,4 +120,4 @@ def score_pairs(measure, items, offsets, a, b, nums, dens):
         dens: int64; filled. 0 where both have no items.
     """
     for i in range(a.size):
-        nums[i], dens[i] = score(measure, items, offsets, a[i], b[i], 0, 1)
+        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], 0, 1)

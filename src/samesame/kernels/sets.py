@@ -8,7 +8,9 @@ from samesame.kernels.mixing import finish, mix
 __all__ = [
     "digest_set",
     "digest_sets",
+    "first_at_least",
     "intersect_across",
+    "intersect_small",
     "intersect_sorted",
     "mark_repeats",
     "same_items",
@@ -18,6 +20,7 @@ __all__ = [
 _K1 = np.uint64(0xD1B54A32D192ED03)
 _K2 = np.uint64(0x8CB92BA72F3D8DD7)
 _U64 = np.uint64(64)
+_MUCH = 16  # where a binary search a value costs less than a step a value of the other run
 
 
 @jit
@@ -144,6 +147,34 @@ def intersect_across(values, a, a_end, others, b, b_end, need):
                 return -1
             b += 1
     return shared if shared >= need else -1
+
+
+@jit
+def first_at_least(values, start, end, x):
+    """The first place in ascending values[start:end] that holds x or more."""
+    while start < end:
+        middle = (start + end) >> 1
+        if values[middle] < x:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@jit
+def intersect_small(values, a, a_end, b, b_end, need):
+    """As `intersect_sorted`, where the first run may be much shorter: then each of its values is looked up."""
+    size = a_end - a
+    if b_end - b < _MUCH * size:
+        return intersect_sorted(values, a, a_end, b, b_end, need)
+    slack = size - need
+    for i in range(a, a_end):
+        if slack < 0:
+            return -1
+        b = first_at_least(values, b, b_end, values[i])
+        if b == b_end or values[b] != values[i]:
+            slack -= 1
+    return need + slack if slack >= 0 else -1
 
 
 @jit

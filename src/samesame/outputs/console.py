@@ -50,6 +50,8 @@ def guarantee(stats: Stats) -> str:
     if stats.measure == "digest":
         what = "normalised texts" if recipe["normalise"] else "texts"
         return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
+    if recipe["method"] == "containment":
+        return _contained(stats, f"{_number(recipe['threshold'])} or more")
     least = f"Jaccard >= {_number(recipe['threshold'])}"
     if stats.measure == "estimated":
         return (
@@ -59,6 +61,18 @@ def guarantee(stats: Stats) -> str:
     if recipe["method"] == "jaccard":
         return f"exact: {_untouched(stats, least)}; {witness}."
     return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def _contained(stats: Stats, share: str) -> str:
+    floor = stats.recipe["jaccard_floor"]
+    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
+    if stats.measure == "container":
+        return (
+            f"exact: no kept document contains {share} of one of --against{also};"
+            " every removed one contains its witness so far, verified."
+        )
+    others = "another" if stats.recipe["within"] else "one of --against"
+    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
 
 
 def _untouched(stats: Stats, what: str) -> str:

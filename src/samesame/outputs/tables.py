@@ -4,7 +4,7 @@
 2. A document without an id is called `source:row`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "removed_table",
     "repeated_ids",
     "skipped_table",
+    "widened",
 ]
 
 Rows = npt.NDArray[np.int64]
@@ -111,6 +112,13 @@ def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float
     """Pairs of documents."""
     columns = [*names.of(a), *names.of(b), pa.array(similarity), _same(measure, a.size)]
     return pa.Table.from_arrays(columns, schema=PAIRS)
+
+
+def widened(table: pa.Table, columns: Mapping[str, npt.NDArray[np.float64]]) -> pa.Table:
+    """Pairs, and the columns that their method alone has (containment: a_in_b, b_in_a)."""
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    return table
 
 
 def skipped_table(skipped: Sequence[tuple[str, int | None, int | None, str]]) -> pa.Table:

@@ -58,7 +58,7 @@ class Greedy:
         fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
         members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
         removed = np.zeros(n, np.bool_)
-        shared = (*entries[1:], fill, *members, *meeting[1:], *self.bound)
+        shared = (*entries[1:], fill, *members, *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
         deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
         for low in range(protected, n, _BLOCK):

@@ -1,6 +1,6 @@
 """Priority: the total order that says which of two similar documents stays.
 
-1. The `against` side first, then the value of `keep`, then the order of reading.
+1. The `against` side first, then (for containment) larger sets, then the value of `keep`, then the order of reading.
 2. Nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
 """
 
@@ -40,7 +40,11 @@ class Keep:
 
 
 def ranks(
-    keep: Keep, text_bytes: npt.NDArray[np.int64], values: pa.ChunkedArray | None, num_against: int
+    keep: Keep,
+    text_bytes: npt.NDArray[np.int64],
+    values: pa.ChunkedArray | None,
+    num_against: int,
+    sizes: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int64]:
     """For each row its place in the order of priority, 0 the most worth keeping.
 
@@ -49,10 +53,12 @@ def ranks(
         text_bytes: of each row.
         values: the policy's column, where it has one.
         num_against: rows below this number are the `against` side.
+        sizes: of the sets, where larger ones come before what they may contain.
     """
     rows = np.arange(text_bytes.size)
     side = (rows >= num_against).astype(np.int8)
-    order = np.lexsort((_within_side(keep, text_bytes, values), side))
+    smaller = np.zeros(rows.size, np.int64) if sizes is None else -sizes
+    order = np.lexsort((_within_side(keep, text_bytes, values), smaller, side))
     out = np.empty(rows.size, np.int64)
     out[order] = rows
     return out

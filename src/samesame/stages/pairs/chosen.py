@@ -30,7 +30,7 @@ class Features:
         """The Jaccard similarity of rows a[i] and b[i]."""
         nums, dens = np.empty(a.size, np.int64), np.empty(a.size, np.int64)
         pairs = arrow.frozen(a), arrow.frozen(b)
-        scores.score_pairs(scores.JACCARD, self.items, self.offsets, *pairs, nums, dens)
+        scores.score_pairs(scores.Bound(scores.JACCARD, 0, 1), self.items, self.offsets, *pairs, nums, dens)
         return nums / np.maximum(dens, 1)
 
 

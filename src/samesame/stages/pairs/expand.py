@@ -3,6 +3,7 @@
 1. `all`: every document of one group with every one of the other, and all pairs within a group.
 2. `star`: groups are represented by their best document, and within a group only it is paired with the others.
 3. Numbers are predicted before anything is filled.
+4. What else is said of a pair follows it: columns about a and about b change places when a and b do.
 """
 
 from dataclasses import dataclass
@@ -21,19 +22,27 @@ Rows = npt.NDArray[np.int64]
 
 
 class Listed(NamedTuple):
-    """Pairs of documents: rows a < b, ascending, with similarities."""
+    """Pairs of documents: rows a < b, ascending, with similarities, and further columns as a method has them."""
 
     a: Rows
     b: Rows
     similarity: npt.NDArray[np.float64]
+    columns: npt.NDArray[np.float64]  # [columns, pairs]
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Documents with equal features: best[row] is the representative of row."""
+    """Documents with equal features.
+
+    Attributes:
+        best: best[row] is the representative of row.
+        star: whether groups are written as stars.
+        mirror: of the further columns of pairs, which one each becomes when a and b change places.
+    """
 
     best: Rows
     star: bool = False
+    mirror: tuple[int, ...] = ()
 
     @cached_property
     def sizes(self) -> Rows:
@@ -62,11 +71,11 @@ class Groups:
         """Pairs of documents behind pairs of representatives."""
         return a.size if self.star else int((self.sizes[a] * self.sizes[b]).sum())
 
-    def between(self, found: Found) -> Listed:
+    def between(self, found: Found, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
         similarity = found.nums / found.dens
         if self.star:
-            return _ordered(found.a, found.b, similarity)
+            return self._ordered(found.a, found.b, similarity, columns)
         order, starts = self._members
         across = self.sizes[found.b]
         times = self.sizes[found.a] * across
@@ -74,13 +83,13 @@ class Groups:
         nth = np.arange(which.size) - np.repeat(np.cumsum(times) - times, times)
         a = order[starts[found.a[which]] + nth // across[which]]
         b = order[starts[found.b[which]] + nth % across[which]]
-        return _ordered(a, b, similarity[which])
+        return self._ordered(a, b, similarity[which], columns[:, which])
 
     def within(self) -> Listed:
         """The pairs of documents with equal features."""
         copies = np.flatnonzero(self.best != np.arange(self.best.size))
         if self.star:
-            return _ordered(self.best[copies], copies, np.ones(copies.size))
+            return self._equal(self.best[copies], copies)
         order, starts = self._members
         leaders = np.flatnonzero(self.sizes > 1)
         rows = np.concatenate([order[starts[x] : starts[x] + self.sizes[x]] for x in leaders] or [copies])
@@ -91,7 +100,17 @@ class Groups:
         later = sizes - nth - 1  # members behind each member of its group
         a = np.repeat(np.arange(rows.size), later)
         b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(later) - later, later)
-        return _ordered(rows[a], rows[b], np.ones(a.size))
+        return self._equal(rows[a], rows[b])
+
+    def _equal(self, a: Rows, b: Rows) -> Listed:
+        """Pairs of equals: every share is 1."""
+        return self._ordered(a, b, np.ones(a.size), np.ones((len(self.mirror), a.size)))
+
+    def _ordered(
+        self, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]
+    ) -> Listed:
+        turned = np.where(a > b, columns[list(self.mirror)], columns)
+        return Listed(np.minimum(a, b), np.maximum(a, b), similarity, turned)
 
 
 def check_number(number: float, most: int) -> None:
@@ -101,7 +120,3 @@ def check_number(number: float, most: int) -> None:
             f"about {number:,.0f} pairs or more: above max_pairs={most:,}",
             hint="Raise max_pairs, raise the threshold, or write groups of identical documents as a star.",
         )
-
-
-def _ordered(a: Rows, b: Rows, similarity: npt.NDArray[np.float64]) -> Listed:
-    return Listed(np.minimum(a, b), np.maximum(a, b), similarity)

@@ -31,7 +31,7 @@ class Found(NamedTuple):
     b: Rows
     nums: Rows
     dens: Rows
-    num_verified: int
+    num_verified: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class AllPairs:
         fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
         members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
         buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
-        return (*entries[1:], fill, *members, *meeting[1:], *self.bound)
+        return (*entries[1:], fill, *members, *meeting[1:], self.bound)
 
 
 def _in_rows(piece: Found, rows: Rows) -> Found:

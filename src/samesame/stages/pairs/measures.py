@@ -5,9 +5,20 @@ from fractions import Fraction
 from samesame.kernels import scores
 from samesame.kernels.scores import Bound
 
-__all__ = ["AGREEMENT", "EQUAL", "JACCARD", "LARGEST", "bound", "codes", "fraction_at_least"]
+__all__ = [
+    "AGREEMENT",
+    "CONTAINER",
+    "CONTAINMENT",
+    "EQUAL",
+    "JACCARD",
+    "LARGEST",
+    "bound",
+    "codes",
+    "fraction_at_least",
+]
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
+CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
 _CODES: dict[str | None, int] = {None: scores.HAMMING}
 LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
 
@@ -17,10 +28,11 @@ def codes(confirm: str | None, bits: int, k: int) -> int:
     return scores.of_codes(_CODES[confirm], bits, k)
 
 
-def bound(measure: int, threshold: Fraction) -> Bound:
-    """The bound for a threshold: the same decisions, with a denominator that kernels can take."""
+def bound(measure: int, threshold: Fraction, floor: Fraction | None = None) -> Bound:
+    """The bound for a threshold: the same decisions, with denominators that kernels can take."""
     exact = fraction_at_least(threshold, LARGEST)
-    return Bound(measure, exact.numerator, exact.denominator)
+    least = fraction_at_least(floor, LARGEST) if floor else Fraction(0)
+    return Bound(measure, exact.numerator, exact.denominator, least.numerator, least.denominator)
 
 
 def fraction_at_least(value: Fraction, largest: int) -> Fraction:

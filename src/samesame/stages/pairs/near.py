@@ -73,7 +73,7 @@ class NearCodes:
     def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> Found:
         nums, dens = np.empty(packed.size, np.int64), np.empty(packed.size, np.int64)
         a, b = docs[(packed >> _U32).view(np.int64)], docs[(packed & _LOW32).view(np.int64)]
-        deciding.verify_pairs(a, b, *meeting[1:], *self.bound, nums, dens)
+        deciding.verify_pairs(a, b, *meeting[1:], self.bound, nums, dens)
         good = nums >= 0
         one, other = meeting.entries.rows[a[good]], meeting.entries.rows[b[good]]
         return Found(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], packed.size)
