@@ -120,13 +120,14 @@ SKETCHES = pa.schema(
     ]
 )
 
-# place: where in the row's order of keys this one stands; size: the number of the row's items.
+# place: where in the row's order of keys this one stands (-1: there is no order).
+# probes: 1 if a pair may begin here: of two documents that share a key, one at least must probe.
 KEYS = pa.schema(
     [
         pa.field("key", pa.int64(), nullable=False),
         pa.field("row", pa.int64(), nullable=False),
         pa.field("place", pa.int32(), nullable=False),
-        pa.field("size", pa.int32(), nullable=False),
+        pa.field("probes", pa.uint8(), nullable=False),
     ]
 )
 

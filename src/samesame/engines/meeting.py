@@ -29,34 +29,34 @@ Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
 
 def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
     """Entries of the keys that more than one document has."""
-    ends, (all_keys, all_rows, all_places) = _deal(keys, space)
+    ends, columns = _deal(keys, space)
     shared = each(
         pairwise(ends),
-        lambda part: _shared(*(column[part[0] : part[1]] for column in (all_keys, all_rows, all_places))),
+        lambda part: _shared(*(column[part[0] : part[1]] for column in columns)),
     )
     rows, places, buckets, num_buckets = _concatenate(list(shared))
     return _renumber(rows, places, buckets, num_buckets, ranks)
 
 
-def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, Any, Any]]:
+def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
     """All entries, dealt to parts by the top bits of the key: (ends of the parts, columns)."""
     counts = np.zeros(_PARTS + 1, np.int64)
     for batch in keys():
         kernel.count_parts(arrow.unsigned(arrow.ints(batch.column("key"))), _SHIFT, counts)
     ends = np.cumsum(counts)
     size = int(ends[-1])
-    out = space.array(size, np.uint64), space.array(size, np.int64), space.array(size, np.int32)
+    out = [space.array(size, kind) for kind in (np.uint64, np.int64, np.int32, np.uint8)]
     at = ends[:-1].copy()
     for batch in keys():
-        hashes, rows, places = (arrow.ints(batch.column(name)) for name in ("key", "row", "place"))
-        kernel.deal(arrow.unsigned(hashes), rows, places, _SHIFT, at, *out)
-    return ends, out
+        hashes, *others = (arrow.ints(batch.column(name)) for name in ("key", "row", "place", "probes"))
+        kernel.deal(arrow.unsigned(hashes), *others, _SHIFT, at, *out)
+    return ends, tuple(out)
 
 
-def _shared(keys: Any, rows: Any, places: Any) -> tuple[Rows, Int32s, Rows, int]:
+def _shared(keys: Any, rows: Any, places: Any, probes: Any) -> tuple[Rows, Int32s, Rows, int]:
     order = np.argsort(keys)
     out = np.empty(keys.size, np.int64), np.empty(keys.size, np.int32), np.empty(keys.size, np.int64)
-    filled, num_buckets = kernel.mark_shared(keys, order, rows, places, *out)
+    filled, num_buckets = kernel.mark_shared(keys, order, rows, places, probes, *out)
     return out[0][:filled].copy(), out[1][:filled].copy(), out[2][:filled].copy(), num_buckets
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "order_entries",
 ]
 
+_NO = np.uint8(0)
 _U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -61,7 +62,7 @@ def count_parts(keys, shift, counts):
 
 
 @jit
-def deal(keys, rows, places, shift, at, out_keys, out_rows, out_places):
+def deal(keys, rows, places, probes, shift, at, out_keys, out_rows, out_places, out_probes):
     """Copy each entry to the next free slot of its part, at[key >> shift]."""
     for i in range(keys.size):
         part = np.int64(keys[i] >> shift)
@@ -70,13 +71,15 @@ def deal(keys, rows, places, shift, at, out_keys, out_rows, out_places):
         out_keys[j] = keys[i]
         out_rows[j] = rows[i]
         out_places[j] = places[i]
+        out_probes[j] = probes[i]
 
 
 @jit
-def mark_shared(keys, order, rows, places, out_rows, out_places, out_buckets):
-    """Of entries in the order of their keys, those whose key stands more than once; buckets are numbered from 0.
+def mark_shared(keys, order, rows, places, probes, out_rows, out_places, out_buckets):
+    """Of entries in the order of their keys, those whose key stands more than once and where a pair may begin.
 
-    Returns (entries, buckets).
+    Buckets are numbered from 0. What all documents share is no rare item of any: without the second condition
+    100,000 keepers with the same boilerplate would all meet in it, to no end. Returns (entries, buckets).
     """
     filled = 0
     bucket = 0
@@ -84,9 +87,11 @@ def mark_shared(keys, order, rows, places, out_rows, out_places, out_buckets):
     i = 0
     while i < n:
         j = i + 1
+        begins = probes[order[i]] != _NO
         while j < n and keys[order[j]] == keys[order[i]]:
+            begins = begins or probes[order[j]] != _NO
             j += 1
-        if j - i > 1:
+        if j - i > 1 and begins:
             for k in range(i, j):
                 out_rows[filled] = rows[order[k]]
                 out_places[filled] = places[order[k]]

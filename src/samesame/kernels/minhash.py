@@ -82,30 +82,22 @@ def _multiply_mod(a, x):
 
 
 @jit
-def band_keys(signatures, rows, sizes, chosen, keys, key_rows, key_places, key_sizes):
-    """One key for each band of each non-empty signature; returns their number.
+def band_keys(signatures, rows, chosen, keys, key_rows):
+    """One key for each band of each signature.
 
     Args:
         signatures: uint64[n, m].
         rows: int64[n].
-        sizes: int64[n], items of the set: 0 has no keys.
         chosen: int64[bands, r], which values make up each band.
         keys: uint64[n · bands], filled; the number of the band is hashed in.
         key_rows: int64, filled.
-        key_places: int32, filled with -1: the order of bands says nothing about overlap.
-        key_sizes: int32, filled.
     """
     filled = 0
     for i in range(rows.size):
-        if sizes[i] == 0:
-            continue
         for band in range(chosen.shape[0]):
             h = mix(np.uint64(band + 1) * _K1, _K2)
             for j in range(chosen.shape[1]):
                 h = mix(h ^ signatures[i, chosen[band, j]], _K1)
             keys[filled] = finish(h)
             key_rows[filled] = rows[i]
-            key_places[filled] = -1
-            key_sizes[filled] = sizes[i]
             filled += 1
-    return filled

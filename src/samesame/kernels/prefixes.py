@@ -58,7 +58,7 @@ def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts,
 
 
 @jit
-def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everything, keys, key_rows, places, sizes):
+def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everything, keys, key_rows, places, probes):
     """The keys of each set for a threshold of p/q; returns their number.
 
     The order of a set is by (count, hash). Of n items the first n - ceil(p·n/q) + 1 are its prefix; those of
@@ -77,7 +77,8 @@ def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everythin
         keys: uint64, as many as items; filled.
         key_rows: int64, the same.
         places: int32, the place in the order.
-        sizes: int32, the number of items of the set.
+        probes: uint8, whether a pair may begin here: a set that is the smaller of a pair shares one of its first
+            n - ceil(2p·n/(p + q)) + 1 items (AllPairs' shorter prefix); one that is contained, one of its prefix.
     """
     filled = 0
     starts = np.zeros(257, np.int64)
@@ -85,6 +86,7 @@ def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everythin
         start, n = begins[i], ends[i] - begins[i]
         count_start = count_begins[i]
         length = n if everything else n - (p * n + q - 1) // q + 1
+        short = n - (p * n + q - 1) // q if everything else n - (2 * p * n + p + q - 1) // (p + q)
         num_alone = np.int64(0)
         for j in range(count_start, count_start + n):
             num_alone += np.int64(counts[j] <= _ONE)
@@ -108,6 +110,6 @@ def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everythin
             keys[at] = items[start + j]
             key_rows[at] = rows[i]
             places[at] = place
-            sizes[at] = n
+            probes[at] = place <= short
         filled += length - num_alone
     return filled

@@ -103,15 +103,10 @@ class BandKeys:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of SKETCHES."""
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        sizes = lists.sizes
         signatures = lists.items[lists.starts[0] : lists.ends[-1]] if rows.size else lists.items[:0]
-        m = self.recipe.num_perm
-        present = sizes > 0
-        most = int(present.sum()) * self.chosen.shape[0]
-        keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
-        places, key_sizes = np.empty(most, np.int32), np.empty(most, np.int32)
-        minhash.band_keys(
-            signatures.reshape(-1, m), rows[present], sizes[present], self.chosen, keys, key_rows, places, key_sizes
-        )
-        columns = (keys.view(np.int64), key_rows, places, key_sizes)
+        present = rows[lists.sizes > 0]
+        total = present.size * self.chosen.shape[0]
+        keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
+        minhash.band_keys(signatures.reshape(-1, self.recipe.num_perm), present, self.chosen, keys, key_rows)
+        columns = (keys.view(np.int64), key_rows, np.full(total, -1, np.int32), np.ones(total, np.uint8))
         return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)

@@ -100,8 +100,8 @@ class HeaderKeys:
         keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
         items = arrow.lists(batch.column("items")).items
         kernel.header_keys(items, starts, self.tables, self._salts, rows, keys, key_rows)
-        places, sizes = np.full(total, -1, np.int32), np.zeros(total, np.int32)
-        columns = (keys.view(np.int64), key_rows, places, sizes)
+        places, probes = np.full(total, -1, np.int32), np.ones(total, np.uint8)
+        columns = (keys.view(np.int64), key_rows, places, probes)
         return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
 
 

@@ -153,10 +153,10 @@ class PrefixKeys:
             counts = np.zeros(most, np.uint8)
             self.counts.fill(lists, counts, starts)
         keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
-        places, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
+        places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
         filled = prefixes.prefix_keys(
             *lists, arrow.frozen(counts), starts, rows, self.bound.p, self.bound.q, self.everything,
-            keys, key_rows, places, sizes,
+            keys, key_rows, places, probes,
         )  # fmt: skip
-        columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], sizes[:filled])
+        columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], probes[:filled])
         return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)
