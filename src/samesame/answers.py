@@ -57,7 +57,7 @@ class Run:
     @property
     def num_ignored(self) -> int:
         """How many files of folders and patterns are of no known format."""
-        return sum(getattr(side, "num_ignored", 0) for side in (self.reading.parts, self.reading.against))
+        return self.reading.num_ignored
 
     @property
     def unreadable(self) -> dict[str, list[int]]:
@@ -93,13 +93,13 @@ class Run:
         """What is known before anything is decided."""
         about, best = self.state.about, self.state.best
         entries = self.state.meeting.entries if self.state.meeting else None
-        sizes = [part.size_bytes() for part in self.reading.all_parts]
         return Stats(
             documents=about.sizes.size + self.reading.num_unread,
             unread=self.reading.num_unread,
             against=self.reading.num_against,
             text_bytes=int(about.text_bytes.sum()),
             skipped=len(self.reading.skipped),
+            ignored=self.num_ignored,
             empty=int((about.sizes == 0).sum()),
             bare=int(((about.num_tokens == 0) & (about.sizes > 0)).sum()) if self.measure != "digest" else 0,
             repeated_ids=tables.repeated_ids(self.reading.origins),
@@ -111,7 +111,7 @@ class Run:
             notes=self.state.step.notes,
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
-            bytes_read=None if None in sizes else sum(size for size in sizes if size is not None),
+            bytes_read=self.reading.size_bytes,
             recipe={**self.state.method.record(), **self.settings},
             versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )

@@ -140,7 +140,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
 ) -> State:
     """Read all documents, and bring together those that share a key."""
     step = steps(method, ready_items=ready_items, listing=listing)
-    with clock("features"):
+    with clock("features", reading.size_bytes):
         flow = engine.load(reading)
         for stage in step.features:
             flow = engine.map(flow, stage)

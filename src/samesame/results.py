@@ -76,6 +76,7 @@ class Stats:
         text_bytes: UTF-8 bytes of their texts.
         unread: of these, files that equal no other by size or samples, and were not read.
         skipped: records that could not be read.
+        ignored: files of folders and patterns that are of no known format.
         empty: null or empty texts: never near-duplicates, never removed.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         repeated_ids: documents whose id another document before them has.
@@ -104,6 +105,7 @@ class Stats:
     text_bytes: int = 0
     unread: int = 0
     skipped: int = 0
+    ignored: int = 0
     empty: int = 0
     bare: int = 0
     repeated_ids: int = 0

@@ -7,7 +7,9 @@ from samesame.kernels.sets import first_at_least
 
 __all__ = ["add_counts", "add_nibbles", "look_up", "prefix_keys"]
 
-_FULL, _NIBBLE, _ONE = np.uint8(255), np.uint8(15), np.uint8(1)
+_FULL, _ONE = np.uint8(255), np.uint8(1)
+_U1, _U2, _U15 = np.uint64(1), np.uint64(2), np.uint64(15)
+_STRETCH = 1 << 21  # slots: their counters stay in cache
 
 
 @jit
@@ -15,46 +17,67 @@ def add_counts(items, starts, ends, base, shift, low, high, table):
     """Add one for each item whose slot, (item - base) >> shift, is in [low, high); counters stop at 255.
 
     Callers that give disjoint ranges may run at once on one table: no increment is lost, which would lose pairs.
+    The slots are gone through in stretches that stay in cache, with a cursor for each set: a third faster.
     """
-    first = base + (np.uint64(low) << shift)
+    at = np.empty(starts.size, np.int64)
     for i in range(starts.size):
-        end = ends[i]
-        for j in range(first_at_least(items, starts[i], end, first), end):
-            slot = np.int64((items[j] - base) >> shift)
-            if slot >= high:
-                break
-            count = table[slot]
-            if count != _FULL:
-                table[slot] = count + _ONE
+        at[i] = first_at_least(items, starts[i], ends[i], base + (np.uint64(low) << shift))
+    for stretch in range(low, high, _STRETCH):
+        stop = np.uint64(min(stretch + _STRETCH, high))
+        for i in range(starts.size):
+            j, end = at[i], ends[i]
+            while j < end:
+                slot = (items[j] - base) >> shift
+                if slot >= stop:
+                    break
+                count = table[slot]
+                table[slot] = count + np.uint8(count != _FULL)
+                j += 1
+            at[i] = j
 
 
 @jit
 def add_nibbles(items, starts, ends, base, shift, low, high, table):
     """The same with two slots in a byte, whose counters stop at 15; ranges must begin and end at even slots."""
-    first = base + (np.uint64(low) << shift)
+    at = np.empty(starts.size, np.int64)
     for i in range(starts.size):
-        end = ends[i]
-        for j in range(first_at_least(items, starts[i], end, first), end):
-            slot = np.int64((items[j] - base) >> shift)
-            if slot >= high:
-                break
-            lift = np.uint8((slot & 1) << 2)
-            count = table[slot >> 1]
-            if (count >> lift) & _NIBBLE != _NIBBLE:
-                table[slot >> 1] = count + (_ONE << lift)
+        at[i] = first_at_least(items, starts[i], ends[i], base + (np.uint64(low) << shift))
+    for stretch in range(low, high, _STRETCH):
+        stop = np.uint64(min(stretch + _STRETCH, high))
+        for i in range(starts.size):
+            j, end = at[i], ends[i]
+            while j < end:
+                slot = (items[j] - base) >> shift
+                if slot >= stop:
+                    break
+                lift = (slot & _U1) << _U2
+                count = np.uint64(table[slot >> _U1])
+                room = np.uint64((count >> lift) & _U15 != _U15)
+                table[slot >> _U1] = np.uint8(count + (room << lift))
+                j += 1
+            at[i] = j
 
 
 @jit
 def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts, count_starts):
     """Write the count of each item whose slot is in the table; that of item j of set i to count_starts[i] + j."""
+    at = np.empty(starts.size, np.int64)
     for i in range(starts.size):
-        start, end = starts[i], ends[i]
-        for j in range(first_at_least(items, start, end, base), end):
-            slot = np.int64((items[j] - base) >> shift)
-            if slot >= num_slots:
-                break
-            half = (table[slot >> 1] >> np.uint8((slot & 1) << 2)) & _NIBBLE if nibbles else _NIBBLE
-            counts[count_starts[i] + j - start] = half if nibbles else table[slot]
+        at[i] = first_at_least(items, starts[i], ends[i], base)
+    for stretch in range(0, num_slots, _STRETCH):
+        stop = np.uint64(min(stretch + _STRETCH, num_slots))
+        for i in range(starts.size):
+            j, end, lift = at[i], ends[i], count_starts[i] - starts[i]
+            while j < end:
+                slot = (items[j] - base) >> shift
+                if slot >= stop:
+                    break
+                if nibbles:
+                    counts[j + lift] = np.uint8((np.uint64(table[slot >> _U1]) >> ((slot & _U1) << _U2)) & _U15)
+                else:
+                    counts[j + lift] = table[slot]
+                j += 1
+            at[i] = j
 
 
 @jit

@@ -263,9 +263,10 @@ def _refuse_columns(columns: Columns, root: str) -> None:
 def _spooled(stdin: BinaryIO, *, strict: bool) -> Part:
     """Standard input, in a temporary file that goes when the part does."""
     handle, path = tempfile.mkstemp(suffix=".jsonl", prefix="samesame-")
+    spool = _Spool(path)  # before anything is read: reading may be interrupted
     with os.fdopen(handle, "wb") as out:
         shutil.copyfileobj(stdin, out)
-    return JsonLines(File(path), name="-", target="stdin.jsonl", strict=strict, spool=_Spool(path))
+    return JsonLines(File(path), name="-", target="stdin.jsonl", strict=strict, spool=spool)
 
 
 class _Spool:

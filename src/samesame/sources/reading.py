@@ -60,6 +60,17 @@ class Reading:
         return [*self.against, *self.parts]
 
     @property
+    def size_bytes(self) -> int | None:
+        """Bytes on disk of all parts, where all are known."""
+        sizes = [part.size_bytes() for part in self.all_parts]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def num_ignored(self) -> int:
+        """Files of folders and patterns that are of no known format."""
+        return sum(getattr(side, "num_ignored", 0) for side in (self.parts, self.against))
+
+    @property
     def origins(self) -> pa.Table:
         """ORIGINS of all documents, by row."""
         return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)
@@ -88,7 +99,9 @@ class Reading:
 
     def _skip(self, skipped: Skipped) -> None:
         if self.strict:
-            place = skipped.source if skipped.line is None else f"{skipped.source}, line {skipped.line}"
+            line = "" if skipped.line is None else f", line {skipped.line}"
+            record = "" if line or skipped.position is None else f", record {skipped.position}"
+            place = f"{skipped.source}{line}{record}"
             raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
         self.skipped.append(skipped)
 

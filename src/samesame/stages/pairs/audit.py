@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.stats import beta, binom
 
 from samesame import arrow
 from samesame.kernels import auditing
@@ -38,6 +37,8 @@ def share(num: int, of: int) -> Share | None:
     >>> [round(x, 3) for x in share(973, 1000)[:3]]
     [0.973, 0.961, 0.982]
     """
+    from scipy.stats import beta  # noqa: PLC0415  (half a second, which only an audited run should take)
+
     if of == 0:
         return None
     low = float(beta.ppf(0.025, num, of - num + 1)) if num else 0.0
@@ -51,6 +52,8 @@ def num_probes(threshold: float) -> tuple[int, int]:
     >>> num_probes(0.8)
     (16, 4)
     """
+    from scipy.stats import binom  # noqa: PLC0415  (as above)
+
     items = 16
     while binom.cdf(_HITS - 1, items, threshold) > _OVERLOOKED:
         items += 1
