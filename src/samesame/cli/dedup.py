@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from samesame.cli import options
+from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
@@ -42,6 +43,7 @@ _NEEDS_OUTPUT = {
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
+@options.auditing
 @options.room
 @options.running
 @click.pass_context
@@ -71,6 +73,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             keep=given["keep"],
             against=given["against"] or None,
             within=False if given["no_within"] else None,
+            audit=asked(given),
             progress=progress,
             **{
                 name: given[name]
@@ -90,7 +93,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             report.examples(found.examples())
         elif directory is not None:
             report.written(directory)
-    return 3 if stats.skipped else 0
+    return outcome(stats, given["require_recall"])
 
 
 def _check(given: dict[str, Any]) -> None:

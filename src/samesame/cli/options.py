@@ -17,6 +17,7 @@ __all__ = [
     "WHOLE",
     "Command",
     "Option",
+    "auditing",
     "comparing",
     "deciding",
     "explaining",
@@ -195,6 +196,23 @@ deciding = _options(
         stands="first",
     ),
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
+)
+
+auditing = _options(
+    "Deciding",
+    spec(
+        "--audit/--no-audit",
+        default=None,
+        help="Measure recall on a sample of the run itself.",
+        stands="if the method may miss pairs",
+    ),
+    spec(
+        "--require-recall",
+        type=click.FloatRange(0, 1),
+        metavar="NUMBER",
+        help="Exit with 4 if the measured recall is below.",
+        stands="none",
+    ),
 )
 
 planning = _options(

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from samesame.cli import options
+from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
@@ -31,6 +32,7 @@ __all__ = ["pairs"]
     ),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
+@options.auditing
 @options.room
 @options.running
 @click.pass_context
@@ -67,6 +69,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
             given["sources"],
             method=recipe,
             against=given["against"] or None,
+            audit=asked(given),
             progress=progress,
             **{name: given[name] for name in names},
         )
@@ -81,7 +84,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         report.pairs(found.stats, found.table.num_rows, found.skipped, found.num_ignored)
         if path not in (None, "-"):
             report.written(path)
-    return 3 if found.stats.skipped else 0
+    return outcome(found.stats, given["require_recall"])
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from rich.text import Text
 from samesame.outputs.progress import watched
 from samesame.results import Stats
 
-__all__ = ["Report", "print_json", "watched", "window"]
+__all__ = ["Report", "measured", "print_json", "watched", "window"]
 
 _MOST_COLUMNS = 100
 _COLOURS = {"-": "red", "+": "green"}
@@ -61,6 +61,33 @@ def guarantee(stats: Stats) -> str:
     if recipe["method"] == "jaccard":
         return f"exact: {_untouched(stats, least)}; {witness}."
     return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def measured(audit: Mapping[str, Any]) -> str:
+    """What the audit found, in a line.
+
+    >>> measured({"threshold": 0.8, "sampled": 10, "with_partner": 0, "key_recall": None, "residual": None})
+    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
+    """
+    least = f"Jaccard >= {audit['threshold']:g}"
+    if audit["key_recall"] is None:
+        return (
+            f"none of {audit['sampled']:,} sampled documents has a true near-duplicate ({least}):"
+            " nothing can be said of recall."
+        )
+    asked = f"{audit['with_partner']:,} of {audit['sampled']:,} sampled documents"
+    recall = f"recall ({least}) {_percent(audit['key_recall'])}"
+    parts = [f"{recall} (audit: {asked} have a true near-duplicate)"]
+    if audit["residual"] is not None:
+        parts.append(f"residual duplicates {_percent(audit['residual'])}")
+    if audit["precision"] is not None:
+        parts.append(f"precision {_percent(audit['precision'])}")
+    return "; ".join(parts) + "."
+
+
+def _percent(share: Mapping[str, Any]) -> str:
+    low, high = 100 * share["low"], 100 * share["high"]
+    return f"{100 * share['value']:.4g} % [{low:.4g}, {high:.4g}]"
 
 
 def _contained(stats: Stats, share: str) -> str:
@@ -120,12 +147,16 @@ class Report:
             self.line(f"  largest: {self._largest(stats)}")
         self._remarks(stats, skipped, num_ignored)
         self.line(f"Guarantee: {guarantee(stats)}")
+        if stats.audit:
+            self.line(f"Measured: {measured(stats.audit)}")
 
     def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, num_ignored: int) -> None:
         """What a run of pairs found."""
         self._counts(stats)
         self._row("pairs", num_pairs, _pairs_of(stats))
         self._remarks(stats, skipped, num_ignored)
+        if stats.audit:
+            self.line(f"Measured: {measured(stats.audit)}")
 
     def written(self, directory: str) -> None:
         """Where it is."""
