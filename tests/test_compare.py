@@ -13,6 +13,7 @@ from samesame.questions import DECIDING, compare
 from tests.oracle.measures import containment, jaccard
 from tests.oracle.passages import common_runs, covered
 from tests.oracle.shingles import features
+from tests.oracle.simhash import FUNCTIONS, code_of, features_of
 from tests.oracle.tokens import tokens
 
 ROSE = "a rose is a rose is a rose"
@@ -76,13 +77,15 @@ def test_it_is_symmetric(a, b):
 @given(text=TEXTS)
 def test_a_text_is_its_own_near_duplicate_unless_it_is_empty(text):
     """At any threshold, by any measure; marks without a word are a copy of their like."""
-    assert [bool(text)] * len(DECIDING) == [compare(text, text, measure=name, threshold=1).similar for name in DECIDING]
+    assert [bool(text)] * len(DECIDING) == [
+        compare(text, text, measure=name, threshold=1, clusters=[]).similar for name in DECIDING
+    ]
 
 
 def test_texts_without_words_resemble_nothing_else():
     """No measure makes near-duplicates of marks, or of an empty text."""
-    assert not any(compare("***", "!!!", measure=name, threshold="0.01").similar for name in DECIDING)
-    assert not any(compare("", "a", measure=name, threshold="0.01").similar for name in DECIDING)
+    assert not any(compare("***", "!!!", measure=name, threshold="0.01", clusters=[]).similar for name in DECIDING)
+    assert not any(compare("", "a", measure=name, threshold="0.01", clusters=[]).similar for name in DECIDING)
 
 
 def test_the_worked_rose():
@@ -147,3 +150,52 @@ def test_bad_settings_name_their_values(settings, message):
     """Errors of the caller."""
     with pytest.raises(ss.ConfigError, match=message):
         compare("a", "b", **settings)
+
+
+@given(a=TEXTS, b=TEXTS, unit=st.sampled_from(["words", "chars"]))
+def test_the_distance_of_codes_is_the_oracles(a, b, unit):
+    """Of words (of shingles, where characters count), 64 bits; a text without tokens has none."""
+    size = 1 if unit == "words" else 3
+    measured = compare(a, b, method=ss.Jaccard(unit=unit, shingle_size=size))["simhash"]
+    features = [dict.fromkeys(features_of(text, unit=unit, size=size), 1) for text in (a, b)]
+    codes = [code_of(weights, lambda feature: FUNCTIONS["xxh3"](feature.encode(), 64), 64) for weights in features]
+    distance = (codes[0] ^ codes[1]).bit_count()
+    assert (distance if all(features) else None) == measured.distance
+    assert (1 - Fraction(distance, 64) if all(features) else int(a == b)) == measured.similarity
+
+
+def test_the_worked_codes_differ_in_one_bit():
+    """Two foxes, four bits: 1101 and 1111 (printed as 0111); the recipe's own k decides."""
+    table = {
+        "the": 0b1101, "quick": 0b1010, "brown": 0b1001, "fox": 0b1111, "jumps": 0b0110, "over": 0b1011,
+        "lazy": 0b1100, "dog": 0b0101, "fast": 0b0011, "a": 0b0111,
+    }  # fmt: skip
+    foxes = ["the quick brown fox jumps over the lazy dog", "the fast brown fox jumps over a lazy dog"]
+    for k, similar in ((0, False), (1, True)):
+        found = compare(*foxes, method=ss.SimHash(bits=4, table=table, weights="tf", k=k), measure="simhash")
+        assert (1, Fraction(3, 4), similar) == (found["simhash"].distance, found["simhash"].similarity, found.similar)
+
+
+def test_the_worked_clusters():
+    """Items as words: A touches C1 and C3, B all four clusters; five items of ten."""
+    one, other = "i0 i1 i2 i5 i6", "i0 i2 i3 i5 i7 i9"
+    clusters = [["i0", "i1", "I2"], ["i3", "i4"], ["i5", "i6"], ["i7", "i8", "i9"]]
+    found = compare(one, other, clusters=clusters, measure="clusters", threshold=0.5)
+    assert (Fraction(1, 2), True) == (found["clusters"].similarity, found.similar)
+    assert Fraction(3, 8) == compare(one, other, method=ss.Jaccard(shingle_size=1))["jaccard"].similarity
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([["New York", "Gotham"]], "'New York' in a cluster is not one token"),
+        (None, "measure=clusters was not computed"),
+        ([[1]], "is not a list of words"),
+        (["ab"], "'ab' is not a list of words"),
+        ([{"a", "b"}, {"b"}], "is in two clusters"),
+    ],
+)
+def test_bad_clusters_are_named(clusters, message):
+    """A cluster is of single words, each in one of them."""
+    with pytest.raises(ss.ConfigError, match=message):
+        compare("a", "b", clusters=clusters, measure="clusters")

@@ -14,6 +14,7 @@ from samesame.explaining import explain
 from samesame.kernels.minhash import band_keys
 from samesame.pipeline import steps
 from tests.oracle.shingles import shingle_list
+from tests.oracle.simhash import FUNCTIONS, bit_sums, code_of, features_of
 from tests.oracle.tokens import tokens
 
 PRIME = (1 << 61) - 1
@@ -128,3 +129,74 @@ def test_bad_settings_name_their_values(settings, message):
     """Errors of the caller."""
     with pytest.raises(ss.ConfigError, match=message):
         explain("a b c", **{"method": ss.MinHash(shingle_size=1), **settings})
+
+
+THE_TABLE = {
+    "the": 0b1101, "quick": 0b1010, "brown": 0b1001, "fox": 0b1111, "jumps": 0b0110, "over": 0b1011,
+    "lazy": 0b1100, "dog": 0b0101, "fast": 0b0011, "a": 0b0111,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sums", "code"),
+    [
+        ("The quick brown fox jumps over the lazy dog", [5, 3, -1, 3], "1101"),  # the last printed as 2
+        ("The fast brown fox jumps over a lazy dog", [1, 3, 1, 5], "1111"),  # printed as 0 3 1 4, 0111
+    ],
+)
+def test_the_worked_example_of_four_bits(text, sums, code):
+    """Its words, bits, sums and fingerprint, all right."""
+    walk = explain(text, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0))
+    words = text.lower().split()
+    assert [(word, words.count(word)) for word in dict.fromkeys(words)] == [row[1:3] for row in walk.steps[0].rows]
+    assert [f"{THE_TABLE[word]:04b}" for word in dict.fromkeys(words)] == [row[2] for row in walk.steps[1].rows]
+    assert (sums, code) == (walk.answer["sums"], walk.answer["binary"])
+    assert ("3-0", " ".join(f"{value:+d}" for value in sums), code) == walk.steps[2].rows[0]
+
+
+@given(
+    text=TEXTS,
+    bits=st.sampled_from([32, 64, 128]),
+    weights=st.sampled_from(["one", "tf"]),
+    feature_hash=st.sampled_from(sorted(FUNCTIONS)),
+    zero_bit=st.sampled_from([0, 1]),
+    size=st.integers(1, 3),
+    unit=st.sampled_from(["words", "chars"]),
+    overlapping=st.booleans(),
+)
+def test_the_sums_are_the_oracles_and_their_signs_the_code_of_a_run(text, bits, size, feature_hash, **recipe):
+    """Features, sums and signs made bit by bit; the fingerprint is what the stage says."""
+    method = ss.SimHash(shingle_size=size, bits=bits, feature_hash=feature_hash, **recipe)
+    answer = explain(text, method=method).answer
+    how = dict(unit=recipe["unit"], overlapping=recipe["overlapping"])
+    features = features_of(text, size=size, **how)
+    weights = dict(features) if recipe["weights"] == "tf" else dict.fromkeys(features, 1)
+
+    def hashed(feature: str) -> int:
+        return FUNCTIONS[feature_hash](feature.encode(), bits) % 2**bits
+
+    if not features:
+        assert ([], None) == (answer["sums"], answer["number"])
+        return
+    assert bit_sums(weights, hashed, bits)[::-1] == answer["sums"]
+    code = code_of(weights, hashed, bits, recipe["zero_bit"])
+    assert (str(code), code, code) == (answer["number"], int(answer["binary"], 2), int(answer["fingerprint"], 16))
+
+
+def test_the_signs_of_each_row_are_the_fingerprint():
+    """Zeros by the setting, eight bits to a row, the highest first."""
+    for zero_bit in (0, 1):
+        walk = explain("to be or not to be", method=ss.SimHash(zero_bit=zero_bit))
+        assert walk.answer["binary"] == "".join(row[2] for row in walk.steps[2].rows)
+
+
+def test_a_table_without_a_word_is_an_error_that_names_it():
+    """As in a run."""
+    with pytest.raises(ss.ConfigError, match="has none for the feature 'cat'"):
+        explain("the cat", method=ss.SimHash(bits=4, table=THE_TABLE, k=0))
+
+
+def test_orders_are_for_minhash():
+    """They do nothing to codes."""
+    with pytest.raises(ss.ConfigError, match="orders do nothing to method=simhash"):
+        explain("a", orders=[["a"]])

@@ -6,22 +6,26 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import xxhash
 
 from samesame import arrow, schemas
+from samesame.engines.base import Stage
 from samesame.errors import ConfigError
 from samesame.kernels import sets, unicode
-from samesame.methods import Method, MinHash, Shingled, by_name
+from samesame.methods import Method, MinHash, Shingled, Shingling, SimHash, by_name
 from samesame.pipeline import steps
 from samesame.results import Explanation, Step
 from samesame.stages.features.places import place, runs
 from samesame.stages.features.shingles import ShingleSets
+from samesame.stages.features.weighted import TextFeatures
 from samesame.stages.keys.bands import BandKeys, collision_probability
 from samesame.stages.sketches.minhash import Signatures
+from samesame.stages.sketches.simhash import Codes
 from samesame.stages.texts.aligned import align
 
 __all__ = ["explain"]
@@ -30,28 +34,42 @@ _BATCH = 4096  # shingles sketched at a time
 
 
 def explain(
-    text: str, *, method: Method | str = "minhash", orders: Sequence[Sequence[str]] | None = None
+    text: str, *, method: Method | str = "simhash", orders: Sequence[Sequence[str]] | None = None
 ) -> Explanation:
     """A method step by step, with one text.
 
     Args:
         text: The text.
-        method: `MinHash`: a recipe, or its name.
+        method: `SimHash` or `MinHash`: a recipe, or its name. A SimHash with a table of hashes is the textbook's.
         orders: For MinHash: orders of words (of shingles, as the first step shows them) in the place of permutations.
 
     Raises:
-        ConfigError: The method has no walk, or an order lacks one of the shingles.
+        ConfigError: The method cannot be walked through, or an order lacks one of the shingles.
 
     Example:
         >>> walk = explain("mouse dog", method=MinHash(shingle_size=1), orders=[["cat", "dog", "mouse", "banana"]])
         >>> walk.answer["minima"]
         ['dog']
+        >>> explain("a b", method=SimHash(bits=4, table={"a": 0b1100, "b": 0b0100})).answer["binary"]
+        '0100'
     """
-    recipe = by_name(method) if isinstance(method, str) else method
-    if not isinstance(recipe, MinHash):
-        raise ConfigError(f"method={recipe.name} cannot be walked through", hint="Choose minhash.")
-    features, shingles = _shingled(text, recipe)
-    first = _shingle_step(recipe, shingles, features.column("num_tokens")[0].as_py())
+    match by_name(method) if isinstance(method, str) else method:
+        case MinHash() as recipe:
+            return _minhash(text, recipe, orders)
+        case SimHash() as recipe if orders is None:
+            return _simhash(text, recipe)
+        case SimHash():
+            raise ConfigError("orders do nothing to method=simhash", hint="Leave them out, or choose minhash.")
+        case other:
+            raise ConfigError(f"method={other.name} cannot be walked through", hint="Choose simhash or minhash.")
+
+
+def _minhash(text: str, recipe: MinHash, orders: Sequence[Sequence[str]] | None) -> Explanation:
+    """Shingles, permutations, minima, signature, bands."""
+    features, sets_stage = _through(text, steps(recipe).features, ShingleSets)
+    words, hashes = _words(text, recipe, sets_stage.flags & 0xFF, sets_stage.seed, sets_stage.stop_words)
+    shingles = _named(recipe, arrow.unsigned(arrow.ints(features.column("items")[0].values)), words, hashes)
+    first = _shingle_step(recipe, shingles, len(words))
     if orders is not None:
         least, answer = _ordered(orders, shingles)
         return Explanation(recipe.name, (first, least), answer, recipe.record())
@@ -62,6 +80,142 @@ def explain(
     return Explanation(recipe.name, (first, _minima(recipe, shingles, signature), bands), answer, recipe.record())
 
 
+def _simhash(text: str, recipe: SimHash) -> Explanation:
+    """Features and weights, the bits of their hashes, the sum of each bit, the code."""
+    weighted, cut = _through(text, steps(recipe).features, TextFeatures)
+    words, _ = _words(text, recipe, cut.flags, 0, cut.stop_words)
+    features = _weighed(recipe, weighted, words)
+    sums = [
+        sum(each.weight if each.hash >> bit & 1 else -each.weight for each in features)
+        for bit in reversed(range(recipe.bits))
+    ]
+    code = _code(recipe, weighted) if words else None
+    walk = (
+        _feature_step(recipe, features, len(words)),
+        Step(
+            "Each hash as bits",
+            ("#", "weight", "bits"),
+            tuple((i, each.weight, _binary(each.hash, recipe.bits)) for i, each in enumerate(features, 1)),
+        ),
+        _sum_step(recipe, sums if words else []),
+        _code_step(recipe, code),
+    )
+    answer = {
+        "bits": recipe.bits,
+        "sums": sums if words else [],
+        "binary": None if code is None else f"{code:0{recipe.bits}b}",
+        "fingerprint": None if code is None else f"{code:0{-(-recipe.bits // 4)}x}",
+        "number": None if code is None else str(code),
+    }
+    return Explanation(recipe.name, walk, answer, recipe.record())
+
+
+_Stage = TypeVar("_Stage")
+
+
+def _through(text: str, flow: Sequence[Stage], kind: type[_Stage]) -> tuple[pa.RecordBatch, _Stage]:
+    """What a text is after the stage of that kind, and the stage."""
+    columns = [pa.array([0], pa.int64()), pa.array([text], pa.large_string())]
+    batch = pa.RecordBatch.from_arrays(columns, schema=schemas.DOCUMENTS)
+    for stage in flow:
+        batch = stage(batch)
+        if isinstance(stage, kind):
+            return batch, stage
+    raise TypeError(kind)
+
+
+def _words(
+    text: str, recipe: Shingling, flags: int, seed: int, stops: frozenset[str]
+) -> tuple[list[str], arrow.UInt64s]:
+    """The tokens of a text as they were hashed, and their hashes."""
+    aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
+    placed = place(aligned.text, flags, seed, stops)
+    spans = zip(placed.starts, placed.ends, strict=True)
+    return [_word(aligned.text, *span, recipe) for span in spans], placed.hashes
+
+
+class _Feature(NamedTuple):
+    """A feature of SimHash."""
+
+    text: str
+    times: int
+    weight: int
+    hash: int
+
+
+def _weighed(recipe: SimHash, weighted: pa.RecordBatch, words: list[str]) -> list[_Feature]:
+    """The features in the order of the text, with what the stage noted of them."""
+    items, hashes = (arrow.lists(weighted.column(name)).items.tolist() for name in ("items", "hashes"))
+    width = -(-recipe.bits // 64)
+    hashes = hashes or items
+    where = {item: i for i, item in enumerate(items)}
+    found = []
+    for text, times in Counter(_runs(recipe, words)).items():
+        at = where[xxhash.xxh3_64_intdigest(text.encode())] * width
+        value = sum(word << 64 * i for i, word in enumerate(hashes[at : at + width]))
+        found.append(_Feature(text, times, times if recipe.weights == "tf" else 1, value & (1 << recipe.bits) - 1))
+    return found
+
+
+def _runs(recipe: Shingling, words: list[str]) -> list[str]:
+    """Shingles as they read, in order, with their repeats."""
+    size, glue = recipe.shingle_size, "" if recipe.unit == "chars" else " "
+    last = len(words) - size + 1 if recipe.overlapping else len(words)
+    starts = range(0, max(last, min(len(words), 1)), 1 if recipe.overlapping else size)
+    return [glue.join(words[start : start + size]) for start in starts]
+
+
+def _code(recipe: SimHash, weighted: pa.RecordBatch) -> int:
+    words = arrow.lists(Codes(recipe)(weighted).column("items")).items.tolist()
+    return sum(word << 64 * i for i, word in enumerate(words))
+
+
+def _feature_step(recipe: SimHash, features: list[_Feature], num_tokens: int) -> Step:
+    digits = -(-recipe.bits // 4)
+    source = "the table given" if recipe.table is not None else recipe.feature_hash
+    weight = "as often as it occurs" if recipe.weights == "tf" else "once, however often it occurs"
+    made = f"{num_tokens:,} tokens make {len(features):,} different features."
+    note = f"{made} Each counts {weight}; hashes are of {source}."
+    rows = tuple((i, f.text, f.times, f.weight, f"{f.hash:0{digits}x}") for i, f in enumerate(features, 1))
+    return Step("The text becomes weighted features", ("#", "feature", "times", "weight", "hash"), rows, note)
+
+
+def _sum_step(recipe: SimHash, sums: list[int]) -> Step:
+    """The sums, eight to a row, from the highest bit on."""
+    also = "; so does a sum of 0" if recipe.zero_bit else "; a sum of 0 does not"
+    note = (
+        "Where its hash has a 1, a feature adds its weight to the sum of that bit; where it has a 0, it takes it away."
+        f" A sum above 0 sets the bit{also}."
+    )
+    width = max((len(_with_sign(value)) for value in sums), default=0)
+    rows = []
+    for low in range(0, len(sums), 8):
+        group = sums[low : low + 8]
+        highest = recipe.bits - 1 - low
+        code = "".join(str(int(value > 0 or (value == 0 and recipe.zero_bit))) for value in group)
+        rows.append(
+            (
+                f"{highest}-{highest - len(group) + 1}",
+                " ".join(f"{_with_sign(value):>{width}}" for value in group),
+                code,
+            )
+        )
+    return Step("Each bit has a sum", ("bits", "sums", "signs"), tuple(rows), note)
+
+
+def _code_step(recipe: SimHash, code: int | None) -> Step:
+    title, columns = "The signs are the fingerprint", ("as", "fingerprint")
+    if code is None:
+        return Step(title, columns, (), "A text without tokens has none: only its exact copies equal it.")
+    rows = (
+        ("bits", _binary(code, recipe.bits)),
+        ("hexadecimal", f"{code:0{-(-recipe.bits // 4)}x}"),
+        ("number", str(code)),
+    )
+    note = f"Two documents are similar if their fingerprints differ in at most k={recipe.k} of {recipe.bits} bits."
+    return Step(title, columns, rows, note)
+
+
 class _Shingle(NamedTuple):
     """A feature as it reads, how often it stands in the text, and its hash."""
 
@@ -70,23 +224,7 @@ class _Shingle(NamedTuple):
     item: int
 
 
-def _shingled(text: str, recipe: MinHash) -> tuple[pa.RecordBatch, list[_Shingle]]:
-    """FEATURES of the text, and its items with what they were made of, as they first stand in it."""
-    batch = pa.RecordBatch.from_arrays(
-        [pa.array([0], pa.int64()), pa.array([text], pa.large_string())], schema=schemas.DOCUMENTS
-    )
-    aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
-    for stage in steps(recipe).features:
-        batch = stage(batch)
-    if not isinstance(stage, ShingleSets):
-        raise TypeError(stage)
-    placed = place(aligned.text, stage.flags & 0xFF, stage.seed, stage.stop_words)
-    words = [_word(aligned.text, *span, recipe) for span in zip(placed.starts, placed.ends, strict=True)]
-    items = arrow.unsigned(arrow.ints(batch.column("items")[0].values))
-    return batch, _named(recipe, items, words, placed.hashes)
-
-
-def _word(text: arrow.Bytes, start: int, end: int, recipe: Shingled) -> str:
+def _word(text: arrow.Bytes, start: int, end: int, recipe: Shingling) -> str:
     """A token as it was hashed; a space is whatever stands between its neighbours."""
     word = bytes(text[start:end]).decode()
     between = not {unicode.WORD, unicode.ALONE} & set(unicode.classes(word))
@@ -101,8 +239,7 @@ def _named(recipe: Shingled, items: arrow.UInt64s, words: list[str], hashes: arr
         return [_Shingle("(the whole text: it has no token)", 1, item) for item in items.tolist()]
     step = 1 if recipe.overlapping else recipe.shingle_size
     found = runs(hashes, recipe.shingle_size, step=step).tolist()
-    glue = "" if recipe.unit == "chars" else " "
-    texts = {item: glue.join(words[i * step :][: recipe.shingle_size]) for i, item in enumerate(found)}
+    texts = dict(zip(found, _runs(recipe, words), strict=True))
     times = Counter(found)
     if not recipe.repeats:
         return [_Shingle(texts[item], count, item) for item, count in times.items()]
@@ -208,3 +345,13 @@ def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[s
 
 def _hex(value: int) -> str:
     return f"{value:016x}"
+
+
+def _binary(value: int, bits: int) -> str:
+    """The bits, the highest first, 64 in a piece."""
+    digits = f"{value:0{bits}b}"
+    return " ".join(digits[low : low + 64] for low in range(0, bits, 64))
+
+
+def _with_sign(value: int) -> str:
+    return f"{value:+d}" if value else "0"

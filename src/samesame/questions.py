@@ -6,6 +6,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -13,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame import schemas
+from samesame import arrow, schemas
 from samesame.engines.base import Stage
 from samesame.errors import ConfigError
-from samesame.methods import Jaccard, Method, MinHash, Recipe, by_name
+from samesame.methods import Jaccard, Method, MinHash, Recipe, Shingling, SimHash, TextRecipe, by_name
 from samesame.pipeline import steps
 from samesame.results import Comparison, Measured, Passage, Side
 from samesame.stages.features.places import Placed, place
@@ -36,9 +37,11 @@ DECIDING = {
     "containment_b": 1,
     "cosine": 2,
     "cosine_sets": 2,
+    "simhash": 1,
     "minhash": 1,
     "indel": 1,
     "levenshtein": 1,
+    "clusters": 1,
 }
 
 _MOST_CELLS = 25 * 10**9  # of an edit distance's table: two texts of 158,000 characters, about a second
@@ -53,6 +56,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     measure: str = "jaccard",
     threshold: Any = None,
     passage: int | None = None,
+    clusters: Iterable[Iterable[str]] | None = None,
     edits: bool | None = None,
 ) -> Comparison:
     """Two texts by every measure, and the passages that they share.
@@ -64,6 +68,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         measure: The one that decides whether the two are near-duplicates; `containment` is the greater of both.
         threshold: Its least value; default the recipe's own if it is for this measure, else 0.8.
         passage: Every shared run of so many tokens is found; default 8 words or 40 characters.
+        clusters: Words that count as one (synonyms, spellings), for the measure `clusters`: Jaccard with each word
+            replaced by its cluster.
         edits: Whether to count edits. That takes time in the product of the lengths, so by default it is not done
             beyond two texts of some 158,000 characters.
 
@@ -79,12 +85,17 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     least = _least(given, measure, threshold)
     recipe = _as_sets(given)
     winnow = Winnow.finding(_PASSAGE[recipe.unit] if passage is None else passage)
-    one, other = _taken_apart((a, b), recipe)
-    measures, deciding = _measured(one, other, recipe, edits=edits)
+    codes = _as_codes(given)
+    one, other = _taken_apart((a, b), recipe, codes)
+    measures, deciding = _measured(one, other, recipe, codes, edits=edits)
+    if clusters is not None:
+        found = _of_clusters(one, other, recipe, clusters)
+        measures, deciding["clusters"] = (*measures, found[0]), found[1]
     value = deciding.get(measure)
     if value is None:
         message = f"measure={measure} was not computed: the texts have {len(a):,} and {len(b):,} characters"
-        raise ConfigError(message, hint="Ask for edits=True, or choose another measure.")
+        needed = "clusters" if measure == "clusters" else "edits"
+        raise ConfigError(message, hint=f"Ask for {needed}, or choose another measure.")
     runs = passages.shared_passages(_side(one, winnow), _side(other, winnow), winnow.least)
     return Comparison(
         measure=measure,
@@ -107,6 +118,7 @@ class _Taken(NamedTuple):
     placed: Placed
     items: frozenset[int]
     signature: tuple[int, ...]
+    code: int | None
 
 
 def _can_be_similar(one: _Taken, other: _Taken) -> bool:
@@ -122,8 +134,8 @@ def _least(given: Recipe, measure: str, threshold: Any) -> Fraction:
         message = f"measure={measure!r} is not one of {', '.join(DECIDING)}"
         raise ConfigError(message, hint="Choose a measure by its name.")
     if threshold is None:
-        own = given.measure == measure and getattr(given, "threshold", None)
-        return own or Jaccard().threshold
+        own = {"jaccard": "jaccard", "hamming": "simhash"}.get(given.measure) == measure
+        return given.least if own else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
 
 
@@ -133,21 +145,48 @@ def _as_sets(given: Recipe) -> MinHash:
     return MinHash(**{name: getattr(given, name) for name in shared})
 
 
-def _taken_apart(texts: tuple[str, ...], recipe: MinHash) -> list[_Taken]:
-    """Each text aligned, placed, as the set of its shingles and as its signature."""
+def _as_codes(given: Recipe) -> SimHash:
+    """Likewise for SimHash, whose features are words unless they are characters."""
+    if isinstance(given, SimHash):
+        return given
+    names = {*TextRecipe.model_fields, "unit", "whitespace"}
+    if getattr(given, "unit", "words") == "chars":
+        names.add("shingle_size")
+    return SimHash(**{name: getattr(given, name) for name in names & type(given).model_fields.keys()})
+
+
+def _taken_apart(texts: tuple[str, ...], recipe: MinHash, codes: SimHash) -> list[_Taken]:
+    """Each text aligned, placed, as the set of its shingles, as its signature and as its code."""
     aligned = [align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents) for text in texts]
     step = steps(recipe)
     sets = step.features[-1]
     rows = pa.array(range(len(texts)), pa.int64())
     batch = pa.RecordBatch.from_arrays([rows, pa.array(texts, pa.large_string())], schema=schemas.DOCUMENTS)
-    for stage in step.features:
-        batch = stage(batch)
-    items = batch.column("items")
-    signatures = Signatures(recipe)(batch).column("items")
+    features = _through(batch, step.features)
+    items = features.column("items")
+    signatures = Signatures(recipe)(features).column("items")
+    words = _through(batch, steps(codes).features)
     return [
-        _Taken(text, found, _placed(found, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()))
-        for i, (text, found) in enumerate(zip(texts, aligned, strict=True))
+        _Taken(text, found, _placed(found, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()), code)
+        for i, (text, found, code) in enumerate(zip(texts, aligned, _codes(words, codes), strict=True))
     ]
+
+
+def _through(batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
+    for stage in stages:
+        batch = stage(batch)
+    return batch
+
+
+def _codes(features: pa.RecordBatch, recipe: SimHash) -> list[int | None]:
+    """The code of each text that has tokens."""
+    lists = arrow.lists(features.column("items"))
+    width = -(-recipe.bits // 64)
+    codes: list[int | None] = []
+    for start, tokens in zip(lists.starts.tolist(), features.column("num_tokens").to_pylist(), strict=True):
+        words = lists.items[start : start + width].tolist()
+        codes.append(sum(word << 64 * i for i, word in enumerate(words)) if tokens else None)
+    return codes
 
 
 def _placed(aligned: Aligned, sets: Stage) -> Placed:
@@ -157,15 +196,15 @@ def _placed(aligned: Aligned, sets: Stage) -> Placed:
 
 
 def _measured(
-    one: _Taken, other: _Taken, recipe: MinHash, *, edits: bool | None
+    one: _Taken, other: _Taken, recipe: MinHash, codes: SimHash, *, edits: bool | None
 ) -> tuple[tuple[Measured, ...], dict[str, Fraction]]:
     """Every measure; and of those that can decide the value, to its power in DECIDING."""
-    unit = recipe.unit.removesuffix("s")
-    words = "words" if unit == "word" else "characters"
-    shingles = f"{recipe.shingle_size}-{'word' if unit == 'word' else 'character'} shingles"
+    words = "words" if recipe.unit == "words" else "characters"
+    shingles = _shingles(recipe)
     found = [
         *_of_sets(one.items, other.items, shingles),
         _of_signatures(one, other, shingles),
+        _of_codes(one, other, codes),
         *_of_vectors(Counter(one.placed.hashes.tolist()), Counter(other.placed.hashes.tolist()), words),
         *_of_characters(one.text, other.text, edits=edits),
     ]
@@ -195,6 +234,39 @@ def _of_signatures(one: _Taken, other: _Taken, of: str) -> _Found:
     value = likeness.agreement(one.signature, other.signature)
     error = likeness.agreement_error(likeness.jaccard(one.items, other.items), len(one.signature))
     return Measured("minhash", of, value, error=error), value
+
+
+def _of_codes(one: _Taken, other: _Taken, recipe: SimHash) -> _Found:
+    of = f"{recipe.bits} bits of {_shingles(recipe)}"
+    if one.code is None or other.code is None:
+        value = Fraction(int(one.text == other.text))
+        return Measured("simhash", of, value, note="without tokens there is no code"), value
+    distance = likeness.hamming_distance(one.code, other.code)
+    value = 1 - Fraction(distance, recipe.bits)
+    return Measured("simhash", of, value, Fraction(distance), "bits"), value
+
+
+def _shingles(recipe: Shingling) -> str:
+    unit = "word" if recipe.unit == "words" else "character"
+    return f"{unit}s" if recipe.shingle_size == 1 else f"{recipe.shingle_size}-{unit} shingles"
+
+
+def _of_clusters(
+    one: _Taken, other: _Taken, recipe: MinHash, clusters: Iterable[Iterable[str]]
+) -> tuple[Measured, Fraction]:
+    sets = steps(recipe).features[-1]
+    known = []
+    for cluster in clusters:
+        if isinstance(cluster, str) or not all(isinstance(word, str) for word in cluster):
+            raise ConfigError(f"{cluster!r} is not a list of words", hint="Write one list for each cluster.")
+        placed = {word: _placed(align(word), sets).hashes.tolist() for word in cluster}
+        wrong = [word for word, hashes in placed.items() if len(hashes) != 1]
+        if wrong:
+            raise ConfigError(f"{wrong[0]!r} in a cluster is not one token", hint="Write single words, one by one.")
+        known.append({hashes[0] for hashes in placed.values()})
+    a, b = (frozenset(side.placed.hashes.tolist()) for side in (one, other))
+    value = likeness.cluster_jaccard(a, b, known)
+    return Measured("clusters", "words by their clusters", value, 1 - value), value
 
 
 def _of_vectors(a: Counter[int], b: Counter[int], of: str) -> list[_Found]:

@@ -52,7 +52,7 @@ def test_json_is_all_of_it(files):
     record = json.loads(result.stdout)
     assert [str(path) for path in files] == [record["a_name"], record["b_name"]]
     assert 3 == record["recipe"]["shingle_size"]
-    assert set(DECIDING) - {"containment"} <= {measured["name"] for measured in record["measures"]}
+    assert set(DECIDING) - {"containment", "clusters"} <= {measured["name"] for measured in record["measures"]}
 
 
 def test_standard_input_may_be_one_of_them(files):
@@ -119,6 +119,15 @@ def test_many_passages_are_cut_and_counted(tmp_path):
     cut, whole = (run(tmp_path / "a.txt", tmp_path / "b.txt", *extra).stdout for extra in ((), ("--all",)))
     assert "The 10 longest are shown; --all shows all 12." in cut
     assert (10, 12) == (cut.count("9 words: characters"), whole.count("9 words: characters"))
+
+
+def test_clusters_come_from_a_file(files, tmp_path):
+    """Words that count as one decide."""
+    path = tmp_path / "clusters.json"
+    path.write_text('[["Tuesday", "Wednesday"]]', "utf-8")
+    result = run(*files, "--clusters", path, "--measure", "clusters", "--threshold", 1)
+    assert 0 == result.exit_code
+    assert "Near-duplicates: Jaccard of clusters 1.0000 >= 1." in result.stdout
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path):

@@ -47,6 +47,25 @@ def test_json_is_all_of_it():
     assert 16 == record["recipe"]["num_perm"]
 
 
+def test_simhash_is_walked_through_by_default(tmp_path):
+    """The worked example of four bits, with its table of hashes from a file; in 80 columns whatever the bits."""
+    path = tmp_path / "hashes.json"
+    words = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"]
+    path.write_text(json.dumps(dict(zip(words, (13, 10, 9, 15, 6, 11, 12, 5), strict=True))), "utf-8")
+    out = run(TEXT, "--hashes", path, "--bits", 4, "--weights", "tf").stdout
+    assert "3-0   +5 +3 -1 +3  1101" in out
+    for bits in (32, 64, 128):
+        assert 80 >= max(map(len, run(TEXT, "--bits", bits).stdout.splitlines()))
+
+
+def test_an_option_of_the_other_method_is_refused():
+    """None is ever ignored."""
+    result = run(TEXT, "--num-perm", 16)
+    first = "error: --method simhash has no option --num-perm"
+    assert (2, first) == (result.exit_code, result.stderr.splitlines()[0])
+    assert "choose --method minhash" in result.stderr
+
+
 def test_orders_come_from_a_file(tmp_path):
     """In the place of permutations; what is none is named."""
     path = tmp_path / "orders.json"

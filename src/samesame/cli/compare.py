@@ -30,14 +30,15 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     from samesame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import comparison, console  # noqa: PLC0415
     from samesame.outputs.page import Page  # noqa: PLC0415
-    from samesame.sources.whole import read_text, require_different  # noqa: PLC0415
+    from samesame.sources.whole import read_json, read_text, require_different  # noqa: PLC0415
 
     require_different(a, b)
     recipe = built(ctx.command, {**given, "method": "minhash"})
     texts = read_text(a), read_text(b)
-    names = ("threshold", "passage", "edits")
+    clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
+    settings = {name: given[name] for name in ("threshold", "passage", "edits")}
     measure = given["measure"].replace("-", "_")
-    found = questions.compare(*texts, method=recipe, measure=measure, **{name: given[name] for name in names})
+    found = questions.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
     if given["as_json"]:
         console.print_json({"a_name": a, "b_name": b, **found.record()})
     else:

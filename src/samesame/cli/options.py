@@ -34,8 +34,8 @@ __all__ = [
 
 METHODS = ("jaccard", "containment", "minhash", "digest")
 MEASURES = (
-    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "minhash", "indel",
-    "levenshtein",
+    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
+    "levenshtein", "clusters",
 )  # fmt: skip
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
 _SECTIONS = ("Sources", "Method", "Text", "Deciding", "Output", "Running")
@@ -254,6 +254,12 @@ comparing = _options(
         stands="8 words, 40 characters",
     ),
     spec(
+        "--clusters",
+        metavar="FILE",
+        help="JSON: lists of words that count as one, for the measure clusters.",
+        stands="none",
+    ),
+    spec(
         "--edits/--no-edits",
         default=None,
         help="Count edits, which takes long for long texts.",
@@ -267,22 +273,49 @@ comparing = _options(
 explaining = _options(
     "Method",
     spec(
-        "--method", type=click.Choice(("minhash",)), default="minhash", help="What to walk through.", stands="minhash"
+        "--method",
+        type=click.Choice(("simhash", "minhash")),
+        default="simhash",
+        help="What to walk through.",
+        stands="simhash",
     ),
-    _setting("--num-perm", type=int, metavar="N", help="Values in a signature.", stands="128"),
-    _setting("--sketch", type=click.Choice(("fast", "classic")), help="Fast, or N permutations.", stands="fast"),
-    _setting("--threshold", metavar="NUMBER", help="Similarity that bands are chosen for.", stands="0.8"),
-    _setting("--recall", type=float, metavar="NUMBER", help="Chance to find a pair at it.", stands="0.99"),
-    _setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
-    _setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    _setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
+    _setting("--weights", type=click.Choice(("one", "tf")), help="simhash: what a feature counts.", stands="one"),
     _setting(
-        "--choice", type=click.Choice(("consecutive", "random")), help="Values that make a band.", stands="consecutive"
+        "--feature-hash",
+        type=click.Choice(("xxh3", "md5", "sha1", "fnv1a", "murmur3")),
+        metavar="NAME",
+        help="simhash: xxh3, md5, sha1, fnv1a or murmur3.",
+        stands="xxh3",
     ),
-    _setting("--seed", type=int, metavar="N", help="Of hashes and permutations.", stands="0"),
+    _setting(
+        "--hashes",
+        "table",
+        metavar="FILE",
+        help="simhash: JSON, a hash for each feature; then any number of bits will do.",
+        stands="none",
+    ),
+    _setting("--k", type=int, metavar="N", help="simhash: bits in which similar texts may differ.", stands="3"),
+    _setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0"),
+    _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
+    _setting(
+        "--sketch", type=click.Choice(("fast", "classic")), help="minhash: fast, or N permutations.", stands="fast"
+    ),
+    _setting("--threshold", metavar="NUMBER", help="minhash: similarity that bands are for.", stands="0.8"),
+    _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at it.", stands="0.99"),
+    _setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"),
+    _setting(
+        "--choice",
+        type=click.Choice(("consecutive", "random")),
+        help="minhash: values that make a band.",
+        stands="consecutive",
+    ),
+    _setting("--seed", type=int, metavar="N", help="minhash: of hashes and permutations.", stands="0"),
     spec(
         "--orders",
         metavar="FILE",
-        help="JSON: lists of shingles, each from the least on, in the place of permutations.",
+        help="minhash: JSON, lists of shingles, each from the least on, in the place of permutations.",
         stands="none",
     ),
 )

@@ -22,14 +22,23 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
     from samesame.methods import by_name  # noqa: PLC0415  (`--help` must not wait for pydantic)
 
     name = options.pop("method")
-    known = {each: set(type(by_name(each)).model_fields) for each in METHODS}
+    methods = _choices(command)
+    known = {each: set(type(by_name(each)).model_fields) for each in methods}
     settings = {}
     for option in command.params:
         if isinstance(option, Option) and option.setting and (value := options.pop(str(option.name))) is not None:
             if option.name not in known[name]:
-                _refuse(option, value, name, [each for each in METHODS if option.name in known[each]])
+                _refuse(option, value, name, [each for each in methods if option.name in known[each]])
             settings[str(option.name)] = value
     return by_name(name, **settings)
+
+
+def _choices(command: click.Command) -> tuple[str, ...]:
+    """The methods that a command offers; all, where it has no option for them."""
+    for param in command.params:
+        if param.name == "method" and isinstance(param.type, click.Choice):
+            return tuple(param.type.choices)
+    return METHODS
 
 
 def _refuse(option: Option, value: Any, method: str, others: list[str]) -> None:

@@ -30,6 +30,7 @@ NAMES = {
     "euclidean": "Euclidean distance",
     "indel": "edit distance (Indel)",
     "levenshtein": "edit distance (Levenshtein)",
+    "clusters": "Jaccard of clusters",
     "length": "length ratio",
 }
 _SHORT = {"radians": " rad"}
