@@ -49,6 +49,10 @@ class Run:
     settings: dict[str, Any]
     sources: list[str]  # what of them is paths
 
+    def without_features(self) -> "Run":
+        """The same once all has been decided: what only deciding needed is given back."""
+        return replace(self, state=replace(self.state, distinct=None))
+
     @cached_property
     def names(self) -> tables.Names:
         """What rows are called."""

@@ -88,7 +88,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     columns = Columns(text_column, id_column, policy.column, features_column)
     recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
     decided = pipeline.decide(run.state, recipe.least, run.clock, within=within)
-    return Result(run, recipe, decided, _audited(run, recipe, decided, wanted=audit, within=within))
+    audited = _audited(run, recipe, decided, wanted=audit, within=within)
+    return Result(run.without_features(), recipe, decided, audited)
 
 
 def pairs(  # noqa: PLR0913  (as above)
@@ -151,7 +152,8 @@ def pairs(  # noqa: PLR0913  (as above)
         groups = Groups(run.state.best, identical == "star", run.state.step.mirror)
         parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
         found = _sorted(parts, run.state.num_against if against is not None else None)
-    return Pairs(run, recipe, found, _audited(run, recipe, None, wanted=audit, within=True))
+    audited = _audited(run, recipe, None, wanted=audit, within=True)
+    return Pairs(run.without_features(), recipe, found, audited)
 
 
 @dataclass(frozen=True)
