@@ -134,7 +134,7 @@ def _least(given: Recipe, measure: str, threshold: Any) -> Fraction:
         message = f"measure={measure!r} is not one of {', '.join(DECIDING)}"
         raise ConfigError(message, hint="Choose a measure by its name.")
     if threshold is None:
-        own = {"jaccard": "jaccard", "hamming": "simhash"}.get(given.measure) == measure
+        own = {"jaccard": "jaccard", "containment": "containment", "hamming": "simhash"}.get(given.measure) == measure
         return given.least if own else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
 

@@ -35,12 +35,14 @@ def winnow(hashes, window, chosen):
 
 
 @jit
-def _any_new(covered, start, end):
-    """Whether some place from start to end is not covered."""
-    for i in range(start, end):  # noqa: SIM110  (generators do not compile)
+def _cover(covered, start, end):
+    """Cover the places from start to end; returns how many were not covered before."""
+    new = 0
+    for i in range(start, end):
         if not covered[i]:
-            return True
-    return False
+            covered[i] = True
+            new += 1
+    return new
 
 
 @jit
@@ -49,7 +51,8 @@ def shared_runs(a, b, a_places, firsts, lasts, b_places, least, a_covered, b_cov
 
     A run that adds no token to what others cover, on either side, is left out: two texts of one repeated line would
     have a run for each pair of lines. Time is that of comparing the tokens around each pair of equal fingerprints; each
-    pair of tokens is compared once, so it is at worst the product of the lengths (one word repeated throughout).
+    pair of tokens is compared once, so it is at worst the product of the lengths (a line repeated throughout both, and
+    something else in each).
 
     Args:
         a: uint64, the tokens of one text.
@@ -65,6 +68,7 @@ def shared_runs(a, b, a_places, firsts, lasts, b_places, least, a_covered, b_cov
         runs: int64[a.size + b.size + 1, 3], filled: start in a, start in b, tokens.
     """
     count = 0
+    left = a.size + b.size
     for f in range(a_places.size):
         i = a_places[f]
         for g in range(firsts[f], lasts[f]):
@@ -81,10 +85,12 @@ def shared_runs(a, b, a_places, firsts, lasts, b_places, least, a_covered, b_cov
             reached[diagonal] = i + after
             size = before + after
             x, y = i - before, j - before
-            if size < least or not (_any_new(a_covered, x, x + size) or _any_new(b_covered, y, y + size)):
+            new = _cover(a_covered, x, x + size) + _cover(b_covered, y, y + size) if size >= least else 0
+            if new == 0:
                 continue
-            a_covered[x : x + size] = True
-            b_covered[y : y + size] = True
+            left -= new
             runs[count, 0], runs[count, 1], runs[count, 2] = x, y, size
             count += 1
+            if left == 0:  # every token is covered: no other run can add one
+                return count
     return count
