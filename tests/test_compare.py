@@ -199,3 +199,10 @@ def test_bad_clusters_are_named(clusters, message):
     """A cluster is of single words, each in one of them."""
     with pytest.raises(ss.ConfigError, match=message):
         compare("a", "b", clusters=clusters, measure="clusters")
+
+
+def test_a_containment_recipe_decides_containment():
+    """Its threshold is for that measure, and the greater of the two directions reaches it."""
+    method = ss.Containment(shingle_size=1, threshold="0.9")
+    found = compare("a b c", "a b c d e f", method=method, measure="containment")
+    assert (Fraction(9, 10), True) == (found.threshold, found.similar)
