@@ -21,8 +21,11 @@ if TYPE_CHECKING:
         TooManyPairsError,
         WorkdirError,
     )
+    from samesame.evaluation import evaluate
     from samesame.explaining import explain
+    from samesame.findings import Evaluation, Plan, SimHashPlan
     from samesame.methods import Containment, Digest, Jaccard, MinHash, SimHash
+    from samesame.outputs.reports import write_evaluation
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
     from samesame.results import Comparison, Explanation
@@ -33,25 +36,30 @@ __all__ = [
     "ConfigError",
     "Containment",
     "Digest",
+    "Evaluation",
     "Explanation",
     "Jaccard",
     "MinHash",
     "MissingExtraError",
     "OutputError",
     "Pairs",
+    "Plan",
     "Result",
     "SameSameError",
     "SimHash",
+    "SimHashPlan",
     "SourceError",
     "TooManyPairsError",
     "WorkdirError",
     "__version__",
     "compare",
     "dedup",
+    "evaluate",
     "explain",
     "pairs",
     "plan",
     "plan_simhash",
+    "write_evaluation",
 ]
 
 _HOMES = {
@@ -67,8 +75,11 @@ _HOMES = {
         "TooManyPairsError",
         "WorkdirError",
     ),
+    "samesame.evaluation": ("evaluate",),
     "samesame.explaining": ("explain",),
+    "samesame.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "samesame.methods": ("Containment", "Digest", "Jaccard", "MinHash", "SimHash"),
+    "samesame.outputs.reports": ("write_evaluation",),
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),
     "samesame.results": ("Comparison", "Explanation"),

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from samesame import pipeline
 from samesame.engines.local import Local
 from samesame.errors import ConfigError
+from samesame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 from samesame.methods import Jaccard, MinHash, Shingled
-from samesame.results import Clock, CurvePoint, Expected, Plan, Shape, SimHashPlan
+from samesame.results import Clock
 from samesame.sources import Columns, open_parts
 from samesame.sources.reading import Reading
 from samesame.sources.sampling import Sample, sample

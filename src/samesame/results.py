@@ -12,18 +12,13 @@ __all__ = [
     "Audit",
     "Clock",
     "Comparison",
-    "CurvePoint",
-    "Expected",
     "Explanation",
     "Measured",
     "Passage",
-    "Plan",
     "Progress",
-    "Shape",
     "Share",
     "Side",
     "Silent",
-    "SimHashPlan",
     "Stats",
     "Step",
 ]
@@ -128,128 +123,6 @@ class Stats:
     bytes_read: int | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-
-    def record(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
-        return dataclasses.asdict(self)
-
-
-class CurvePoint(NamedTuple):
-    """The chance that a pair of a similarity is found."""
-
-    similarity: float
-    found: float
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A number of bands of a number of rows, and what it promises.
-
-    Attributes:
-        bands: how many.
-        rows: values in each.
-        at_threshold: the chance that a pair at the threshold becomes a candidate.
-        false_positive_area: under the curve, below the threshold.
-        false_negative_area: over the curve, above the threshold.
-        note: why it is listed.
-    """
-
-    bands: int
-    rows: int
-    at_threshold: float
-    false_positive_area: float
-    false_negative_area: float
-    note: str
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a corpus would offer, estimated from a sample of its documents.
-
-    Attributes:
-        documents: in the corpus.
-        sampled: of these, looked at.
-        pairs: of different documents in the corpus.
-        histogram: (from, to, expected pairs) of the similarities above 0.
-        listed_from: pairs at or above this similarity were all listed (exact join); those below it are estimated from
-            `drawn` random pairs, each compared exactly.
-        drawn: how many; 0 where all pairs could be listed.
-        candidates: pairs that will be verified.
-        candidates_error: standard error of that number (of the drawn part).
-        similar: pairs at or above the threshold.
-        missed: of these, expected to be missed.
-    """
-
-    documents: int
-    sampled: int
-    pairs: int
-    histogram: tuple[tuple[float, float, float], ...]
-    listed_from: float
-    drawn: int
-    candidates: float
-    candidates_error: float
-    similar: float
-    missed: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Bands and rows for MinHash, why these, and what they will miss.
-
-    Attributes:
-        threshold: least similarity that counts.
-        recall: asked for, at the threshold.
-        num_perm: values in a signature.
-        shape: what is used.
-        reason: why.
-        others: what else was considered.
-        curve: the S-curve, in steps of a hundredth.
-        misses: (similarity, share of pairs lost) at the threshold and somewhat above.
-        expected: about a corpus, where one was given.
-    """
-
-    threshold: float
-    recall: float
-    num_perm: int
-    shape: Shape
-    reason: str
-    others: tuple[Shape, ...]
-    curve: tuple[CurvePoint, ...]
-    misses: tuple[tuple[float, float], ...]
-    expected: Expected | None = None
-
-    def record(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
-        return dataclasses.asdict(self)
-
-
-@dataclass(frozen=True)
-class SimHashPlan:
-    """What "within k bits" means for sets of features with a Jaccard similarity.
-
-    Attributes:
-        bits: of a code.
-        k: the greatest distance.
-        threshold: the similarity that is wanted.
-        recall: at the threshold.
-        at_threshold: the chance that a pair at the threshold is within k bits.
-        half: the similarity from which on at least half of the pairs are.
-        least_k: the least k that reaches the recall at the threshold.
-        curve: the chance to be within k bits, in steps of a hundredth.
-        by_k: for some distances, the chances at the similarities of `similarities`.
-        similarities: of `by_k`.
-    """
-
-    bits: int
-    k: int
-    threshold: float
-    recall: float
-    at_threshold: float
-    half: float
-    least_k: int
-    curve: tuple[CurvePoint, ...]
-    by_k: tuple[tuple[int, tuple[float, ...]], ...]
-    similarities: tuple[float, ...]
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -18,6 +18,7 @@ from samesame._version import __version__
 from samesame.cli.compare import compare
 from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
+from samesame.cli.evaluate import evaluate
 from samesame.cli.explain import explain
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
@@ -120,10 +121,11 @@ def commands() -> None:
       samesame plan --threshold 0.7          what a setting finds and misses
       samesame compare a.txt b.txt           two texts by every measure
       samesame explain "some text"           a method step by step
+      samesame evaluate crawl/ --sample 2000 how methods do on your texts
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate):
     commands.add_command(_command)
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "auditing",
     "comparing",
     "deciding",
+    "evaluating",
     "explaining",
     "method",
     "output",
@@ -324,6 +325,25 @@ WHOLE = spec("--all", "everything", is_flag=True, help="Cut nothing short.", sta
 AS_JSON = spec("--json", "as_json", is_flag=True, help="All of it as JSON.", stands="for people")
 
 _DEBUG = spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line")
+
+evaluating = _options(
+    "Method",
+    spec(
+        "--methods",
+        default="jaccard,minhash,simhash,exact",
+        metavar="LIST",
+        help="Methods with settings, as in jaccard,minhash:threshold=0.7:num_perm=64; exact: five ways to equal texts.",
+        stands="jaccard,minhash,simhash,exact",
+    ),
+    spec(
+        "--truth", metavar="FILE", help="Lines of id1, id2 and perhaps a label, with tabs.", stands="the exact answer"
+    ),
+    spec("--least-label", type=float, default=1.0, metavar="N", help="Least label of a true pair.", stands="1"),
+    spec("--near", default="0.9", metavar="NUMBER", help="Least similarity in the closing table.", stands="0.9"),
+    spec("--sample", type=int, metavar="N", help="At most so many documents, always the same.", stands="all"),
+    spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
+)
 
 running = _options(
     "Running",

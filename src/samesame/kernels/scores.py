@@ -21,7 +21,6 @@ __all__ = [
     "least_overlap",
     "of_codes",
     "score",
-    "score_pairs",
 ]
 
 JACCARD = 0  # |A∩B| / |A∪B| ≥ p/q
@@ -104,20 +103,3 @@ def score(bound, items, offsets, a, b, p, q):
     for i in range(length):
         equal += 1 if items[a0 + i] == items[b0 + i] else 0
     return (equal, length) if q * equal >= p * length else (-1, length)
-
-
-@jit
-def score_pairs(bound, items, offsets, a, b, nums, dens):
-    """The similarity of each pair of documents a[i], b[i] as nums[i] / dens[i], however low.
-
-    Args:
-        bound: of which only the measure counts: its p and floor are 0.
-        items: uint64.
-        offsets: int64.
-        a: int64, documents.
-        b: int64, as many.
-        nums: int64; filled.
-        dens: int64; filled. 0 where both have no items.
-    """
-    for i in range(a.size):
-        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], 0, 1)

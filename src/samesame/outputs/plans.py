@@ -7,7 +7,7 @@
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from samesame.results import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from samesame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 
 __all__ = ["plan_text", "simhash_text", "sparkline"]
 

@@ -5,17 +5,29 @@
 """
 
 import io
+import math
 from pathlib import Path
 from typing import Any
 
 from samesame.errors import ConfigError, MissingExtraError, OutputError
-from samesame.results import CurvePoint, Plan, SimHashPlan
+from samesame.findings import CurvePoint, Evaluation, Plan, SimHashPlan
 
-__all__ = ["altair", "check_name", "plan_chart", "simhash_chart", "svg", "write_chart"]
+__all__ = [
+    "altair",
+    "check_name",
+    "plan_chart",
+    "scatter_chart",
+    "seconds_chart",
+    "simhash_chart",
+    "svg",
+    "trades_chart",
+    "write_chart",
+]
 
 _SUFFIXES = (".svg", ".png")
 _BLUE, _RED, _ORANGE, _GREY = "#2a5db0", "#c0392b", "#e08e0b", "#888888"
 _WIDTH, _HEIGHT = 560, 320
+_INSTANT = 1e-4  # seconds: a logarithm has no zero
 
 
 def plan_chart(plan: Plan) -> Any:
@@ -32,6 +44,50 @@ def simhash_chart(plan: SimHashPlan) -> Any:
     """The chance to be within k bits."""
     title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
     return _curve_chart(plan.curve, plan.threshold, title, f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %")
+
+
+def seconds_chart(found: Evaluation) -> Any:
+    """How long each method took, on a logarithmic scale."""
+    alt = altair()
+    rows = [{"method": one.method, "seconds": max(one.seconds, _INSTANT)} for one in found.scores if one.seconds]
+    rows += [{"method": line.method, "seconds": line.seconds} for line in found.closing[:1]]
+    x = alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds")
+    y = alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    bars = alt.Chart(alt.Data(values=rows)).mark_point(color=_BLUE, filled=True, size=90).encode(x=x, y=y)
+    heading = alt.TitleParams("Time", subtitle="on a logarithmic scale", anchor="start")
+    return bars.properties(width=_WIDTH - 140, height=alt.Step(24), title=heading)
+
+
+def scatter_chart(found: Evaluation) -> Any:
+    """The similarity of codes against the cosine of what they stand for, and the angle that they estimate."""
+    alt = altair()
+    points = [point._asdict() for point in found.scatter]
+    x = alt.X("cosine:Q", title="cosine of the features", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("similarity:Q", title="equal bits of the codes", scale=alt.Scale(domain=[0.2, 1], clamp=True))
+    angle = [{"cosine": c / 100, "similarity": 1 - math.acos(c / 100) / math.pi} for c in range(101)]
+    dots = alt.Chart(alt.Data(values=points)).mark_circle(color=_BLUE, opacity=0.45, size=28).encode(x=x, y=y)
+    line = alt.Chart(alt.Data(values=angle)).mark_line(color=_RED).encode(x=x, y=y)
+    subtitle = f"{len(points):,} pairs, near and far; the line is 1 - angle / pi"
+    heading = alt.TitleParams("How well SimHash codes follow the angle", subtitle=subtitle, anchor="start")
+    return alt.layer(dots, line).properties(width=_WIDTH, height=_HEIGHT, title=heading)
+
+
+def trades_chart(found: Evaluation) -> Any:
+    """Precision, recall and F1 of the judged pairs, by threshold."""
+    alt = altair()
+    rows = [
+        {"threshold": trade.threshold, "value": getattr(trade, name), "measure": label}
+        for trade in found.trades
+        for name, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+    ]
+    least = min(trade.threshold for trade in found.trades)
+    x = alt.X("threshold:Q", title="Jaccard threshold", scale=alt.Scale(domain=[least, 1]))
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
+    colours = alt.Scale(domain=["precision", "recall", "F1"], range=[_BLUE, _ORANGE, _GREY])
+    colour = alt.Color("measure:N", scale=colours, title=None)
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, point=True).encode(x=x, y=y, color=colour)
+    heading = alt.TitleParams("Precision and recall of the judged pairs", anchor="start")
+    return lines.properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
 def svg(chart: Any) -> str:

@@ -23,6 +23,8 @@ class Sample:
 
     table: pa.Table
     num_documents: int  # of the whole source
+    all_ids: pa.Array  # of the whole source, by row
+    rows: npt.NDArray[np.int64]  # which of them these are
 
     @property
     def is_whole(self) -> bool:
@@ -73,13 +75,14 @@ def sample(reading: Reading, most: int | None, *, seed: int = 0) -> Sample:
         drawn.add(batch, chance.random(len(batch)))
     table = drawn.close()
     rows = table.column("row").cast(pa.int64()).to_numpy()
-    ids = _ids(reading, rows)
-    return Sample(pa.table({"id": ids, "text": table.column("text").cast(pa.large_string())}), reading.num_documents)
+    ids = _ids(reading)
+    texts = table.column("text").cast(pa.large_string())
+    return Sample(pa.table({"id": ids.take(pa.array(rows)), "text": texts}), reading.num_documents, ids, rows)
 
 
-def _ids(reading: Reading, rows: npt.NDArray[np.int64]) -> pa.Array:
-    """What the documents are called: by their own ids, or `source:position`."""
-    found = reading.origins.take(pa.array(rows))
+def _ids(reading: Reading) -> pa.Array:
+    """What all documents are called: by their own ids, or `source:position`."""
+    found = reading.origins.combine_chunks()
     names = pa.array([part.name for part in reading.all_parts], pa.string())
     sources = names.take(found.column("source").combine_chunks()) if len(found) else pa.nulls(0, pa.string())
     positions = found.column("position").combine_chunks().cast(pa.string())

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from samesame import arrow
-from samesame.kernels import scores
+from samesame.kernels import overlaps
 
 __all__ = ["Features", "Gather"]
 
@@ -26,17 +26,33 @@ class Features:
     items: arrow.UInt64s
     offsets: Rows
 
+    @property
+    def sizes(self) -> Rows:
+        """The number of items of each row."""
+        return np.diff(self.offsets)
+
+    def shared(self, a: Rows, b: Rows) -> Rows:
+        """How many items rows a[i] and b[i] have in common."""
+        out = np.empty(a.size, np.int64)
+        overlaps.count_shared(self.items, self.offsets, arrow.frozen(a), arrow.frozen(b), out)
+        return out
+
     def similarity(self, a: Rows, b: Rows) -> npt.NDArray[np.float64]:
         """The Jaccard similarity of rows a[i] and b[i]."""
-        nums, dens = np.empty(a.size, np.int64), np.empty(a.size, np.int64)
-        pairs = arrow.frozen(a), arrow.frozen(b)
-        scores.score_pairs(scores.Bound(scores.JACCARD, 0, 1), self.items, self.offsets, *pairs, nums, dens)
-        return nums / np.maximum(dens, 1)
+        shared = self.shared(a, b)
+        similarity: npt.NDArray[np.float64] = shared / np.maximum(self.sizes[a] + self.sizes[b] - shared, 1)
+        return similarity
 
 
 @dataclass(frozen=True)
 class Gather:
-    """The fold that puts the features of all rows in memory, one after the other."""
+    """The fold that puts the features of all rows in memory, one after the other.
+
+    Attributes:
+        column: which list of numbers.
+    """
+
+    column: str = "items"
 
     def start(self) -> list[tuple[int, arrow.UInt64s, Rows]]:
         """Nothing yet."""
@@ -46,7 +62,7 @@ class Gather:
         """Add a batch of FEATURES; there is nothing to share out, so part 0 does it."""
         del parts
         if part == 0 and len(batch):
-            lists = arrow.lists(batch.column("items"))
+            lists = arrow.lists(batch.column(self.column))
             span = lists.items[lists.starts[0] : lists.ends[-1]]
             state.append((int(arrow.ints(batch.column("row"))[0]), span, lists.sizes))
         return state

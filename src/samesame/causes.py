@@ -1,0 +1,214 @@
+"""Why a pair was lost, and other questions about chosen pairs that need the documents' features again.
+
+1. Everything here is computed anew from the documents, by the stages of the recipe: not by the run that is judged.
+2. Pairwise comparison is exact, and as slow as it sounds: it is the yardstick.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import pipeline
+from samesame.contenders import Outcome, listed
+from samesame.engines.local import Local
+from samesame.errors import TooManyPairsError
+from samesame.findings import Scatter
+from samesame.kernels.hamming_search import distances
+from samesame.kernels.scores import Bound
+from samesame.methods import Digest, Jaccard, Method, MinHash, SimHash
+from samesame.sources import Columns, open_parts
+from samesame.sources.reading import Reading
+from samesame.stages.keys.bands import BandKeys
+from samesame.stages.pairs import measures
+from samesame.stages.pairs.chosen import Features, Gather
+
+__all__ = ["Compared", "can_lose", "features_of", "pairwise", "scatter", "why"]
+
+_BLOCK = 256
+_LOOSE = Fraction(3, 10)  # similar pairs of the scatter begin here
+_POINTS = 500
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def can_lose(recipe: Method | None) -> bool:
+    """Whether it may miss pairs of similar documents, being made of sketches."""
+    return recipe is not None and not isinstance(recipe, Jaccard | Digest) and recipe.measure != "containment"
+
+
+def features_of(recipe: Method, table: pa.Table) -> Features:
+    """The features of all documents by a recipe: what they are compared by."""
+    return _through(pipeline.steps(recipe).features, table, "items")[0]
+
+
+def _through(stages: Sequence[Any], table: pa.Table, *columns: str) -> list[Features]:
+    """Lists of numbers of all documents, as some stages give them."""
+    engine = Local()
+    try:
+        flow = engine.load(Reading(open_parts([table], columns=Columns()), Columns()))
+        for stage in stages:
+            flow = engine.map(flow, stage)
+        flow = engine.keep(flow)
+        return [Gather.close(engine.fold(flow, Gather(column))) for column in columns]
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Pairs of documents by comparing every two, with what they share as fractions, and the seconds it took."""
+
+    a: Rows
+    b: Rows
+    nums: Rows
+    dens: Rows
+    seconds: float
+
+    def at(self, threshold: Fraction) -> Outcome:
+        """Those at a threshold or above, which must not be below that of the comparison."""
+        bound = measures.bound(measures.JACCARD, threshold)
+        good = bound.q * self.nums >= bound.p * self.dens
+        similarity = self.nums[good] / self.dens[good]
+        return Outcome(self.a[good], self.b[good], similarity, seconds=self.seconds)
+
+
+def pairwise(recipe: Jaccard, table: pa.Table) -> Compared:
+    """All pairs at the threshold, by comparing every two documents."""
+    began = time.perf_counter()
+    features = features_of(recipe, table)
+    rows, bound = np.flatnonzero(features.sizes), measures.bound(measures.JACCARD, recipe.threshold)
+    engine = Local()
+    try:
+        blocks = range(0, rows.size, _BLOCK)
+        found = list(engine.each(blocks, lambda low: _block(features, rows, low, bound)))
+    finally:
+        engine.close()
+    nothing = np.zeros(0, np.int64)
+    a, b, nums, dens = (np.concatenate([nothing, *(part[place] for part in found)]) for place in range(4))
+    return Compared(a, b, nums, dens, time.perf_counter() - began)
+
+
+def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows, ...]:
+    """The pairs of a block of documents with all behind each of them."""
+    first = np.arange(low, min(low + _BLOCK, rows.size))
+    behind = rows.size - 1 - first
+    a = np.repeat(first, behind)
+    b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(behind) - behind, behind)
+    x, y = rows[a], rows[b]
+    shared = features.shared(x, y)
+    union = features.sizes[x] + features.sizes[y] - shared
+    good = bound.q * shared >= bound.p * union
+    return x[good], y[good], shared[good], union[good]
+
+
+def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows, similarity: Floats) -> list[str]:
+    """For each lost pair the reason."""
+    if isinstance(recipe, MinHash):
+        return [_by_bands(recipe, alike) for alike in similarity.tolist()]
+    if isinstance(recipe, SimHash) and a.size:
+        return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
+    return ["nothing that says why"] * a.size
+
+
+def _by_bands(recipe: MinHash, similarity: float) -> str:
+    if similarity < recipe.threshold:
+        return f"less than its own threshold of {float(recipe.threshold):g}"
+    if recipe.verify == "estimate":
+        return "no band in common, or too low an estimate"
+    bands, _ = BandKeys(recipe).shape
+    return f"none of {bands} bands in common"
+
+
+def _by_codes(recipe: SimHash, distance: int) -> str:
+    if distance < 0:
+        return "no code, having no tokens"
+    if distance > recipe.k:
+        return f"SimHash distance {distance} > k={recipe.k}"
+    if getattr(recipe, "confirm", None):
+        return "codes near enough, but not confirmed"
+    return "codes near enough, but no neighbours"
+
+
+def _distances(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> Rows:
+    """In how many bits the codes of rows a[i] and b[i] differ; -1 where one has none."""
+    codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
+    return np.where(present[a] & present[b], distances(codes[a], codes[b]), -1)
+
+
+def _plain(recipe: SimHash) -> SimHash:
+    """The same codes, and nothing behind them to confirm a pair by."""
+    settings = {name: value for name, value in recipe.model_dump().items() if name not in ("confirm", "threshold")}
+    return SimHash(**settings)
+
+
+def _codes(features: Features, bits: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """(the code of each document, whether it has one); a document without tokens has other items."""
+    words = -(-bits // 64)
+    present = features.sizes == words
+    codes = np.zeros((present.size, words), np.uint64)
+    codes[present] = features.items[features.offsets[:-1][present, None] + np.arange(words)]
+    return codes, present
+
+
+def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Jaccard) -> tuple[Scatter, ...]:
+    """For pairs near and far, the cosine of their features and the similarity of their codes, of the first SimHash."""
+    recipe = next((one for one in recipes if isinstance(one, SimHash)), None)
+    if recipe is None or len(table) < 2:
+        return ()
+    *before, last = pipeline.steps(_plain(recipe)).features
+    features, times = _through(before, table, "items", "times")
+    codes, present = _codes(_through((*before, last), table, "items")[0], recipe.bits)
+    a, b = _near_and_far(nearly, table)
+    both = present[a] & present[b]
+    a, b = a[both], b[both]
+    plain = recipe.weights == "one"
+    cosines = _cosines(features, a, b) if plain else _weighted_cosines(features, times, a, b)
+    alike = 1 - distances(codes[a], codes[b]) / recipe.bits
+    return tuple(Scatter(*point) for point in zip(cosines.tolist(), alike.tolist(), strict=True))
+
+
+def _cosines(features: Features, a: Rows, b: Rows) -> Floats:
+    """The cosine of the sets of rows a[i] and b[i]."""
+    sizes = features.sizes.astype(np.float64)
+    return features.shared(a, b) / np.sqrt(sizes[a] * sizes[b])
+
+
+def _weighted_cosines(features: Features, times: Features, a: Rows, b: Rows) -> Floats:
+    """The same of frequencies."""
+    return np.array([_cosine(features, times, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], np.float64)
+
+
+def _cosine(features: Features, times: Features, x: int, y: int) -> float:
+    (words, counts), (others, other_counts) = (
+        (features.items[features.offsets[row] : features.offsets[row + 1]], _times(times, row)) for row in (x, y)
+    )
+    _, left, right = np.intersect1d(words, others, assume_unique=True, return_indices=True)
+    dot = float(counts[left] @ other_counts[right])
+    return dot / float(np.sqrt((counts @ counts) * (other_counts @ other_counts)))
+
+
+def _times(times: Features, row: int) -> Floats:
+    return times.items[times.offsets[row] : times.offsets[row + 1]].astype(np.float64)
+
+
+def _near_and_far(nearly: Jaccard, table: pa.Table) -> tuple[Rows, Rows]:
+    """Pairs for the picture: similar ones, spread over all similarities, and as many at random."""
+    loose = Jaccard(**{**nearly.model_dump(), "threshold": min(_LOOSE, nearly.threshold)})
+    near = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    with suppress(TooManyPairsError):
+        found = listed(loose, table)
+        chosen = np.argsort(found.similarity, kind="stable")
+        chosen = chosen[np.linspace(0, chosen.size - 1, min(chosen.size, _POINTS)).astype(np.int64)]
+        near = found.a[chosen], found.b[chosen]
+    chance = np.random.Generator(np.random.PCG64(0))
+    x = chance.integers(0, len(table), _POINTS)
+    y = chance.integers(0, len(table) - 1, _POINTS)
+    return np.concatenate([near[0], x]), np.concatenate([near[1], y + (y >= x)])

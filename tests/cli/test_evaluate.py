@@ -1,0 +1,68 @@
+"""`samesame evaluate`: what is printed, written and refused."""
+
+import json
+
+import pytest
+
+from samesame import evaluation
+from samesame.cli.main import commands
+from samesame.demo import corpus_path
+
+from .commands import documents, run, write_jsonl
+
+DEMO = str(corpus_path())
+
+
+def test_evaluate_prints_tables():
+    """What each method found, what it cost, and what was lost."""
+    result = run("evaluate", DEMO, "--methods", "jaccard, minhash:bands=9:rows=13", "--near", "0.8", "--sample", "300")
+    assert 0 == result.exit_code, result.stderr
+    assert result.stdout.startswith("300 documents, a sample of 369. Held against the exact answer")
+    assert "Pairs of Jaccard 0.8 and above\n" in result.stdout
+    assert "by none of 9 bands in common" in result.stdout
+
+
+def test_evaluate_writes_a_page_and_json(tmp_path):
+    """Both at once; the text options are those of the methods."""
+    page = tmp_path / "report.html"
+    result = run("evaluate", DEMO, "--methods", "digest", "--shingle-size", "3", "-o", page, "--json", "-q")
+    assert 0 == result.exit_code, result.stderr
+    assert 3 == json.loads(result.stdout)["settings"]["near"]["shingle_size"]
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert 2 == run("evaluate", DEMO, "--methods", "digest", "-o", page).exit_code
+
+
+def test_evaluate_reads_a_truth(tmp_path):
+    """By the ids of the documents."""
+    path = write_jsonl(tmp_path / "a.jsonl", documents())
+    (tmp_path / "truth.tsv").write_text("a\ta-copy\t2\na\ta-edited\t1\na\tb\t0\n", "utf-8")
+    result = run("evaluate", path, "--truth", tmp_path / "truth.tsv", "--least-label", "2", "--methods", "jaccard")
+    assert 0 == result.exit_code, result.stderr
+    assert "truth.tsv: 1 true and 2 false pairs; only these count" in " ".join(result.stdout.split())
+    assert "Your own curve" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message", "hint"),
+    [
+        (["--methods", "nonsense"], 2, "method='nonsense' is not one of", "Choose a method by its name"),
+        (["--methods", ","], 2, "methods=[] names none", "Name one method or more"),
+        (["--near", "2"], 2, "threshold='2': 2 is not above 0", "methods.md"),
+        (["-o", "a.pdf"], 2, "a.pdf is of no known format", ".md .json .html"),
+        ([DEMO], 2, "stands twice", "Name each file once"),
+        (["--truth", "no-such.tsv"], 3, "no-such.tsv does not exist", "Check the path"),
+        (["--sample", "1"], 2, "sample_size=1 is below 2", "Compare two documents or more"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_an_error_with_a_hint(arguments, status, message, hint):
+    """One line of each."""
+    result = run("evaluate", DEMO, *arguments)
+    assert (status, "") == (result.exit_code, result.stdout)
+    assert message in result.stderr
+    assert hint in result.stderr
+
+
+def test_the_methods_of_the_help_are_the_default():
+    """The option says what the library does."""
+    [option] = [param for param in commands.commands["evaluate"].params if param.name == "methods"]
+    assert ",".join(evaluation.METHODS) == option.default
