@@ -1,17 +1,26 @@
 """What `SimHash` promises, through `dedup` and `pairs`, against codes made bit by bit and compared one with another."""
 
+from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from math import isqrt
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
 
 import samesame as ss
+from samesame.stages.features.frequencies import idf
 from tests.oracle.corpora import corpora, item_lists
 from tests.oracle.decisions import decide_similar
+from tests.oracle.measures import jaccard
 from tests.oracle.simhash import FUNCTIONS, code_of, features_of, similarities
+from tests.oracle.tokens import prepare
 
 Corpus = list[str | None]
 EXACT = ("blocks", "rotations", "brute")
@@ -27,7 +36,7 @@ def recipes(draw: st.DrawFn, **fixed: Any) -> dict[str, Any]:
     """Settings of SimHash."""
     found = {
         "bits": draw(st.sampled_from([32, 64, 64, 128])),
-        "weights": draw(st.sampled_from(["one", "tf"])),
+        "weights": draw(st.sampled_from(["one", "tf", "tfidf"])),
         "feature_hash": draw(st.sampled_from(["xxh3", "xxh3", "md5", "sha1", "fnv1a", "murmur3"])),
         "zero_bit": draw(st.sampled_from([0, 1])),
         "k": draw(st.integers(0, 16)),
@@ -44,18 +53,26 @@ def _table(texts: Corpus) -> pa.Table:
     return pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": pa.array(texts, pa.string())})
 
 
-def _codes(texts: Corpus, recipe: dict[str, Any]) -> list[int | None]:
+def _weights(texts: Corpus, recipe: dict[str, Any]) -> list[dict[str, int]]:
+    """Each text's features with their weights."""
     how = {
         name: recipe[name]
         for name in ("unit", "overlapping", "keep_case", "keep_punctuation", "nfkc", "strip_accents")
         if name in recipe
     }
-    found: list[int | None] = []
-    for text in texts:
-        features = features_of(text, size=recipe.get("shingle_size", 1), **how)
-        weights = dict(features) if recipe["weights"] == "tf" else dict.fromkeys(features, 1)
-        found.append(_code(weights, recipe) if features else None)
-    return found
+    counted = [features_of(text, size=recipe.get("shingle_size", 1), **how) for text in texts]
+    if recipe["weights"] == "one":
+        return [dict.fromkeys(features, 1) for features in counted]
+    if recipe["weights"] == "tf":
+        return [dict(features) for features in counted]
+    documents = Counter(feature for features in counted for feature in features)
+    total = sum(bool(features) for features in counted)
+    rare = {feature: int(idf(total, np.array([number]))[0]) for feature, number in documents.items()}
+    return [{feature: times * rare[feature] for feature, times in features.items()} for features in counted]
+
+
+def _codes(texts: Corpus, recipe: dict[str, Any]) -> list[int | None]:
+    return [_code(weights, recipe) if weights else None for weights in _weights(texts, recipe)]
 
 
 def _code(weights: dict[str, int], recipe: dict[str, Any]) -> int:
@@ -129,11 +146,93 @@ def test_against_pairs_across_are_those_of_all(
         assert expected == _pairs(found)
 
 
+def _cosine(a: dict[str, int], b: dict[str, int]) -> Fraction:
+    """To nine places, downwards."""
+    dot = sum(weight * b.get(feature, 0) for feature, weight in a.items())
+    norms = sum(w * w for w in a.values()) * sum(w * w for w in b.values())
+    return Fraction(isqrt(dot * dot * 10**18 // norms), 10**9)
+
+
+def _edit(a: str, b: str) -> Fraction:
+    return Fraction(2 * LCSseq.similarity(a, b), len(a) + len(b))
+
+
+MEASURES: dict[str, Callable[[Any, Any], Fraction]] = {"jaccard": jaccard, "cosine": _cosine, "edit": _edit}
+
+
+def _evidence(texts: Corpus, recipe: dict[str, Any], confirm: str) -> list[Any]:
+    """What is compared to confirm a pair."""
+    if confirm == "edit":
+        how = {name: recipe[name] for name in ("nfkc", "strip_accents")}
+        return [prepare(text or "", **how) for text in texts]
+    weights = _weights(texts, recipe)
+    return weights if confirm == "cosine" else [frozenset(each) for each in weights]
+
+
+def _confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: Fraction) -> dict[Any, Fraction]:
+    """Of the pairs within k bits those that the measure confirms, with its value."""
+    evidence, codes = _evidence(texts, recipe, confirm), _codes(texts, recipe)
+    found = {}
+    for (a, b), similarity in _similar(texts, recipe).items():
+        value = similarity if codes[a] is None else MEASURES[confirm](evidence[a], evidence[b])
+        if value >= threshold or (confirm == "cosine" and value + Fraction(1, 10**9) > threshold > value):
+            found[a, b] = max(value, threshold)
+    return found
+
+
+@given(corpora(), recipes(), st.sampled_from(sorted(MEASURES)), st.sampled_from(["0.5", "0.8", "2/3", "1"]))
+@settings(max_examples=80)
+def test_what_hamming_found_is_confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: str) -> None:
+    """Within k bits and at least as similar by the measure that every row names: pairs, and who is removed."""
+    recipe["k"] = max(recipe["k"], 10)
+    method = ss.SimHash(confirm=confirm, threshold=threshold, **recipe)
+    expected = _confirmed(texts, recipe, confirm, Fraction(threshold))
+    listed = ss.pairs(_table(texts), method=method)
+    assert {pair: float(value) for pair, value in expected.items()} == _pairs(listed)
+    assert {confirm} >= set(listed.table.column("measure").to_pylist())
+    evidence = _evidence(texts, recipe, confirm)
+    known = [
+        (code, evidence[row]) if code is not None else texts[row] or None
+        for row, code in enumerate(_codes(texts, recipe))
+    ]
+    removed = decide_similar(known, expected, range(len(texts)))
+    found = ss.dedup(_table(texts), method=method)
+    assert {row: (witness, float(value)) for row, (witness, value) in removed.items()} == _removals(found)
+
+
+def test_a_saved_table_weighs_a_stream(tmp_path: Path) -> None:
+    """Frequencies of one run, written with it, weigh the documents of the next ones as if they were among its own."""
+    texts = [*FOXES, "a fox", "the dog", "a dog and a fox", "the quick cat"]
+    recipe = {"weights": "tfidf", "k": 16, "confirm": "cosine", "threshold": 0.1}
+    whole = ss.dedup(texts, method=ss.SimHash(**recipe))
+    whole.write(tmp_path / "out")
+    saved = str(tmp_path / "out" / "frequencies.parquet")
+    again = ss.pairs(texts[:2], method=ss.SimHash(frequencies=saved, **recipe))
+    everything = ss.pairs(texts, method=ss.SimHash(**recipe))
+    assert _pairs(again)[0, 1] == _pairs(everything)[0, 1]
+    assert _pairs(again)[0, 1] != _pairs(ss.pairs(texts[:2], method=ss.SimHash(**recipe)))[0, 1]
+
+
+def test_a_table_of_other_features_is_an_error(tmp_path: Path) -> None:
+    """The settings that differ are named, with both values."""
+    ss.dedup(FOXES, method=ss.SimHash(weights="tfidf")).write(tmp_path / "out")
+    saved = str(tmp_path / "out" / "frequencies.parquet")
+    with pytest.raises(ss.ConfigError, match="other features: shingle_size=1 there, 2 here"):
+        ss.dedup(FOXES, method=ss.SimHash(weights="tfidf", shingle_size=2, frequencies=saved))
+
+
+def test_edits_are_of_texts() -> None:
+    """Ready items have none."""
+    table = pa.table({"tags": [["a"], ["b"]]})
+    with pytest.raises(ss.ConfigError, match="confirm=edit does nothing to features_column='tags'"):
+        ss.pairs(table, method=ss.SimHash(confirm="edit"), features_column="tags")
+
+
 METHODS = [
     ss.SimHash(k=8),
     ss.SimHash(k=8, weights="tf", bits=128, search="rotations"),
     ss.SimHash(k=8, feature_hash="md5", unit="chars", shingle_size=3, search="adjacent"),
-    ss.SimHash(k=8, bits=32, search="brute"),
+    ss.SimHash(k=8, bits=32, search="brute", weights="tfidf", confirm="cosine", threshold=0.6),
 ]
 
 
@@ -236,6 +335,8 @@ def test_the_summary_says_what_k_means() -> None:
         (dict(feature_hash="crc32"), "feature_hash='crc32'"),
         (dict(bits=4, table={"a": 16}), "the table's hash of 'a', 16, does not fit bits=4"),
         (dict(table={"a": 1}, feature_hash="md5"), "feature_hash=md5 does nothing with a table"),
+        (dict(threshold=0.9), "threshold=0.9 does nothing without confirm"),
+        (dict(frequencies="x.parquet"), "frequencies=x.parquet does nothing with weights=one"),
         (dict(repeats=True), "repeats=True"),
     ],
 )

@@ -83,6 +83,12 @@ class Run:
         return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
 
     @cached_property
+    def frequencies(self) -> pa.Table | None:
+        """Of TF-IDF: in how many documents each feature stands, to weigh those of a later run."""
+        found = self.state.frequencies
+        return None if found is None else found.table()
+
+    @cached_property
     def measure(self) -> str:
         """What similarities are."""
         return self.state.method.reports
@@ -175,6 +181,11 @@ class Result:
     def skipped(self) -> pa.Table:
         """The records that could not be read."""
         return tables.skipped_table(self.run.reading.skipped)
+
+    @property
+    def frequencies(self) -> pa.Table | None:
+        """With `weights="tfidf"`: in how many documents each feature stands. Saved, it weighs those of a later run."""
+        return self.run.frequencies
 
     @property
     def num_ignored(self) -> int:
@@ -271,6 +282,8 @@ class Result:
         found = {"removed": self.removals, "clusters": self.clusters}
         if pairs:
             found["pairs"] = self.pairs
+        if self.run.frequencies is not None:
+            found["frequencies"] = self.run.frequencies
         if self.run.reading.skipped:
             found["skipped"] = self.skipped
         return found

@@ -229,9 +229,7 @@ def _check(recipe: Method, columns: Columns) -> None:
     if not isinstance(recipe, Shingling):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
         raise ConfigError(message, hint="Choose jaccard, containment, minhash or simhash.")
-    given = [
-        name for name in type(recipe).TEXT_ONLY if getattr(recipe, name) != type(recipe).model_fields[name].default
-    ]
+    given = recipe.for_texts
     if given:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
 

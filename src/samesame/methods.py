@@ -145,6 +145,17 @@ class Shingling(TextRecipe):
     )  # fmt: skip
 
     @property
+    def for_texts(self) -> list[str]:
+        """The settings that were made and do nothing to ready items."""
+        fields = type(self).model_fields
+        return [name for name in self.TEXT_ONLY if getattr(self, name) != fields[name].default]
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """Of the record, what features are made by."""
+        return {name: value for name, value in self.record().items() if name in Shingling.model_fields}
+
+    @property
     def space_is_token(self) -> bool:
         """Whether white space counts, the default resolved."""
         return self.unit == "chars" if self.whitespace is None else self.whitespace
@@ -285,7 +296,7 @@ class Digest(TextRecipe):
 
 
 class SimHash(Shingling):
-    """Every pair of SimHash codes within k bits."""
+    """Every pair of SimHash codes within k bits, then optionally confirmed by a measure of the documents themselves."""
 
     name: ClassVar[str] = "simhash"
     measure: ClassVar[str] = "hamming"
@@ -294,10 +305,14 @@ class SimHash(Shingling):
         default=1, ge=1, le=1000, description="Consecutive tokens (or characters) in a feature; 1: words as they are."
     )
     bits: int = Field(default=64, ge=1, le=128, description="Length of a code: 32, 64 or 128; any with a table.")
-    weights: Literal["one", "tf"] = Field(
+    weights: Literal["one", "tf", "tfidf"] = Field(
         default="one",
-        description="What a feature adds to the sums: 1 (so that common words do not drown the others), or its"
-        " frequency in the text.",
+        description="What a feature adds to the sums: 1 (so that common words do not drown the others), its frequency"
+        " in the text, or that times ln((1 + N) / (1 + documents that have it)) + 1.",
+    )
+    frequencies: str | None = Field(
+        default=None,
+        description="A frequencies.parquet of an earlier tfidf run; default: counted over the documents at hand.",
     )
     feature_hash: Literal["xxh3", "md5", "sha1", "fnv1a", "murmur3"] = Field(
         default="xxh3",
@@ -322,14 +337,34 @@ class SimHash(Shingling):
     header: int | None = Field(
         default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
     )
+    confirm: Literal["jaccard", "cosine", "edit"] | None = Field(
+        default=None,
+        description="What a pair within k bits must also be similar by: its sets of features, its weighted features, or"
+        " its texts, edited by insertions and deletions.",
+    )
+    threshold: Threshold | None = Field(default=None, description="Least similarity to confirm a pair; default 0.8.")
 
     @property
     def least(self) -> Fraction:
-        """Of Hamming similarity, 1 - d/f."""
-        return Fraction(self.bits - self.k, self.bits)
+        """Of Hamming similarity 1 - d/f, or of the measure that confirms."""
+        if self.confirm is None:
+            return Fraction(self.bits - self.k, self.bits)
+        return Fraction(4, 5) if self.threshold is None else self.threshold
+
+    @property
+    def reports(self) -> str:
+        """The measure that confirms, if there is one."""
+        return self.confirm or self.measure
+
+    @property
+    def for_texts(self) -> list[str]:
+        """Edits are of texts."""
+        return [*super().for_texts, *(["confirm=edit"] if self.confirm == "edit" else [])]
 
     def raised(self, threshold: Any) -> Self:
-        """A threshold of Hamming similarity is another k."""
+        """Unconfirmed, a threshold of Hamming similarity is another k."""
+        if self.confirm is not None:
+            return super().raised(threshold)
         k = (1 - _in_unit_interval(threshold)) * self.bits
         return type(self)(**{**self.model_dump(), "k": k.numerator // k.denominator})
 
@@ -341,6 +376,10 @@ class SimHash(Shingling):
             self._check_table(self.table)
         if self.k >= self.bits:
             raise ValueError(f"k={self.k} is not below bits={self.bits}")
+        if self.frequencies is not None and self.weights != "tfidf":
+            raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
+        if self.threshold is not None and self.confirm is None:
+            raise ValueError(f"threshold={float(self.threshold)} does nothing without confirm: k={self.k} decides")
         self._check_blocks()
         return self
 

@@ -9,6 +9,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -21,11 +22,13 @@ from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
 from samesame.methods import Containment, Digest, Jaccard, Method, MinHash, Shingled, Shingling, SimHash, TextRecipe
 from samesame.results import Clock
+from samesame.sources.frequencies import read_frequencies
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
 from samesame.stages.features.about import About, CountRows, Describe
 from samesame.stages.features.digests import TextDigests
+from samesame.stages.features.frequencies import CountDocuments, FrequencyTable
 from samesame.stages.features.hashes import hasher, table_hasher
 from samesame.stages.features.shingles import ItemSets, ShingleSets
 from samesame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
@@ -56,6 +59,8 @@ class Steps(NamedTuple):
 
     features: tuple[Stage, ...]
     measure: int
+    # What weights must know of all features: features in, codes and the table of frequencies out.
+    weigh: Callable[[Any, Engine], tuple[Any, FrequencyTable]] | None = None
     counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all features
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
@@ -122,6 +127,7 @@ class State:
     about: About  # of every document
     best: Rows  # for each row the best row with equal features
     step: Steps
+    frequencies: FrequencyTable | None = None
     num_against: int = 0
     num_keys: int = 0
     distinct: Any = None  # the features of the documents that represent all others
@@ -144,6 +150,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         flow = engine.load(reading)
         for stage in step.features:
             flow = engine.map(flow, stage)
+        flow, frequencies = step.weigh(flow, engine) if step.weigh else (flow, None)
         features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
     with clock("identical"):
@@ -152,7 +159,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         priority = ranks(keep, about.text_bytes, reading.order, side, sizes)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
-    state = State(method, engine, about, best, step, reading.num_against)
+    state = State(method, engine, about, best, step, frequencies, reading.num_against)
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
@@ -237,12 +244,16 @@ def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
     everybody = HeaderKeys(all_meet(bits))
     adjacent = recipe.search == "adjacent"
 
+    features = _weighted(recipe, ready_items=ready_items)
+    rare = recipe.weights == "tfidf"
+
     def tables(codes: UInt64s) -> UInt64s:
         return choose_tables(recipe, [(len(codes), codes)], SEARCH)
 
     return Steps(
-        (*_weighted(recipe, ready_items=ready_items), Codes(recipe)),
-        measures.codes(None, bits, k),
+        features if rare else (*features, Codes(recipe)),
+        measures.codes(recipe.confirm, bits, k),
+        weigh=partial(_weigh, recipe, {**recipe.features, "ready_items": ready_items}) if rare else None,
         counts=lambda codes, _, engine: (codes, engine.fold(codes, SampleCodes(bits))),
         keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
         deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
@@ -253,13 +264,23 @@ def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
     )
 
 
+def _weigh(recipe: SimHash, record: dict[str, Any], features: Any, engine: Engine) -> tuple[Any, FrequencyTable]:
+    """Codes by TF-IDF: (their flow, the table of document frequencies)."""
+    if recipe.frequencies is None:
+        features = engine.keep(features)
+        table = CountDocuments.close(engine.fold(features, CountDocuments()), record)
+    else:
+        table = FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
+    return engine.map(features, Codes(recipe, table)), table
+
+
 def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:
     function = None
     if recipe.table is not None:
         function = table_hasher(recipe.table)
     elif recipe.feature_hash != "xxh3" or recipe.bits > 64:
         function = hasher(recipe.feature_hash, recipe.bits)
-    spelling = Spelling(recipe.weights != "one", function, recipe.bits)
+    spelling = Spelling(recipe.weights != "one", recipe.confirm == "edit", function, recipe.bits)
     if ready_items:
         return (ListFeatures(spelling),)
     step = 1 if recipe.overlapping else recipe.shingle_size

@@ -8,6 +8,8 @@
 from typing import NamedTuple
 
 from samesame.kernels._jit import jit, popcount
+from samesame.kernels.cosine import cosine
+from samesame.kernels.indel import indel
 from samesame.kernels.sets import intersect_small, intersect_sorted, same_items
 
 __all__ = [
@@ -17,6 +19,9 @@ __all__ = [
     "EQUAL",
     "HAMMING",
     "JACCARD",
+    "NEAR_COSINE",
+    "NEAR_EDIT",
+    "NEAR_JACCARD",
     "Bound",
     "least_overlap",
     "of_codes",
@@ -29,6 +34,8 @@ AGREEMENT = 2  # equal places of two signatures of one length, over that length
 HAMMING = 3  # equal bits of two codes, over all bits
 CONTAINMENT = 4  # |A∩B| / |A| ≥ p/q: how much of the first is in the second
 CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
+# Of documents whose codes are within k bits, what follows their codes: a set, a weighted set, a text.
+NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
 
 _KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 
@@ -71,6 +78,26 @@ def least_overlap(bound, size_a, size_b, p, q):
 
 
 @jit
+def _score_codes(measure, items, a0, a1, b0, b1, p, q):
+    kind, bits, k = measure & _KIND, (measure >> 8) & 0xFF, measure >> 16
+    distance = _distance(items, a0, b0, bits)
+    if kind == HAMMING:
+        near = bits - distance
+        return (near, bits) if q * near >= p * bits else (-1, bits)
+    if distance > k:
+        return -1, 1
+    a0 += (bits + 63) >> 6
+    b0 += (bits + 63) >> 6
+    if kind == NEAR_COSINE:
+        return cosine(items, a0, a1, b0, b1, p, q)
+    if kind == NEAR_EDIT:
+        return indel(items, a0, b0, p, q)
+    total = a1 - a0 + b1 - b0
+    shared = intersect_sorted(items, a0, a1, b0, b1, (p * total + p + q - 1) // (p + q))
+    return shared, total - shared
+
+
+@jit
 def score(bound, items, offsets, a, b, p, q):
     """The similarity of documents a and b as (num, den), num = -1 if it is below p/q.
 
@@ -90,10 +117,8 @@ def score(bound, items, offsets, a, b, p, q):
         return shared, a1 - a0 + b1 - b0 - shared
     if measure == EQUAL:
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
-    if measure & _KIND == HAMMING:
-        bits = (measure >> 8) & 0xFF
-        near = bits - _distance(items, a0, b0, bits)
-        return (near, bits) if q * near >= p * bits else (-1, bits)
+    if measure & _KIND == HAMMING or measure & _KIND >= NEAR_JACCARD:
+        return _score_codes(measure, items, a0, a1, b0, b1, p, q)
     if measure == CONTAINMENT:
         return intersect_small(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), a1 - a0
     if measure == CONTAINER:

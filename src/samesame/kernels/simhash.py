@@ -11,12 +11,13 @@ import numpy as np
 from samesame.kernels._jit import jit
 from samesame.kernels.mixing import finish
 
-__all__ = ["header_keys", "majority", "weighted_majority", "weighted_sums"]
+__all__ = ["append_lists", "fit_weights", "header_keys", "majority", "weigh", "weighted_majority", "weighted_sums"]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _PLANES = 40
+_LARGE, _MOST = np.uint64(1 << 31), np.uint64(1 << 62)
 
 
 @jit
@@ -126,6 +127,36 @@ def weighted_majority(hashes, starts, ends, weights, firsts, zero_is_one, mask, 
 
 
 @jit
+def append_lists(values, starts, ends, at, out):
+    """Copy values[starts[i]:ends[i]] to out[at[i]:] for each row, and move at[i] behind it."""
+    for i in range(at.size):
+        for j in range(starts[i], ends[i]):
+            out[at[i] + j - starts[i]] = values[j]
+        at[i] += ends[i] - starts[i]
+
+
+@jit
+def fit_weights(weights, starts, ends, norms):
+    """Halve the weights of a row, rounding up, until the sum of their squares is below 2**62; fill in norms (uint64).
+
+    Weights are uint64 below 2**62. With frequencies alone it takes a text of two billion words to need this.
+    """
+    for i in range(norms.size):
+        while True:
+            total = _ZERO
+            fits = True
+            for j in range(starts[i], ends[i]):
+                w = weights[j]
+                fits = fits and w < _LARGE and total + w * w < _MOST
+                total += w * w if fits else _ZERO
+            if fits:
+                break
+            for j in range(starts[i], ends[i]):
+                weights[j] = (weights[j] + _ONE) >> _ONE
+        norms[i] = total
+
+
+@jit
 def header_keys(items, starts, tables, salts, rows, keys, key_rows):
     """One key for each row and table: a hash of the code's header bits, in a domain of the table's own.
 
@@ -147,3 +178,27 @@ def header_keys(items, starts, tables, salts, rows, keys, key_rows):
             keys[at] = key
             key_rows[at] = rows[i]
             at += 1
+
+
+@jit
+def weigh(items, times, known, shift, starts, weights, unknown, out):
+    """Times each feature's weight, looked up: out[i] = times[i] · weight of items[i].
+
+    Args:
+        items: uint64.
+        times: uint64, as many.
+        known: uint64 ascending.
+        shift: uint64, below 64.
+        starts: int64: known[starts[v]:starts[v + 1]] have value v above `shift`.
+        weights: uint64, of the known ones.
+        unknown: uint64, of all others.
+        out: uint64, filled.
+    """
+    for i in range(items.size):
+        value = np.int64(items[i] >> shift)
+        weight = unknown
+        for j in range(starts[value], starts[value + 1]):
+            if known[j] == items[i]:
+                weight = weights[j]
+                break
+        out[i] = times[i] * weight

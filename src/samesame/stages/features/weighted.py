@@ -16,6 +16,7 @@ import pyarrow as pa
 from samesame import arrow, schemas
 from samesame.kernels import features as kernel
 from samesame.kernels import unicode
+from samesame.kernels.indel import pack_letters
 from samesame.stages.features.hashes import Hasher, hash_features
 from samesame.stages.features.words import hash_words
 
@@ -30,11 +31,13 @@ class Spelling:
 
     Attributes:
         counted: whether `times` are.
+        lettered: whether the `letters` of the text are noted (of ready items: never).
         function: what hashes a feature's bytes in the place of XXH3-64; None: its identity is its hash.
         bits: of a code.
     """
 
     counted: bool = False
+    lettered: bool = False
     function: Hasher | None = None
     bits: int = 64
 
@@ -79,7 +82,14 @@ class TextFeatures:
                     return out
                 size *= 4
 
-        return room.weighted(raw, self.spelling, spell)
+        return room.weighted(raw, self.spelling, spell, _letters(texts) if self.spelling.lettered else None)
+
+
+def _letters(texts: arrow.Strings) -> pa.Array:
+    ends = np.empty(texts.offsets.size, np.int64)
+    out = np.empty(int(texts.offsets[-1] - texts.offsets[0]) + ends.size, np.uint64)
+    pack_letters(texts.data, texts.offsets, out, ends)
+    return arrow.items(out[: ends[-1]].copy(), ends)
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,11 @@ class _Room:
         return self.items, self.times, self.ends, self.num_tokens
 
     def weighted(
-        self, raw: list[pa.Array], spelling: Spelling, spell: Callable[[arrow.UInt64s, Any], arrow.Bytes]
+        self,
+        raw: list[pa.Array],
+        spelling: Spelling,
+        spell: Callable[[arrow.UInt64s, Any], arrow.Bytes],
+        letters: pa.Array | None = None,
     ) -> pa.RecordBatch:
         """The WEIGHTED batch; the lists are copied out of the roomy buffers."""
         items = self.items[: self.ends[-1]].copy()
@@ -140,5 +154,12 @@ class _Room:
             words = hash_features([data[a:b].tobytes() for a, b in where.tolist()], spelling.function, spelling.bits)
             found = words[np.searchsorted(vocabulary, items)]
             hashes = arrow.items(found.ravel(), self.ends * words.shape[1])
-        columns = [*raw, pa.array(self.num_tokens), arrow.items(items, self.ends), times, hashes, nothing]
+        columns = [
+            *raw,
+            pa.array(self.num_tokens),
+            arrow.items(items, self.ends),
+            times,
+            hashes,
+            nothing if letters is None else letters,
+        ]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.WEIGHTED)

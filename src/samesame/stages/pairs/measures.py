@@ -19,7 +19,12 @@ __all__ = [
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
-_CODES: dict[str | None, int] = {None: scores.HAMMING}
+_CODES: dict[str | None, int] = {
+    None: scores.HAMMING,
+    "jaccard": scores.NEAR_JACCARD,
+    "cosine": scores.NEAR_COSINE,
+    "edit": scores.NEAR_EDIT,
+}
 LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
 
 

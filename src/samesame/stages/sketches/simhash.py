@@ -8,7 +8,7 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,16 @@ from samesame.kernels import simhash as kernel
 from samesame.kernels.sets import digest_sets
 from samesame.methods import SimHash
 
-__all__ = ["Codes"]
+__all__ = ["Codes", "Frequencies"]
 
 _BARE_ITEMS = 4  # more than the words of a code
+
+
+class Frequencies(Protocol):
+    """What knows how rare features are."""
+
+    def weigh(self, items: arrow.Lists, times: arrow.Lists) -> npt.NDArray[np.uint64]:
+        """The weight of each feature, in the order of `times`."""
 
 
 @dataclass(frozen=True)
@@ -30,41 +37,79 @@ class Codes:
 
     Attributes:
         recipe: the method.
+        frequencies: in how many documents each feature stands, for TF-IDF.
     """
 
     recipe: SimHash
+    frequencies: Frequencies | None = None
 
     output = schemas.FEATURES
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of WEIGHTED."""
         tokens = arrow.ints(batch.column("num_tokens"))
-        codes = self._codes(batch)
-        lengths = np.where(tokens > 0, codes.shape[1], 0)
-        lengths[(tokens == 0) & (arrow.ints(batch.column("text_bytes")) > 0)] = _BARE_ITEMS
+        bare = (tokens == 0) & (arrow.ints(batch.column("text_bytes")) > 0)
+        weights = self._weights(batch)
+        codes = _rows(self._codes(batch, weights), tokens > 0)
+        pieces = [codes, _rows(_digests(batch), bare), *self._confirming(batch, weights)]
         offsets = np.zeros(len(batch) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        items = np.zeros(int(offsets[-1]), np.uint64)
-        _scatter(items, offsets[:-1][tokens > 0], codes[tokens > 0])
-        bare = lengths == _BARE_ITEMS
-        _scatter(items, offsets[:-1][bare], _digests(batch)[bare])
+        for piece in pieces:
+            offsets[1:] += np.cumsum(piece.sizes)
+        items, at = np.empty(int(offsets[-1]), np.uint64), offsets[:-1].copy()
+        for piece in pieces:
+            kernel.append_lists(*piece, at, items)
         sets = np.empty((2, len(batch)), np.int64)
         digest_sets(items, offsets, sets)
         about = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b", "num_tokens")]
         columns = [*about, *map(pa.array, sets), arrow.items(items, offsets)]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)
 
-    def _codes(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
-        recipe, items, times = self.recipe, arrow.lists(batch.column("items")), arrow.lists(batch.column("times"))
-        hashes = arrow.lists(batch.column("hashes"))
-        hashes = hashes if hashes.items.size else items
+    def _weights(self, batch: pa.RecordBatch) -> arrow.Lists | None:
+        """The weight of each feature; None: each weighs 1."""
+        if self.recipe.weights == "one":
+            return None
+        times = arrow.lists(batch.column("times"))
+        weights = times.items.copy()
+        if self.frequencies is not None:
+            weights = self.frequencies.weigh(arrow.lists(batch.column("items")), times)
+        kernel.fit_weights(weights, times.starts, times.ends, np.empty(len(batch), np.uint64))
+        return arrow.Lists(arrow.frozen(weights), times.starts, times.ends)
+
+    def _codes(self, batch: pa.RecordBatch, weights: arrow.Lists | None) -> npt.NDArray[np.uint64]:
+        recipe, hashes = self.recipe, arrow.lists(batch.column("hashes"))
+        hashes = hashes if hashes.items.size else arrow.lists(batch.column("items"))
         out = np.empty((len(batch), -(-recipe.bits // 64)), np.uint64)
         zero_is_one = recipe.zero_bit == 1
-        if recipe.weights == "one":
+        if weights is None:
             kernel.majority(*hashes, zero_is_one, _mask(recipe.bits), out)
         else:
-            kernel.weighted_majority(*hashes, times.items, times.starts, zero_is_one, _mask(recipe.bits), out)
+            kernel.weighted_majority(*hashes, weights.items, weights.starts, zero_is_one, _mask(recipe.bits), out)
         return out
+
+    def _confirming(self, batch: pa.RecordBatch, weights: arrow.Lists | None) -> list[arrow.Lists]:
+        """What follows the code, and confirms a pair: as kernels/scores.py reads it."""
+        items = arrow.lists(batch.column("items"))
+        if self.recipe.confirm == "jaccard":
+            return [items]
+        if self.recipe.confirm == "edit":
+            letters = arrow.lists(batch.column("letters"))
+            ends = np.where(
+                items.sizes > 0, letters.ends, letters.starts
+            )  # a text without tokens has no code to confirm
+            return [arrow.Lists(letters.items, letters.starts, arrow.frozen(ends))]
+        if self.recipe.confirm == "cosine":
+            weights = weights or arrow.Lists(arrow.frozen(np.ones(items.items.size, np.uint64)), *items[1:])
+            norms = np.empty((len(batch), 1), np.uint64)
+            kernel.fit_weights(weights.items.copy(), *weights[1:], norms[:, 0])
+            return [_rows(norms, items.sizes > 0), items, weights]
+        return []
+
+
+def _rows(table: npt.NDArray[np.uint64], chosen: npt.NDArray[np.bool_]) -> arrow.Lists:
+    """The chosen rows of uint64[n, w] as lists; the others are empty."""
+    starts = np.arange(len(table)) * table.shape[1]
+    ends = starts + chosen * table.shape[1]
+    return arrow.Lists(arrow.frozen(table.ravel()), arrow.frozen(starts), arrow.frozen(ends))
 
 
 def _mask(bits: int) -> arrow.UInt64s:
@@ -78,8 +123,3 @@ def _digests(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
     for place, name in enumerate(("digest_a", "digest_b")):
         found[:, place] = arrow.unsigned(arrow.ints(batch.column(name)))
     return found
-
-
-def _scatter(items: npt.NDArray[np.uint64], starts: arrow.Int64s, rows: Any) -> None:
-    for place in range(rows.shape[1]):
-        items[starts + place] = rows[:, place]
