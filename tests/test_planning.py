@@ -7,11 +7,16 @@ import pytest
 
 import samesame as ss
 from samesame import planning
+from samesame.contenders import listed
 from samesame.demo import corpus_path
+from samesame.sources import Columns, open_parts
+from samesame.sources.reading import Reading
+from samesame.sources.sampling import sample
 from samesame.stages.keys.bands import collision_probability
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
+DEMO = str(corpus_path())
 WORDS = tuple("abcdefghijklmnop")
 
 
@@ -101,6 +106,14 @@ def test_drawn_pairs_estimate_what_looking_at_all_of_them_gives(monkeypatch):
     assert 0 < drawn.candidates_error < whole.candidates / 10
     assert whole.candidates == pytest.approx(drawn.candidates, abs=4 * drawn.candidates_error)
     assert whole.histogram[10:] == drawn.histogram[10:]
+
+
+@pytest.mark.parametrize("settings", [dict(threshold=0.6), dict(threshold=0.8), dict(bands=20, rows=3)])
+def test_expected_candidates_are_about_what_a_run_verifies(settings):
+    """Signatures are random, once: a run is within a fifth of the expectation."""
+    table = sample(Reading(open_parts([DEMO], columns=Columns()), Columns()), None).table
+    verified = listed(ss.MinHash(shingle_size=3, **settings), table).candidates
+    assert verified == pytest.approx(ss.plan(corpus=DEMO, shingle_size=3, **settings).expected.candidates, rel=0.2)
 
 
 def test_a_sample_is_scaled_to_the_corpus():

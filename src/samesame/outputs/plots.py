@@ -55,7 +55,9 @@ def seconds_chart(found: Evaluation) -> Any:
     y = alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
     bars = alt.Chart(alt.Data(values=rows)).mark_point(color=_BLUE, filled=True, size=90).encode(x=x, y=y)
     heading = alt.TitleParams("Time", subtitle="on a logarithmic scale", anchor="start")
-    return bars.properties(width=_WIDTH - 140, height=alt.Step(24), title=heading)
+    # the widths of labels are estimated, and short by a letter without the padding
+    padding = {"left": 24, "top": 5, "right": 5, "bottom": 5}
+    return bars.properties(width=_WIDTH - 140, height=alt.Step(24), title=heading, padding=padding)
 
 
 def scatter_chart(found: Evaluation) -> Any:
