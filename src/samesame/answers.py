@@ -146,6 +146,7 @@ class Result:
         ids = self.run.names.of(keepers[largest])[0].to_pylist()
         return replace(
             known,
+            compared=decided.num_compared,
             exact_copies=exact,
             near_copies=decided.rows.size - exact,
             removed=decided.rows.size,
@@ -170,7 +171,7 @@ class Result:
     @cached_property
     def pairs(self) -> pa.Table:
         """Each removed document with its witness, as a pair."""
-        rows, witnesses, nums, dens = self._decided
+        rows, witnesses, nums, dens = self._decided[:4]
         a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
         order = np.lexsort((b, a))
         found = Found(a[order], b[order], nums[order], dens[order])

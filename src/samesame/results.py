@@ -79,6 +79,7 @@ class Stats:
         features: items in the distinct sets.
         keys: offered by the distinct sets.
         meeting: distinct sets that share a key with another.
+        compared: pairs of distinct sets that were compared in deciding.
         exact_copies: removed documents that equal their witness byte for byte.
         near_copies: the other removed documents.
         removed: all of them.
@@ -108,6 +109,7 @@ class Stats:
     features: int = 0
     keys: int = 0
     meeting: int = 0
+    compared: int = 0
     exact_copies: int = 0
     near_copies: int = 0
     removed: int = 0

@@ -54,7 +54,8 @@ def _meets_keeper(
     d, first, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
     items, offsets, bound, stamps,
 ):  # fmt: skip
-    """Whether d is similar to a keeper numbered `first` or above."""
+    """(whether d is similar to a keeper numbered `first` or above, how many it was compared with)."""
+    compared = 0
     size = offsets[d + 1] - offsets[d]
     asked = _asked(bound, size)
     for e in range(doc_starts[d], doc_starts[d + 1]):
@@ -71,10 +72,11 @@ def _meets_keeper(
             stamps[c] = d + 1
             if not _possible(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
                 continue
+            compared += 1
             num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
             if num >= 0:
-                return True
-    return False
+                return True, compared
+    return False, compared
 
 
 @jit
@@ -82,12 +84,18 @@ def probe(
     low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
     items, offsets, bound, stamps, removed,
 ):  # fmt: skip
-    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block."""
+    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block.
+
+    Returns the number of comparisons.
+    """
+    compared = 0
     for d in range(low, high):
-        removed[d] = _meets_keeper(
+        removed[d], num = _meets_keeper(
             d, 0, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
             items, offsets, bound, stamps,
         )  # fmt: skip
+        compared += num
+    return compared
 
 
 @jit
@@ -98,17 +106,20 @@ def settle(
     """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
 
     Documents below num_against always stay. Without `within` the others never become keepers.
+    Returns the number of comparisons.
     """
+    compared = 0
     for d in range(low, high):
         if removed[d]:
             continue
         if d >= num_against:
             if not within:
                 continue
-            removed[d] = _meets_keeper(
+            removed[d], num = _meets_keeper(
                 d, low, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
                 items, offsets, bound, stamps,
             )  # fmt: skip
+            compared += num
         if not removed[d]:
             offered = _offered(bound, offsets[d + 1] - offsets[d])
             for e in range(doc_starts[d], doc_starts[d + 1]):
@@ -119,6 +130,7 @@ def settle(
                 member_docs[at] = d
                 member_places[at] = doc_places[e]
                 fill[bucket] += 1
+    return compared
 
 
 @jit
@@ -126,7 +138,11 @@ def witness(
     low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
     items, offsets, bound, stamps, removed, best, best_num, best_den,
 ):  # fmt: skip
-    """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first."""
+    """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first.
+
+    Returns the number of comparisons.
+    """
+    compared = 0
     for d in range(low, high):
         best[d] = -1
         if not removed[d]:
@@ -148,6 +164,7 @@ def witness(
                 stamps[c] = d + 1
                 if not _possible(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
                     continue
+                compared += 1
                 num, den = score(bound, items, offsets, d, c, num_least, den_least)
                 if num < 0:
                     continue
@@ -156,6 +173,7 @@ def witness(
                     num_least, den_least = num, den
         best_num[d] = num_least
         best_den[d] = den_least
+    return compared
 
 
 @jit

@@ -31,6 +31,7 @@ class Decided(NamedTuple):
     witnesses: Rows
     nums: Rows
     dens: Rows
+    num_compared: int = 0  # pairs of documents, on the way
 
 
 NOBODY = Decided(*(np.zeros(0, np.int64) for _ in range(4)))
@@ -60,19 +61,25 @@ class Greedy:
         removed = np.zeros(n, np.bool_)
         shared = (*entries[1:], fill, *members, *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
-        deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
+        compared = deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
         for low in range(protected, n, _BLOCK):
             high = min(low + _BLOCK, n)
-            probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
-            deciding.settle(low, high, protected, self.within, *shared, settling, removed)
+            compared += sum(
+                probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
+            )
+            compared += deciding.settle(low, high, protected, self.within, *shared, settling, removed)
         best = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-        Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
-        return _by_row(entries.rows, removed, *best)
+        compared += sum(
+            Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
+        )
+        return _by_row(entries.rows, removed, *best, compared)
 
 
-def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:
+def _by_row(
+    rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows, num_compared: int
+) -> Decided:
     order = np.argsort(rows[removed])
-    return Decided(*(column[removed][order] for column in (rows, rows[best], nums, dens)))
+    return Decided(*(column[removed][order] for column in (rows, rows[best], nums, dens)), num_compared)
 
 
 def inherit(decided: Decided, best: Rows, num_against: int, *, within: bool) -> Decided:
@@ -95,4 +102,4 @@ def inherit(decided: Decided, best: Rows, num_against: int, *, within: bool) -> 
     witness[copies] = np.where(follows, witness[leader], np.where(stands, leader, -1))
     num[copies], den[copies] = num[leader], den[leader]
     rows = np.flatnonzero(witness >= 0)
-    return Decided(rows, witness[rows], num[rows], den[rows])
+    return decided._replace(rows=rows, witnesses=witness[rows], nums=num[rows], dens=den[rows])
