@@ -20,7 +20,7 @@ from samesame.kernels.sharing import Each, Stamps
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
-_BLOCK = 8192
+_BLOCK = 2048
 Rows = npt.NDArray[np.int64]
 
 
@@ -34,7 +34,8 @@ class Decided(NamedTuple):
     num_compared: int = 0  # pairs of documents, on the way
 
 
-NOBODY = Decided(*(np.zeros(0, np.int64) for _ in range(4)))
+_NONE = np.zeros(0, np.int64)
+NOBODY = Decided(_NONE, _NONE, _NONE, _NONE)
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,14 @@ class Greedy:
         compared += sum(
             Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
         )
-        return _by_row(entries.rows, removed, *best, compared)
+        found = _by_row(entries.rows, removed, *best)
+        return found._replace(num_compared=compared)
 
 
-def _by_row(
-    rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows, num_compared: int
-) -> Decided:
+def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:
     order = np.argsort(rows[removed])
-    return Decided(*(column[removed][order] for column in (rows, rows[best], nums, dens)), num_compared)
+    a, b, num, den = (column[removed][order] for column in (rows, rows[best], nums, dens))
+    return Decided(a, b, num, den)
 
 
 def inherit(decided: Decided, best: Rows, num_against: int, *, within: bool) -> Decided:
