@@ -104,10 +104,11 @@ def test_the_closing_table_says_why_simhash_lost_pairs():
             assert f"SimHash distance {distance} > k=3" == lost.why
 
 
-def test_the_scatter_is_of_codes_and_cosines():
+@pytest.mark.parametrize("weights", ["one", "tf", "tfidf"])
+def test_the_scatter_is_of_codes_and_cosines(weights):
     """Equal features have cosine 1 and equal codes; codes follow the angle; near and far pairs are there."""
-    points = ss.evaluate(DEMO, methods=["simhash:weights=tf"], apart=False).scatter
-    assert points == ss.evaluate(DEMO, methods=["simhash:weights=tf"], apart=False).scatter
+    points = ss.evaluate(DEMO, methods=[f"simhash:weights={weights}"], apart=False).scatter
+    assert points == ss.evaluate(DEMO, methods=[f"simhash:weights={weights}"], apart=False).scatter
     assert all(-1e-9 <= cosine <= 1 + 1e-9 for cosine, _ in points)
     assert {1.0} == {similarity for cosine, similarity in points if cosine > 1 - 1e-12}
     far = [similarity for cosine, similarity in points if cosine < 0.05]
@@ -125,7 +126,23 @@ def test_containment_is_held_against_its_own_exact_join():
     assert score.pairs > len(ss.pairs(DEMO, method=ss.Jaccard(threshold=0.9)).table)
 
 
-def test_codes_are_confirmed_by_reasons_of_their_own():
+def test_the_cosines_of_the_scatter_are_those_of_the_words():
+    """Of two texts, by hand: three words of each, two in common, one of these twice in the first."""
+    texts = ["a a b c", "a b d"]
+    for weights, cosine in (("one", 2 / 3), ("tf", 3 / (6 * 3) ** 0.5)):
+        points = ss.evaluate(texts, methods=[f"simhash:weights={weights}"], apart=False, near=0.1).scatter
+        assert points
+        assert all(cosine == pytest.approx(point.cosine) for point in points)
+
+
+def test_pairs_that_are_near_and_not_confirmed_are_said_to_be():
+    """Codes within k bits, and texts that are not similar enough."""
+    found = ss.evaluate(DEMO, methods=["simhash:k=12:confirm=edit:threshold=0.99"], near=0.7, apart=False)
+    reasons = dict(found.closing[1].why)
+    assert reasons["codes near enough, but not confirmed"] > 0
+
+
+def test_reasons_tell_what_is_far_from_what_has_no_code():
     """A pair that has no codes, or near ones, is not said to be too far apart."""
     assert "no code, having no tokens" == causes.why(SimHash(), table(["***", "a"]), *_rows(0, 1))[0]
     assert "codes near enough, but no neighbours" == causes.why(SimHash(), table(["a b", "b a"]), *_rows(0, 1))[0]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,18 +45,14 @@ def can_lose(recipe: Method | None) -> bool:
 
 def features_of(recipe: Method, table: pa.Table) -> Features:
     """The features of all documents by a recipe: what they are compared by."""
-    return _through(pipeline.steps(recipe).features, table, "items")[0]
-
-
-def _through(stages: Sequence[Any], table: pa.Table, *columns: str) -> list[Features]:
-    """Lists of numbers of all documents, as some stages give them."""
-    engine = Local()
+    engine, step = Local(), pipeline.steps(recipe)
     try:
         flow = engine.load(Reading(open_parts([table], columns=Columns()), Columns()))
-        for stage in stages:
+        for stage in step.features:
             flow = engine.map(flow, stage)
-        flow = engine.keep(flow)
-        return [Gather.close(engine.fold(flow, Gather(column))) for column in columns]
+        if step.weigh is not None:
+            flow, _ = step.weigh(flow, engine)
+        return Gather.close(engine.fold(engine.keep(flow), Gather()))
     finally:
         engine.close()
 
@@ -132,7 +127,7 @@ def _by_codes(recipe: SimHash, distance: int) -> str:
         return "no code, having no tokens"
     if distance > recipe.k:
         return f"SimHash distance {distance} > k={recipe.k}"
-    if getattr(recipe, "confirm", None):
+    if recipe.confirm is not None:
         return "codes near enough, but not confirmed"
     return "codes near enough, but no neighbours"
 
@@ -163,40 +158,26 @@ def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Jaccard) 
     recipe = next((one for one in recipes if isinstance(one, SimHash)), None)
     if recipe is None or len(table) < 2:
         return ()
-    *before, last = pipeline.steps(_plain(recipe)).features
-    features, times = _through(before, table, "items", "times")
-    codes, present = _codes(_through((*before, last), table, "items")[0], recipe.bits)
+    codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
+    weighted = features_of(SimHash(**{**_plain(recipe).model_dump(), "confirm": "cosine"}), table)
     a, b = _near_and_far(nearly, table)
     both = present[a] & present[b]
     a, b = a[both], b[both]
-    plain = recipe.weights == "one"
-    cosines = _cosines(features, a, b) if plain else _weighted_cosines(features, times, a, b)
     alike = 1 - distances(codes[a], codes[b]) / recipe.bits
-    return tuple(Scatter(*point) for point in zip(cosines.tolist(), alike.tolist(), strict=True))
+    vectors = {row: _vector(weighted, row, codes.shape[1]) for row in np.union1d(a, b).tolist()}
+    cosines = [_cosine(vectors[x], vectors[y]) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    return tuple(Scatter(*point) for point in zip(cosines, alike.tolist(), strict=True))
 
 
-def _cosines(features: Features, a: Rows, b: Rows) -> Floats:
-    """The cosine of the sets of rows a[i] and b[i]."""
-    sizes = features.sizes.astype(np.float64)
-    return features.shared(a, b) / np.sqrt(sizes[a] * sizes[b])
+def _vector(features: Features, row: int, words: int) -> tuple[npt.NDArray[np.uint64], Floats]:
+    """(features, weights) of a document that is confirmed by its cosine: behind its code and its norm."""
+    behind = features.items[features.offsets[row] + words + 1 : features.offsets[row + 1]]
+    return behind[: behind.size // 2], behind[behind.size // 2 :].astype(np.float64)
 
 
-def _weighted_cosines(features: Features, times: Features, a: Rows, b: Rows) -> Floats:
-    """The same of frequencies."""
-    return np.array([_cosine(features, times, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], np.float64)
-
-
-def _cosine(features: Features, times: Features, x: int, y: int) -> float:
-    (words, counts), (others, other_counts) = (
-        (features.items[features.offsets[row] : features.offsets[row + 1]], _times(times, row)) for row in (x, y)
-    )
-    _, left, right = np.intersect1d(words, others, assume_unique=True, return_indices=True)
-    dot = float(counts[left] @ other_counts[right])
-    return dot / float(np.sqrt((counts @ counts) * (other_counts @ other_counts)))
-
-
-def _times(times: Features, row: int) -> Floats:
-    return times.items[times.offsets[row] : times.offsets[row + 1]].astype(np.float64)
+def _cosine(a: tuple[npt.NDArray[np.uint64], Floats], b: tuple[npt.NDArray[np.uint64], Floats]) -> float:
+    _, left, right = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
+    return float(a[1][left] @ b[1][right] / np.sqrt((a[1] @ a[1]) * (b[1] @ b[1])))
 
 
 def _near_and_far(nearly: Jaccard, table: pa.Table) -> tuple[Rows, Rows]:
