@@ -294,16 +294,20 @@ class Result:
         return self._decided.nums / self._decided.dens
 
     def _documents(self, *, stay: bool) -> pa.Table:
-        reading = self.run.reading
-        origins = self.run.names.origins
+        """The records of the judged side that stay or go; one that could not be read is in neither."""
+        reading, origins = self.run.reading, self.run.names.origins
         gone = np.zeros(len(origins), np.bool_)
         gone[self._decided.rows] = True
         source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
         found = []
         for number, part in enumerate(reading.parts, start=len(reading.against)):
             here = source == number
-            chosen = position[here & ~gone] if stay else position[here & gone]
-            found.append(take(part, chosen, reading.columns))
+            removed, kept = position[here & gone], position[here & ~gone]
+            if isinstance(part, TextFolder) and reading.num_unread:  # files that equal no other have no row
+                kept = np.setdiff1d(np.arange(len(part.paths)), removed)
+            unreadable = np.array(self.run.unreadable.get(part.name, []), np.int64)
+            wanted, others = (kept, removed) if stay else (removed, kept)
+            found.append(take(part, wanted, np.union1d(others, unreadable), reading.columns))
         return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
 
 

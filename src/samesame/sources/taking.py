@@ -1,25 +1,99 @@
-"""Some records of a part: whole, as a table, or their texts alone."""
+"""Some records of a part: whole, as a table, or their texts alone.
+
+A file's records are copied without the others, as they are for kept/, and the copy is read as a table.
+"""
+
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet as pq
 
 from samesame.sources.base import Columns, Part
-from samesame.sources.memory import Memory
+from samesame.sources.delimited import Delimited
+from samesame.sources.feather import Feather
+from samesame.sources.files import File
+from samesame.sources.folder import TextFolder
+from samesame.sources.memory import Memory, table_of
+from samesame.sources.parquet import Parquet
+from samesame.sources.parts import FilePart
+from samesame.sources.streams import chunks, seekable
 
 __all__ = ["take", "texts"]
 
-
-def take(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
-    """The records at these positions (ascending): a table's own columns, or a file's id and text."""
-    if isinstance(part, Memory):
-        return part.table.take(pa.array(positions))
-    batches = part.read(columns, lambda _: None)
-    found = [batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), positions))) for batch in batches]
-    return pa.Table.from_batches(found) if found else pa.table({})
+Rows = npt.NDArray[np.int64]
 
 
-def texts(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> dict[int, str]:
+def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Table:
+    """The records at these positions, with all their columns.
+
+    Args:
+        part: Where they are.
+        positions: Which they are, ascending.
+        others: The positions of all other records, ascending.
+        columns: What the run reads: a folder of texts has no more.
+    """
+    match part:
+        case Memory():
+            return part.table.take(pa.array(positions))
+        case TextFolder():
+            batches = list(part.read(columns, lambda _: None, positions))
+            found = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
+            return found.select(["id", "text"])
+        case FilePart():
+            with tempfile.TemporaryDirectory(prefix="samesame-") as home:
+                copy = Path(home) / "part"
+                part.copy(copy, others)
+                return _whole(part, File(str(copy)))
+        case _:
+            raise TypeError(f"no way to take records from a {type(part).__name__}")
+
+
+def _whole(part: FilePart, file: File) -> pa.Table:
+    """A file of the same format as a part, read whole."""
+    match part:
+        case Parquet():
+            with seekable(file, part.compression) as source:
+                return pq.ParquetFile(source).read()
+        case Feather():
+            with seekable(file, part.compression) as source:
+                return _batches(source)
+        case Delimited():
+            return _delimited(b"".join(chunks(file, part.compression)), part.delimiter)
+        case _:
+            return _json(b"".join(chunks(file, part.compression)))
+
+
+def _batches(source: pa.NativeFile) -> pa.Table:
+    try:
+        return pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:  # it has no footer: a stream
+        source.seek(0)
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _delimited(data: bytes, delimiter: str) -> pa.Table:
+    options = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
+
+
+def _json(data: bytes) -> pa.Table:
+    """JSON lines as a table: by Arrow, or where a key has values of several types, record by record."""
+    if not data.strip():
+        return pa.table({})
+    try:
+        return pa.json.read_json(pa.py_buffer(data), read_options=pa.json.ReadOptions(block_size=max(len(data), 1)))
+    except pa.ArrowInvalid:
+        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        return table_of([orjson.loads(line) for line in lines if line.strip()])
+
+
+def texts(part: Part, positions: Rows, columns: Columns) -> dict[int, str]:
     """The texts (or the items, joined) at these positions; reads no further than the last of them."""
     found: dict[int, str] = {}
     wanted = np.unique(positions)

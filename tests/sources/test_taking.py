@@ -1,0 +1,78 @@
+"""Some records of a source, with all their columns, whatever its format."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import samesame as ss
+
+TABLE = pa.table(
+    {
+        "id": ["a", "b", "c", "d"],
+        "text": ["one two three", "four, five\nsix", "one two three", "seven"],
+        "score": [1, 2, 3, None],
+    }
+)
+
+
+def _jsonl(path: Path) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in TABLE.to_pylist()), "utf-8")
+
+
+def _jsonl_gz(path: Path) -> None:
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in TABLE.to_pylist()).encode()))
+
+
+def _stream(path: Path) -> None:
+    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_stream(out, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "a.jsonl": _jsonl,
+    "a.jsonl.gz": _jsonl_gz,
+    "a.csv": lambda path: pa.csv.write_csv(TABLE, path),
+    "a.parquet": lambda path: pq.write_table(TABLE, path),
+    "a.feather": lambda path: pa.feather.write_feather(TABLE, path),
+    "a.arrow": _stream,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_kept_and_removed_have_all_columns(tmp_path: Path, name: str) -> None:
+    """Every format: the rows that stay and those that go, whole."""
+    WRITERS[name](tmp_path / name)
+    found = ss.dedup(str(tmp_path / name))
+    assert TABLE.take([0, 1, 3]).to_pylist() == found.kept().to_pylist()
+    assert TABLE.take([2]).to_pylist() == found.removed().to_pylist()
+
+
+def test_values_of_several_types_are_no_obstacle(tmp_path: Path) -> None:
+    """Arrow wants one type for a key; another key with two types is read record by record."""
+    rows = [{"text": "a b", "x": 1}, {"text": "a b", "x": 2.5}, {"text": "c", "x": None}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert [1.0, None] == ss.dedup(str(tmp_path / "a.jsonl")).kept().column("x").to_pylist()
+
+
+def test_a_record_that_cannot_be_read_is_neither_kept_nor_removed(tmp_path: Path) -> None:
+    """It stays in kept/, but there is no row to show for it."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n{broken\n{"text": "a b"}\n', "utf-8")
+    found = ss.dedup(str(tmp_path / "a.jsonl"))
+    assert (1, 1) == (len(found.kept()), len(found.removed()))
+
+
+@pytest.mark.parametrize("method", ["jaccard", "digest"])
+def test_a_folder_of_texts_keeps_files_that_were_never_read(tmp_path: Path, method: str) -> None:
+    """A digest reads only files that may have an equal; the others are kept all the same."""
+    for name, text in (("a.txt", "same words"), ("b.txt", "same words"), ("c.txt", "longer than the others")):
+        (tmp_path / name).write_text(text, "utf-8")
+    found = ss.dedup(str(tmp_path), method=method)
+    assert ["a.txt", "c.txt"] == found.kept().column("id").to_pylist()
+    assert [{"id": "b.txt", "text": "same words"}] == found.removed().to_pylist()
