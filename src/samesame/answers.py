@@ -51,6 +51,8 @@ class Run:
 
     def without_features(self) -> "Run":
         """The same once all has been decided: what only deciding needed is given back."""
+        if self.state.step.columns is not None and self.state.step.columns.exact:
+            return self  # pairs of estimates tell the exact values, too
         return replace(self, state=replace(self.state, distinct=None))
 
     @cached_property

@@ -19,6 +19,7 @@ __all__ = [
     "Jaccard",
     "Method",
     "MinHash",
+    "ModP",
     "Recipe",
     "Shingled",
     "Shingling",
@@ -268,6 +269,38 @@ class MinHash(Shingled):
         return self
 
 
+class ModP(Shingled):
+    """Every pair of fingerprints with Jaccard ≥ threshold: an estimate, from the hashes that p divides (Broder)."""
+
+    name: ClassVar[str] = "modp"
+    measure: ClassVar[str] = "jaccard"
+
+    threshold: Threshold = Field(
+        default=Fraction(4, 5), description="Least Jaccard similarity of two fingerprints, above 0 and at most 1."
+    )
+    modulus: int = Field(
+        default=25, ge=1, lt=2**63, description="p: one hash in so many is kept. More is smaller, and less exact."
+    )
+    floor: int = Field(
+        default=32,
+        ge=0,
+        le=2**20,
+        description="Fewest hashes of a fingerprint, where a document has so many: the rest are its smallest others."
+        " Without it 44 % of texts of 20 shingles would have none. Of the pairs found among 39,081 licence texts at"
+        " 0.8, 31 % really are as similar with 8, 72 % with 16, 82 % with 32, 92 % with 64.",
+    )
+
+    @property
+    def reports(self) -> str:
+        """The fingerprints are compared, not the documents."""
+        return "estimated"
+
+    @property
+    def may_miss(self) -> bool:
+        """Fingerprints may be less alike than what they stand for."""
+        return True
+
+
 class Digest(TextRecipe):
     """Whole documents, by a checksum; one that can collide is confirmed by comparing the texts."""
 
@@ -402,13 +435,14 @@ class SimHash(Shingling):
             raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
 
 
-Method = Jaccard | Containment | MinHash | Digest | SimHash
+Method = Jaccard | Containment | MinHash | ModP | Digest | SimHash
 
 _METHODS: dict[str, type[Method]] = {
     "containment": Containment,
     "digest": Digest,
     "jaccard": Jaccard,
     "minhash": MinHash,
+    "modp": ModP,
     "simhash": SimHash,
 }
 

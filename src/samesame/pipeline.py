@@ -9,24 +9,37 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from samesame import schemas
 from samesame.arrow import UInt64s
 from samesame.engines.base import Engine, Stage
 from samesame.kernels import shingles, tokens
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
-from samesame.methods import Containment, Digest, Jaccard, Method, MinHash, Shingled, Shingling, SimHash, TextRecipe
+from samesame.methods import (
+    Containment,
+    Digest,
+    Jaccard,
+    Method,
+    MinHash,
+    ModP,
+    Shingled,
+    Shingling,
+    SimHash,
+    TextRecipe,
+)
 from samesame.results import Clock
 from samesame.sources.frequencies import read_frequencies
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
-from samesame.stages.features.about import About, CountRows, Describe
+from samesame.stages.features.about import About, CountEntries, CountRows, Describe
 from samesame.stages.features.digests import TextDigests
 from samesame.stages.features.frequencies import CountDocuments, FrequencyTable
 from samesame.stages.features.hashes import hasher, table_hasher
@@ -42,6 +55,7 @@ from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import AllPairs, Found
 from samesame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
 from samesame.stages.sketches.minhash import Signatures
+from samesame.stages.sketches.modp import Fingerprints
 from samesame.stages.sketches.simhash import Codes
 from samesame.stages.texts.raw import Texts
 from samesame.stages.texts.stopwords import stop_words
@@ -49,6 +63,8 @@ from samesame.stages.texts.stopwords import stop_words
 __all__ = ["State", "beside", "decide", "join", "prepare", "steps"]
 
 Rows = npt.NDArray[np.int64]
+
+_MANY_PAIRS = 1 << 20  # are looked at together
 
 
 OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
@@ -61,7 +77,7 @@ class Steps(NamedTuple):
     measure: int
     # What weights must know of all features: features in, codes and the table of frequencies out.
     weigh: Callable[[Any, Engine], tuple[Any, FrequencyTable]] | None = None
-    counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all features
+    counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all they are made of
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
     by_sketch: bool = False  # verified by the sketches, not by the features
@@ -114,6 +130,17 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
             bands = BandKeys(method)
             features = _sets(method, ready_items=ready_items)
             return Steps(features, measure, sketches=Signatures(method), keys=lambda _: bands, by_sketch=estimated)
+        case ModP():
+            bound = measures.bound(measures.JACCARD, method.threshold)
+            return Steps(
+                _sets(method, ready_items=ready_items),
+                bound.measure,
+                sketches=Fingerprints(method.modulus, method.floor),
+                by_sketch=True,
+                counts=_count_sketches,
+                keys=lambda counts: PrefixKeys(bound, counts),
+                columns=Directions(exact=True),
+            )
         case SimHash():
             return _near_codes(method, ready_items=ready_items, listing=listing)
 
@@ -132,6 +159,15 @@ class State:
     num_keys: int = 0
     distinct: Any = None  # the features of the documents that represent all others
     meeting: Meeting | None = None
+
+    @cached_property
+    def measured_sizes(self) -> Rows:
+        """By row: how many items it has of what is compared, features or sketches; of who met somebody at least."""
+        if not self.step.by_sketch or self.meeting is None:
+            return self.about.sizes
+        sizes = np.zeros(self.best.size, np.int64)
+        sizes[self.meeting.entries.rows] = np.diff(self.meeting.offsets)
+        return sizes
 
 
 def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom, what for)
@@ -171,11 +207,13 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
     distinct: Any, num_items: int, step: Steps, priority: Rows, engine: Engine, clock: Clock
 ) -> tuple[npt.NDArray[Any], ...]:
     """Make keys, and bring together what shares one: the number of keys, and the meeting's arrays."""
+    sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
+    if step.by_sketch:
+        with clock("sketches"):
+            sketches = engine.keep(sketches)
     with clock("counts"):
-        distinct, counts = step.counts(distinct, num_items, engine) if step.counts else (distinct, None)
+        sketches, counts = step.counts(sketches, num_items, engine) if step.counts else (sketches, None)
     with clock("keys"):
-        sketches = engine.map(distinct, step.sketches) if step.sketches else distinct
-        sketches = engine.keep(sketches) if step.by_sketch else sketches
         keys = engine.keep(engine.map(sketches, cast("Any", step.keys)(counts)))
     with clock("meeting"):
         num_keys = sum(engine.fold(keys, CountRows()))
@@ -183,15 +221,22 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
         return np.array([num_keys]), *meeting.flat()
 
 
-def _count(features: Any, num_items: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
+def _count(
+    features: Any, num_items: int, engine: Engine, schema: pa.Schema = schemas.FEATURES
+) -> tuple[Any, ItemCounts | None]:
     """Count all items, in as many passes as the engine's memory asks for: (features, what the one table says)."""
     counting = plan_counting(num_items, engine.table_bytes)
     for number in range(counting.passes):
-        counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)))
+        counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
         if counting.passes == 1:
             return features, counts
         features = engine.keep(engine.map(features, counts))
     return features, None
+
+
+def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
+    """The same for sketches, of which there are fewer."""
+    return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
 
 
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:
@@ -209,18 +254,31 @@ def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterat
     if state.meeting:
         sampled, times = state.engine.sample(state.meeting, rule)
         check_number(total + times * sum(groups.num_between(part.a, part.b) for part in sampled), most)
+        waiting: list[Found] = []
         for found in state.engine.join(state.meeting, rule):
             total += groups.num_between(found.a, found.b)
             check_number(total, most)
-            yield groups.between(found, beside(state, found))
+            waiting.append(found)
+            if sum(part.a.size for part in waiting) >= _MANY_PAIRS:
+                yield _listed(state, groups, waiting)
+                waiting = []
+        yield _listed(state, groups, waiting)
     check_number(total, most)
     yield groups.within()
 
 
+def _listed(state: State, groups: Groups, parts: list[Found]) -> Listed:
+    found = Found.joined(parts)
+    return groups.between(found, beside(state, found))
+
+
 def beside(state: State, found: Found) -> npt.NDArray[np.float64]:
     """What pairs say beside their similarity: as many columns as the method's `Steps.columns` has names."""
-    columns = state.step.columns
-    return columns(found, state.about.sizes) if columns else np.zeros((0, found.a.size))
+    columns, best = state.step.columns, state.best
+    if columns is None:
+        return np.zeros((0, found.a.size))
+    leaders = found._replace(a=best[found.a], b=best[found.b])
+    return columns(leaders, state.measured_sizes, lambda rows: state.engine.take(state.distinct, rows))
 
 
 def _texts(recipe: TextRecipe) -> Stage:

@@ -14,11 +14,11 @@ import pytest
 from samesame.cli.demo import KINDS
 from samesame.cli.main import commands
 from samesame.cli.options import METHODS, Option
-from samesame.methods import Containment, Digest, Jaccard, MinHash
+from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP
 
 from .commands import run
 
-RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash)}
+RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP)}
 HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
 # Defaults that words say better than values.
 IN_WORDS = {

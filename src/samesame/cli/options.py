@@ -33,7 +33,7 @@ __all__ = [
     "text",
 ]
 
-METHODS = ("jaccard", "containment", "minhash", "digest")
+METHODS = ("jaccard", "containment", "minhash", "modp", "digest")
 MEASURES = (
     "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
     "levenshtein", "clusters",
@@ -122,7 +122,7 @@ method = _options(
         default="jaccard",
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
-        " sketches; digest: identical documents.",
+        " sketches; modp: the same by one hash in 25; digest: identical documents.",
         stands="jaccard",
     ),
     _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
@@ -155,6 +155,8 @@ method = _options(
         help="minhash: by sets, or signatures alone.",
         stands="exact",
     ),
+    _setting("--modulus", type=int, metavar="N", help="modp: one hash in so many is kept.", stands="25"),
+    _setting("--floor", type=int, metavar="N", help="modp: fewest hashes of a document.", stands="32"),
     _setting(
         "--digest",
         "algorithm",

@@ -41,7 +41,8 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
 
     SOURCE is as in `samesame dedup`. With --against, only pairs of one document of each side are listed. FILE has
     the columns a_id, a_source, a_row, b_id, b_source, b_row, similarity and measure; with --method containment also
-    a_in_b and b_in_a, the shares. Defaults stand in brackets.
+    the shares a_in_b and b_in_a; with modp, where these are estimates, also exact, exact_a_in_b and exact_b_in_a.
+    Defaults stand in brackets.
     """
     path = given["output"]
     _check(given)

@@ -54,9 +54,8 @@ def guarantee(stats: Stats) -> str:
         return _contained(stats, f"{_number(recipe['threshold'])} or more")
     least = f"Jaccard >= {_number(recipe['threshold'])}"
     if stats.measure == "estimated":
-        return (
-            f"an estimate: every removed document has a kept witness whose signature says {least}; none was compared."
-        )
+        sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
+        return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
     witness = f"every removed one has a kept witness with {least}, verified"
     if recipe["method"] == "jaccard":
         return f"exact: {_untouched(stats, least)}; {witness}."

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from samesame import arrow
 
-__all__ = ["About", "Describe"]
+__all__ = ["About", "CountEntries", "CountRows", "Describe"]
 
 _COLUMNS = ("text_bytes", "digest_a", "digest_b", "num_tokens")
 _Columns = list[tuple[npt.NDArray[np.int64], ...]]
@@ -70,6 +70,25 @@ class CountRows:
         """Count a batch."""
         if part == 0:
             state.append(len(batch))
+        return state
+
+    def merge(self, a: list[int], b: list[int]) -> list[int]:
+        """Both."""
+        return a + b
+
+
+@dataclass(frozen=True)
+class CountEntries:
+    """The fold that counts the items of all rows; the state is a list of counts."""
+
+    def start(self) -> list[int]:
+        """Nothing yet."""
+        return []
+
+    def add(self, state: list[int], batch: pa.RecordBatch, part: int, _: int) -> list[int]:
+        """Count a batch."""
+        if part == 0:
+            state.append(int(arrow.lists(batch.column("items")).sizes.sum()))
         return state
 
     def merge(self, a: list[int], b: list[int]) -> list[int]:

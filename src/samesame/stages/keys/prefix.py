@@ -104,11 +104,12 @@ class ItemCounts:
     counting: Counting
     number: int
     table: npt.NDArray[np.uint8]
+    of: pa.Schema = schemas.FEATURES
 
     @cached_property
     def output(self) -> pa.Schema:
-        """FEATURES and the counts."""
-        return schemas.FEATURES.append(pa.field("counts", _COUNTS, nullable=False))
+        """FEATURES (or SKETCHES) and the counts."""
+        return self.of.append(pa.field("counts", _COUNTS, nullable=False))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch of FEATURES with the counts of this pass filled in."""

@@ -4,7 +4,7 @@
 2. Pairs come out as rows a < b, ascending by (b, a) within a batch of documents.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,6 +32,14 @@ class Found(NamedTuple):
     nums: Rows
     dens: Rows
     num_verified: int = 0
+
+    @staticmethod
+    def joined(parts: "Sequence[Found]") -> "Found":
+        """Several as one."""
+        if len(parts) == 1:
+            return parts[0]
+        a, b, nums, dens = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int64)]) for i in range(4))
+        return Found(a, b, nums, dens, sum(part.num_verified for part in parts))
 
 
 @dataclass(frozen=True)
