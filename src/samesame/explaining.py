@@ -66,6 +66,7 @@ def explain(
 
 def _minhash(text: str, recipe: MinHash, orders: Sequence[Sequence[str]] | None) -> Explanation:
     """Shingles, permutations, minima, signature, bands."""
+    recipe.require_alone("one text")
     features, sets_stage = _through(text, steps(recipe).features, ShingleSets)
     words, hashes = _words(text, recipe, sets_stage.flags & 0xFF, sets_stage.seed, sets_stage.stop_words)
     shingles = _named(recipe, arrow.unsigned(arrow.ints(features.column("items")[0].values)), words, hashes)

@@ -171,6 +171,19 @@ class Shingled(Shingling):
     seed: int = Field(
         default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes."
     )
+    drop_boilerplate: int | None = Field(
+        default=None,
+        ge=1,
+        description="Drop the shingles that stand in more than so many documents (copies and the `against` side count)"
+        " before anything else: similarity is of what is left, and what has nothing left is like identical texts only."
+        " A text with more copies than that loses everything: edited versions of it stay. Default: none.",
+    )
+
+    def require_alone(self, what: str) -> None:
+        """Refuse settings that are about a whole corpus, where there is none."""
+        if self.drop_boilerplate is not None:
+            message = f"drop_boilerplate={self.drop_boilerplate} is about a corpus, and does nothing to {what}"
+            raise ConfigError(message, hint="Leave it out.")
 
 
 class Jaccard(Shingled):

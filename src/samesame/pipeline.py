@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame import schemas
+from samesame import arrow, schemas
 from samesame.arrow import UInt64s
 from samesame.engines.base import Engine, Stage
 from samesame.kernels import shingles, tokens
+from samesame.kernels.boilerplate import Slots
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
 from samesame.methods import (
@@ -40,6 +41,7 @@ from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
 from samesame.stages.features.about import About, CountEntries, CountRows, Describe
+from samesame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
 from samesame.stages.features.digests import TextDigests
 from samesame.stages.features.frequencies import CountDocuments, FrequencyTable
 from samesame.stages.features.hashes import hasher, table_hasher
@@ -145,6 +147,17 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
             return _near_codes(method, ready_items=ready_items, listing=listing)
 
 
+class Dropped(NamedTuple):
+    """What boilerplate was taken out of the features."""
+
+    shingles: int = 0  # different ones
+    occurrences: int = 0  # documents that each stands in, summed
+    documents: int = 0  # that had nothing else
+
+
+NOTHING_DROPPED = Dropped()
+
+
 @dataclass(frozen=True)
 class State:
     """What a run knows once all documents that could be similar have met."""
@@ -155,6 +168,7 @@ class State:
     best: Rows  # for each row the best row with equal features
     step: Steps
     frequencies: FrequencyTable | None = None
+    dropped: Dropped = NOTHING_DROPPED
     num_against: int = 0
     num_keys: int = 0
     distinct: Any = None  # the features of the documents that represent all others
@@ -189,18 +203,40 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         flow, frequencies = step.weigh(flow, engine) if step.weigh else (flow, None)
         features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
+    features, about, dropped = _without_boilerplate(features, about, method, engine, clock)
     with clock("identical"):
         sizes = about.sizes if step.larger_first else None
         side = 0 if listing and step.larger_first else reading.num_against  # either may contain the other
         priority = ranks(keep, about.text_bytes, reading.order, side, sizes)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
-    state = State(method, engine, about, best, step, frequencies, reading.num_against)
+    state = State(method, engine, about, best, step, frequencies, dropped, reading.num_against)
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
     num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
     return replace(state, num_keys=int(num_keys[0]), distinct=distinct, meeting=Meeting.of(tuple(meeting)))
+
+
+def _without_boilerplate(
+    features: Any, about: About, method: Method, engine: Engine, clock: Clock
+) -> tuple[Any, About, Dropped]:
+    """The features without what too many documents have, where that is asked for."""
+    most = method.drop_boilerplate if isinstance(method, Shingled) else None
+    if most is None:
+        return features, about, NOTHING_DROPPED
+    with clock("boilerplate"):
+        counting = plan_counting(int(about.sizes.sum()), engine.table_bytes)
+        parts = []
+        for number in range(counting.passes):
+            table = engine.fold(features, CountItems(counting, number))
+            shift = np.uint64(counting.shift)
+            slots = Slots(counting.base(number), shift, 1 << counting.bits, counting.nibbles, arrow.frozen(table))
+            parts += [share.close(engine.fold(features, share)) for share in shares(slots, most, engine.table_bytes)]
+        found = Boilerplate.of(parts)
+        features = engine.keep(engine.map(features, WithoutBoilerplate.of(found)))
+        left = Describe.close(engine.fold(features, Describe()))
+    return features, left, Dropped(found.items.size, int(found.counts.sum()), left.num_bare - about.num_bare)
 
 
 def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)

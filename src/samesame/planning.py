@@ -67,6 +67,7 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, text_column: str | No
         (16, 6)
     """
     recipe = MinHash(**settings)
+    recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
     bands, rows, reason = _choice(recipe)
     shape = _shape(threshold, bands, rows, "used")

@@ -17,7 +17,7 @@ import pyarrow as pa
 from samesame import arrow, schemas
 from samesame.engines.base import Stage
 from samesame.errors import ConfigError
-from samesame.methods import Jaccard, Method, MinHash, Recipe, Shingling, SimHash, TextRecipe, by_name
+from samesame.methods import Jaccard, Method, MinHash, Recipe, Shingled, Shingling, SimHash, TextRecipe, by_name
 from samesame.pipeline import steps
 from samesame.results import Comparison, Measured, Passage, Side
 from samesame.stages.features.places import Placed, place
@@ -82,6 +82,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         (Fraction(1, 1), Fraction(1, 1), True)
     """
     given = by_name(method) if isinstance(method, str) else method or Jaccard()
+    if isinstance(given, Shingled):
+        given.require_alone("two texts")
     least = _least(given, measure, threshold)
     recipe = _as_sets(given)
     winnow = Winnow.finding(_PASSAGE[recipe.unit] if passage is None else passage)

@@ -74,6 +74,9 @@ class Stats:
         ignored: files of folders and patterns that are of no known format.
         empty: null or empty texts: never near-duplicates, never removed.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
+        dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
+        dropped_occurrences: documents that each of them stands in, summed.
+        emptied: documents that have nothing else: near-duplicates of nothing, exact copies of identical texts.
         repeated_ids: documents whose id another document before them has.
         distinct: different feature sets.
         features: items in the distinct sets.
@@ -104,6 +107,9 @@ class Stats:
     ignored: int = 0
     empty: int = 0
     bare: int = 0
+    dropped_shingles: int = 0
+    dropped_occurrences: int = 0
+    emptied: int = 0
     repeated_ids: int = 0
     distinct: int = 0
     features: int = 0

@@ -26,6 +26,7 @@ IN_WORDS = {
     "bands": "from recall",
     "rows": "from recall",
     "jaccard_floor": "any",
+    "drop_boilerplate": "none",
 }
 
 

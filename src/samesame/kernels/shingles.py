@@ -7,14 +7,14 @@ from samesame.kernels.mixing import finish, hash_text
 from samesame.kernels.sets import digest_set, mark_repeats, sort_distinct
 from samesame.kernels.tokens import fold, hash_tokens
 
-__all__ = ["NOT_OVERLAPPING", "REPEATS", "list_sets", "shingle", "shingle_sets"]
+__all__ = ["BARE", "NOT_OVERLAPPING", "REPEATS", "list_sets", "shingle", "shingle_sets"]
 
 # Flags of `shingle_sets`, above those of `fold`.
 REPEATS = 1 << 8
 NOT_OVERLAPPING = 1 << 9
 
 _BASE = np.uint64(0x9E3779B97F4A7C15 | 1)
-_BARE = np.uint64(0x5851F42D4C957F2D)  # the domain of texts without tokens
+BARE = np.uint64(0x5851F42D4C957F2D)  # the domain of texts without tokens
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
@@ -91,7 +91,7 @@ def shingle_sets(
         num_tokens = hash_tokens(text, marks, folded, seed, stops, tokens)
         num = shingle(tokens, num_tokens, size, step, found)
         if num == 0 and stop > start:
-            found[0] = finish(np.uint64(bare[i]) ^ _BARE)
+            found[0] = finish(np.uint64(bare[i]) ^ BARE)
             num = 1
         end = ends[i]
         ends[i + 1] = end + _close(found, num, flags, spare, counts, items, end)
@@ -106,7 +106,7 @@ def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, abo
     ends[0] = 0
     for i in range(lists.size - 1):
         first, last = lists[i], lists[i + 1]
-        a, b = seed, _BARE
+        a, b = seed, BARE
         for j in range(first, last):
             x, y = hash_text(data, offsets[j], offsets[j + 1], seed)
             found[j - first] = x

@@ -89,6 +89,13 @@ def _percent(share: Mapping[str, Any]) -> str:
     return f"{100 * share['value']:.4g} % [{low:.4g}, {high:.4g}]"
 
 
+def dropped(stats: Stats) -> str:
+    """What became of boilerplate, in words."""
+    shingles, most = _plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
+    emptied = f"; {stats.emptied:,} {_plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
+    return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
+
+
 def _contained(stats: Stats, share: str) -> str:
     floor = stats.recipe["jaccard_floor"]
     also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
@@ -221,6 +228,10 @@ class Report:
         ):
             if count:
                 self.line(f"{count:,} {_plural(count, 'document')} {remark}.")
+        if stats.dropped_shingles:
+            self.line(dropped(stats))
+        for note in stats.notes:
+            self.line(f"Note: {note}.")
         if num_ignored:
             self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
         if skipped.num_rows:

@@ -22,6 +22,7 @@ __all__ = ["Lines", "Live", "watched"]
 
 _STEPS = {
     "features": "reading",
+    "boilerplate": "counting boilerplate",
     "identical": "grouping identical ones",
     "counts": "counting",
     "keys": "making keys",

@@ -25,6 +25,11 @@ class About:
     num_tokens: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]  # items in the features
 
+    @property
+    def num_bare(self) -> int:
+        """How many have a text, and no token to be compared by."""
+        return int(((self.num_tokens == 0) & (self.sizes > 0)).sum())
+
     def same_text(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether rows a[i] and b[i] have the same raw text."""
         differs = (self.digest_a[a] ^ self.digest_a[b]) | (self.digest_b[a] ^ self.digest_b[b])

@@ -1,0 +1,153 @@
+"""Boilerplate: the shingles that stand in more documents than wanted, found exactly and dropped from the features.
+
+1. Every document counts, copies too. A shingle is dropped from all documents or from none.
+2. A table of saturating counters, which never counts too few, says which items may be meant; these are counted
+   exactly, in as many shares of the table as their number asks for.
+3. A document that has nothing left is like a text without tokens: only identical texts are its copies.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from samesame import arrow, schemas
+from samesame.kernels import boilerplate as kernel
+from samesame.kernels.auditing import mark_filter
+from samesame.kernels.boilerplate import Slots
+
+__all__ = ["Boilerplate", "CountExactly", "WithoutBoilerplate", "shares"]
+
+_WAITING = 1 << 16  # items are sorted so many at a time, or as many as there are
+_ITEM_BYTES = 64  # hash and count, while they are sorted and merged
+_FILTER_BITS = 22  # half a megabyte: in cache
+
+
+@dataclass(frozen=True, eq=False)
+class Boilerplate:
+    """What is dropped: hashes, ascending, and in how many documents each stands."""
+
+    items: arrow.UInt64s
+    counts: arrow.Int64s
+
+    @classmethod
+    def of(cls, parts: list["Boilerplate"]) -> "Boilerplate":
+        """What several shares found, in their order."""
+        return cls(*(arrow.frozen(np.concatenate(column)) for column in zip(*map(cls._pair, parts), strict=True)))
+
+    def _pair(self) -> tuple[arrow.UInt64s, arrow.Int64s]:
+        return self.items, self.counts
+
+
+class _Tally:
+    """Exact counts of hashes; what comes in waits until there is enough of it to be worth sorting."""
+
+    def __init__(self) -> None:
+        self._items, self._counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self._waiting: list[arrow.UInt64s] = []
+
+    def add(self, items: arrow.UInt64s) -> None:
+        """Count one for each."""
+        self._waiting.append(items)
+        if sum(part.size for part in self._waiting) > max(_WAITING, self._items.size):
+            self.counted()
+
+    def counted(self) -> tuple[arrow.UInt64s, arrow.Int64s]:
+        """All hashes so far, ascending, and their counts."""
+        found, counts = np.unique(np.concatenate([*self._waiting, self._items[:0]]), return_counts=True)
+        self._waiting = []
+        self._items, self._counts = _summed(
+            np.concatenate([self._items, found]), np.concatenate([self._counts, counts])
+        )
+        return self._items, self._counts
+
+
+def _summed(items: arrow.UInt64s, counts: arrow.Int64s) -> tuple[arrow.UInt64s, arrow.Int64s]:
+    """The different items, ascending, each with the sum of its counts."""
+    if items.size == 0:
+        return items, counts
+    order = np.argsort(items)
+    ordered = items[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.add.reduceat(counts[order], starts)
+
+
+@dataclass(frozen=True, eq=False)
+class CountExactly:
+    """The fold that counts those items of a share of the slots that may stand in more than `most` documents.
+
+    The state holds a tally for each part of the share.
+    """
+
+    slots: Slots
+    low: int
+    high: int
+    most: int
+
+    def start(self) -> dict[int, _Tally]:
+        """Nothing yet."""
+        return {}
+
+    def add(self, state: dict[int, _Tally], batch: pa.RecordBatch, part: int, parts: int) -> dict[int, _Tally]:
+        """Count one part of the share's items in a batch of FEATURES."""
+        width = self.high - self.low
+        low, high = self.low + part * width // parts, self.low + (part + 1) * width // parts
+        lists, num_tokens = arrow.lists(batch.column("items")), arrow.ints(batch.column("num_tokens"))
+        out = np.empty(int(lists.sizes.sum()), np.uint64)
+        least = kernel.hold_most(self.slots, self.most)
+        filled = kernel.frequent_items(*lists, num_tokens, self.slots, low, high, least, out)
+        state.setdefault(part, _Tally()).add(out[:filled].copy())
+        return state
+
+    def merge(self, a: dict[int, _Tally], b: dict[int, _Tally]) -> dict[int, _Tally]:
+        """Both; their parts need not be the same."""
+        return dict(enumerate([*a.values(), *b.values()]))
+
+    def close(self, state: dict[int, _Tally]) -> Boilerplate:
+        """What stands in more than `most` documents."""
+        counted = [tally.counted() for tally in state.values()] or [_Tally().counted()]
+        items, counts = _summed(*(np.concatenate(column) for column in zip(*counted, strict=True)))
+        return Boilerplate(items[counts > self.most], counts[counts > self.most])
+
+
+def shares(slots: Slots, most: int, most_bytes: int) -> Iterator[CountExactly]:
+    """The folds that count exactly what a table lets pass, so many that none takes more than most_bytes or so."""
+    passing = kernel.num_frequent(slots, kernel.hold_most(slots, most))
+    number = min(slots.num, 1 + passing * _ITEM_BYTES // most_bytes)
+    ends = [share * slots.num // number for share in range(number + 1)]
+    return (CountExactly(slots, low, high, most) for low, high in pairwise(ends))
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutBoilerplate:
+    """The stage that drops items from FEATURES."""
+
+    boilerplate: Boilerplate
+    filter: npt.NDArray[np.uint64]
+
+    output = schemas.FEATURES
+
+    @classmethod
+    def of(cls, boilerplate: Boilerplate) -> "WithoutBoilerplate":
+        """With the filter made."""
+        bits = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
+        mark_filter(boilerplate.items, np.uint64(64 - _FILTER_BITS), bits)
+        return cls(boilerplate, arrow.frozen(bits))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES without the items; one that has none left has the hash of its bytes, and counts no tokens."""
+        lists = arrow.lists(batch.column("items"))
+        digests, num_tokens = (arrow.ints(batch.column(name)) for name in ("digest_a", "num_tokens"))
+        items, ends = np.empty(int(lists.sizes.sum()), np.uint64), np.empty(len(batch) + 1, np.int64)
+        about: Any = np.empty((3, len(batch)), np.int64)
+        kernel.drop_items(
+            *lists, digests, num_tokens, self.boilerplate.items, np.uint64(64 - _FILTER_BITS), self.filter,
+            items, ends, about,
+        )  # fmt: skip
+        raw = (batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b"))
+        kept = arrow.items(items[: ends[-1]].copy(), ends)
+        return pa.RecordBatch.from_arrays([*raw, *map(pa.array, about), kept], schema=schemas.FEATURES)
