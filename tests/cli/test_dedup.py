@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -234,3 +235,17 @@ def test_an_estimate_says_that_it_is_one(source):
 def test_threads_are_at_least_one(source):
     """A bad number is the user's error."""
     assert 2 == run("dedup", source, "--json", "--threads", "0").exit_code
+
+
+def test_boilerplate_is_dropped_and_told(tmp_path):
+    """Four pages that differ in two words are one at .5, and four once what they share is gone; the summary says so."""
+    shared = words(30, 7)
+    pages = [{"id": f"p{i}", "text": " ".join([*shared, f"one{i}", f"two{i}"])} for i in range(4)]
+    source = write_jsonl(tmp_path / "pages.jsonl", pages)
+    options = ["--threshold", "0.5", "--dry-run"]
+    assert re.search(r"^kept +1 ", run("dedup", source, *options).stdout, re.MULTILINE)
+    dropping = run("dedup", source, *options, "--drop-boilerplate", 3)
+    assert re.search(r"^kept +4 ", dropping.stdout, re.MULTILINE)
+    assert "26 shingles in more than 3 documents each dropped." in dropping.stdout
+    refused = run("dedup", source, "--dry-run", "--method", "digest", "--drop-boilerplate", 3)
+    assert (2, True) == (refused.exit_code, "--method digest has no option --drop-boilerplate" in refused.stderr)

@@ -166,7 +166,7 @@ method = _options(
         stands="sha256",
     ),
     _switch("--normalise", help="digest: compare tokens.", stands="raw text"),
-    _setting("--drop-boilerplate", type=int, metavar="N", help="Drop shingles in more than N documents.", stands="none"),
+    _setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),
     _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
 )
 
