@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import samesame as ss
-from samesame import arrow, schemas
+from samesame import arrow, pipeline, schemas
 from samesame.stages.features.shingles import ItemSets
+from samesame.stages.keys.prefix import Counting
 from samesame.stages.sketches.modp import Fingerprints
 from tests.oracle.corpora import thresholds
 from tests.oracle.fingerprints import decide, fingerprint, pairs
@@ -107,6 +108,19 @@ def test_what_goes_is_what_brute_force_removes(
     low = ss.dedup(_table(lists), method=ss.ModP(threshold="0.001", **settings), features_column="items", audit=False)
     assert found.removals.equals(low.at(threshold=threshold).removals)
     assert found.pairs.num_rows == len(lines)
+
+
+@pytest.mark.parametrize(
+    "method", [ss.ModP(modulus=3, floor=4), ss.Containment(), ss.Jaccard()], ids=lambda method: method.name
+)
+def test_counting_in_passes_changes_nothing(method: ss.ModP, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a small memory does to the counts, sketches' or features', does nothing to the pairs."""
+    random = np.random.Generator(np.random.PCG64(3))
+    lists = [[str(item) for item in random.permutation(60)[:size]] for size in (50, 52, 54, 55, 8, 30)]
+    expected = ss.pairs(_table(lists), method=method, features_column="items").table
+    monkeypatch.setattr(pipeline, "plan_counting", lambda *_: Counting(16, nibbles=True, passes=4))
+    assert expected.equals(ss.pairs(_table(lists), method=method, features_column="items").table)
+    assert expected.num_rows
 
 
 def test_without_a_floor_many_short_documents_have_no_fingerprint() -> None:
