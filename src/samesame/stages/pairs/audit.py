@@ -24,6 +24,7 @@ __all__ = ["PARTNERS", "PartnersStage", "Probes", "num_probes", "share", "share_
 Rows = npt.NDArray[np.int64]
 
 _HITS = 4
+_LEAST_PROBES = 16
 _PARTNERS = 16  # of each kind, for an audited document in a batch
 _OVERLOOKED = 1e-6
 _SEED = np.uint64(0x2545F4914F6CDD1D)
@@ -54,10 +55,13 @@ def num_probes(threshold: float) -> tuple[int, int]:
     """
     from scipy.stats import binom  # noqa: PLC0415  (as above)
 
-    items = 16
-    while binom.cdf(_HITS - 1, items, threshold) > _OVERLOOKED:
-        items += 1
-    return items, _HITS
+    few, enough = _LEAST_PROBES - 1, _LEAST_PROBES
+    while binom.cdf(_HITS - 1, enough, threshold) > _OVERLOOKED:
+        few, enough = enough, 2 * enough
+    while enough - few > 1:  # the chance falls with every item: the first that suffices lies between
+        middle = (few + enough) // 2
+        few, enough = (middle, enough) if binom.cdf(_HITS - 1, middle, threshold) > _OVERLOOKED else (few, middle)
+    return enough, _HITS
 
 
 class Probes(NamedTuple):
