@@ -123,6 +123,7 @@ class Run:
             keys=self.state.num_keys,
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
+            least=float(self.state.method.least),
             notes=self.state.step.notes,
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
@@ -159,6 +160,7 @@ class Result:
             clusters=keepers.size,
             largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
             audit=None if self.audit is None else self.audit.record(),
+            least=float(self.method.least),
             recipe={**known.recipe, **self.method.record()},
         )
 

@@ -90,6 +90,7 @@ class Stats:
         clusters: keepers that are the witness of another document.
         largest: of the largest clusters, the keeper's id and the number of its documents, itself included.
         measure: what similarities are.
+        least: the least of them that counts.
         notes: what one must know to read the answer.
         audit: measured recall, residual duplicates and precision, where the run was audited.
         seconds: wall time of each step.
@@ -123,6 +124,7 @@ class Stats:
     clusters: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     measure: str = ""
+    least: float = 1.0
     notes: tuple[str, ...] = ()
 
     audit: dict[str, Any] | None = None

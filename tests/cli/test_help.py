@@ -14,11 +14,11 @@ import pytest
 from samesame.cli.demo import KINDS
 from samesame.cli.main import commands
 from samesame.cli.options import METHODS, Option
-from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP
+from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP, SimHash
 
 from .commands import run
 
-RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP)}
+RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP, SimHash)}
 HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
 # Defaults that words say better than values.
 IN_WORDS = {
@@ -27,6 +27,12 @@ IN_WORDS = {
     "rows": "from recall",
     "jaccard_floor": "any",
     "drop_boilerplate": "none",
+    "shingle_size": "5; simhash 1",
+    "frequencies": "counted",
+    "blocks": "the cheapest",
+    "header": "the cheapest",
+    "table": "none",
+    "confirm": "none",
 }
 
 
@@ -69,7 +75,8 @@ def test_choices_and_defaults_are_those_of_the_recipe(option):
     """What the help says of a setting is what the recipe has."""
     field = next(recipe.model_fields[option.name] for recipe in RECIPES.values() if option.name in recipe.model_fields)
     if isinstance(option.type, click.Choice):
-        assert typing.get_args(field.annotation) == option.type.choices
+        literal = next(iter(typing.get_args(field.annotation)))  # of `Literal[...] | None` the first is the Literal
+        assert (typing.get_args(literal) or typing.get_args(field.annotation)) == option.type.choices
     said = re.search(r"\[([^][]+)\]$", option.help)[1]
     if isinstance(field.default, bool) or field.default == ():
         assert said

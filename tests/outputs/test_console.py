@@ -40,6 +40,18 @@ def printed(show, monkeypatch, columns="80"):
         (ss.MinHash(bands=20, rows=5), {}, "a pair at 0.8 is found with a chance of 1.000"),
         (ss.MinHash(bands=9, rows=13), {}, "a pair at 0.8 is found with a chance of 0.399"),
         (ss.MinHash(verify="estimate"), {}, "an estimate: every removed document has a kept witness whose signature"),
+        (
+            ss.SimHash(),
+            {},
+            "exact, about codes: no two kept documents have codes within 3 of 64 bits; every removed one",
+        ),
+        (ss.SimHash(), {}, "so near, but no texts were compared"),
+        (
+            ss.SimHash(k=5, confirm="edit"),
+            {},
+            "within 5 of 64 bits and edit >= 0.8; every removed one has a kept witness",
+        ),
+        (ss.SimHash(search="adjacent"), {}, "pairs of codes within 3 of 64 bits are lost where they are no neighbours"),
         (ss.Digest(), {}, "exact: no two kept documents have equal texts; every removed one equals a kept witness"),
         (ss.Digest(normalise=True), {}, "equal normalised texts"),
     ],

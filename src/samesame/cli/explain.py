@@ -33,8 +33,6 @@ def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
     from samesame.sources.whole import read_json, read_text  # noqa: PLC0415
 
     orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
-    if given["table"]:
-        given["table"] = read_json(given["table"], 'hashes by feature, as in {"the": 13}')
     recipe = built(ctx.command, given)
     walk = explaining.explain(read_text(text) if _is_file(text) else text, method=recipe, orders=orders)
     if given["as_json"]:

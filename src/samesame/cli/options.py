@@ -33,11 +33,13 @@ __all__ = [
     "text",
 ]
 
-METHODS = ("jaccard", "containment", "minhash", "modp", "digest")
+METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "digest")
 MEASURES = (
     "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
     "levenshtein", "clusters",
 )  # fmt: skip
+_WEIGHTS = ("one", "tf", "tfidf")
+_HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
 _SECTIONS = ("Sources", "Method", "Text", "Deciding", "Output", "Running")
 
@@ -122,7 +124,7 @@ method = _options(
         default="jaccard",
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
-        " sketches; modp: the same by one hash in 25; digest: identical documents.",
+        " sketches; modp: the same by one hash in 25; simhash: codes within k bits; digest: identical documents.",
         stands="jaccard",
     ),
     _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
@@ -157,6 +159,39 @@ method = _options(
     ),
     _setting("--modulus", type=int, metavar="N", help="modp: one hash in so many is kept.", stands="25"),
     _setting("--floor", type=int, metavar="N", help="modp: fewest hashes of a document.", stands="32"),
+    _setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3"),
+    _setting("--bits", type=int, metavar="N", help="simhash: of a code: 32, 64, 128.", stands="64"),
+    _setting("--weights", type=click.Choice(_WEIGHTS), help="simhash: what a feature counts.", stands="one"),
+    _setting(
+        "--frequencies",
+        metavar="FILE",
+        help="simhash: of documents, from an earlier tfidf run.",
+        stands="counted",
+    ),
+    _setting(
+        "--confirm",
+        type=click.Choice(("jaccard", "cosine", "edit")),
+        help="simhash: a measure that confirms pairs, at --threshold.",
+        stands="none",
+    ),
+    _setting(
+        "--search",
+        type=click.Choice(("blocks", "rotations", "adjacent", "brute")),
+        metavar="NAME",
+        help="simhash: blocks, rotations, adjacent (loses pairs) or brute.",
+        stands="blocks",
+    ),
+    _setting("--blocks", type=int, metavar="N", help="simhash: blocks of a code.", stands="the cheapest"),
+    _setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest"),
+    _setting(
+        "--feature-hash",
+        type=click.Choice(_HASHES),
+        metavar="NAME",
+        help=f"simhash: {', '.join(_HASHES)}.",
+        stands="xxh3",
+    ),
+    _setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0"),
+    _setting("--hashes", "table", metavar="FILE", help="simhash: JSON, a hash for each feature.", stands="none"),
     _setting(
         "--digest",
         "algorithm",
@@ -172,7 +207,9 @@ method = _options(
 
 text = _options(
     "Text",
-    _setting("--shingle-size", type=int, metavar="N", help="Words (or characters) in a shingle.", stands="5"),
+    _setting(
+        "--shingle-size", type=int, metavar="N", help="Words (or characters) in a shingle.", stands="5; simhash 1"
+    ),
     _setting("--unit", type=click.Choice(("words", "chars")), help="What a shingle counts.", stands="words"),
     _switch("--keep-case", help="Tell capitals from small letters.", stands="do not"),
     _switch("--keep-punctuation", help="Marks are tokens, too.", stands="are dropped"),

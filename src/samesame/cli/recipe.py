@@ -30,7 +30,15 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
             if option.name not in known[name]:
                 _refuse(option, value, name, [each for each in methods if option.name in known[each]])
             settings[str(option.name)] = value
+    if isinstance(settings.get("table"), str):
+        settings["table"] = _hashes(settings["table"])
     return by_name(name, **settings)
+
+
+def _hashes(path: str) -> Any:
+    from samesame.sources.whole import read_json  # noqa: PLC0415  (likewise)
+
+    return read_json(path, 'hashes by feature, as in {"the": 13}')
 
 
 def _choices(command: click.Command) -> tuple[str, ...]:

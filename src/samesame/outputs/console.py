@@ -52,6 +52,8 @@ def guarantee(stats: Stats) -> str:
         return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
     if recipe["method"] == "containment":
         return _contained(stats, f"{_number(recipe['threshold'])} or more")
+    if recipe["method"] == "simhash":
+        return _near_codes(stats)
     least = f"Jaccard >= {_number(recipe['threshold'])}"
     if stats.measure == "estimated":
         sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
@@ -94,6 +96,21 @@ def dropped(stats: Stats) -> str:
     shingles, most = _plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
     emptied = f"; {stats.emptied:,} {_plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
     return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
+
+
+def _near_codes(stats: Stats) -> str:
+    """What holds of codes, and of what confirms them."""
+    recipe = stats.recipe
+    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
+    kept = f"exact, about codes: {_untouched(stats, what)}"
+    if recipe["search"] == "adjacent":
+        kept = f"pairs of {what} are lost where they are no neighbours"
+    if recipe["confirm"] is None:
+        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
+    confirmed = f"{recipe['confirm']} >= {stats.least:g}"
+    if recipe["search"] != "adjacent":
+        kept = f"exact, about codes: {_untouched(stats, f'{what} and {confirmed}')}"
+    return f"{kept}; every removed one has a kept witness with both, verified."
 
 
 def _contained(stats: Stats, share: str) -> str:
@@ -292,11 +309,11 @@ def _plural(count: int, noun: str) -> str:
 def _near(stats: Stats) -> str:
     if stats.measure == "digest":
         return "equal after normalising"
-    return f"{stats.measure} >= {_number(stats.recipe['threshold'])}"
+    return f"{stats.measure} >= {stats.least:g}"
 
 
 def _pairs_of(stats: Stats) -> str:
-    found = "equal" if stats.measure == "digest" else f"{stats.measure} >= {_number(stats.recipe['threshold'])}"
+    found = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
     return f"{found}, across the two sides" if stats.against else found
 
 

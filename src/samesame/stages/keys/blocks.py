@@ -36,7 +36,7 @@ class Costs:
 
 # Measured on a server core of 2024 that counts bits in vectors; one that does not compares at a quarter of the speed.
 SEARCH = Costs(20e-9, 0.05e-9)  # codes in memory order (kernels/hamming_search.py)
-MEETING = Costs(200e-9, 4e-9)  # through keys and buckets, document by document
+MEETING = Costs(600e-9, 40e-9)  # through keys and buckets, document by document
 
 
 @dataclass(frozen=True)
