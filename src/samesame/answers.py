@@ -128,6 +128,7 @@ class Run:
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
+            room=self.state.engine.room,
             recipe={**self.state.method.record(), **self.settings},
             versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )
@@ -264,7 +265,8 @@ class Result:
         with folder.appearing(place) as home:
             with run.clock("writing"):
                 annotations = Annotations if annotate else None
-                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations)
+                room = run.state.engine.free_bytes
+                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations, memory=room)
                 for name, table in self._tables(pairs=pairs).items():
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}

@@ -8,6 +8,7 @@
 import hashlib
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -182,9 +183,11 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     ready = columns.items is not None
     identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
     engine = _engine(how, identity)
-    state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
-    if engine.checkpoints:
-        engine.checkpoints.close()
+    try:
+        state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
+    finally:
+        if engine.checkpoints:
+            engine.checkpoints.close()
     return recipe, Run(reading, state, clock, settings, _paths(*sides))
 
 
@@ -263,7 +266,15 @@ def _stamp(part: Part) -> list[Any]:
     if not stamp or getattr(part, "spool", None) is not None:
         raise ConfigError(f"workdir needs files, and {part.name} is none", hint="Write it to a file first.")
     digest = hashlib.blake2b(repr(stamp).encode(), digest_size=8).hexdigest()
-    return [part.size_bytes(), digest]
+    return [part.size_bytes(), _time(stamp, digest), digest]
+
+
+def _time(stamp: Any, digest: str) -> str:
+    """When a local file was modified; of what has no such time, the digest."""
+    match stamp:
+        case (int(), int(nanoseconds)):
+            return f"modified {datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(' ', 'microseconds')}"
+    return f"stamp {digest}"
 
 
 def _several(source: Any) -> list[Any]:

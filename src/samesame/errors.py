@@ -15,6 +15,12 @@
 4. A bad *document* is never an exception: it is counted and listed (see sources).
 """
 
+from errno import EDQUOT, ENOSPC
+from os import PathLike, fspath
+from pathlib import Path
+from shutil import disk_usage
+from typing import Self
+
 __all__ = [
     "ColumnError",
     "ConfigError",
@@ -69,6 +75,16 @@ class OutputError(SameSameError, OSError):
     """The place to write to cannot be used."""
 
     code = "output"
+
+    @classmethod
+    def at(cls, place: str | PathLike[str], error: OSError, *, hint: str = "") -> Self:
+        """What the system said when something was written, with the bytes that are free where a disk is full."""
+        free = ""
+        if error.errno in {ENOSPC, EDQUOT, None}:  # NumPy tells no number
+            home = next(each for each in (Path(place), *Path(place).absolute().parents) if each.is_dir())
+            free = f" ({disk_usage(home).free:,} bytes free)"
+        hint = hint or "Check that there is room and permission to write."
+        return cls(f"{fspath(place)}: {error.strerror or error}{free}", hint=hint)
 
 
 class WorkdirError(SameSameError, OSError):

@@ -74,6 +74,11 @@ class Recipe(BaseModel):
         return False
 
     @property
+    def stored_ratio(self) -> float:
+        """Bytes to store for each byte of text, about: for the estimate of the disk that a run needs."""
+        return 0.1
+
+    @property
     def least(self) -> Fraction:
         """The least similarity that counts: its threshold, where a method has one."""
         return Fraction(getattr(self, "threshold", 1))
@@ -184,6 +189,11 @@ class Shingled(Shingling):
         if self.drop_boilerplate is not None:
             message = f"drop_boilerplate={self.drop_boilerplate} is about a corpus, and does nothing to {what}"
             raise ConfigError(message, hint="Leave it out.")
+
+    @property
+    def stored_ratio(self) -> float:
+        """Eight bytes for each word of about six, or for each character, and some keys."""
+        return 9 if self.unit == "chars" else 1.5
 
 
 class Jaccard(Shingled):

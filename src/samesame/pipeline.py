@@ -6,6 +6,7 @@
 2. This is the one place where sources, stages and engines meet.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,6 +39,7 @@ from samesame.methods import (
 from samesame.results import Clock
 from samesame.sources.frequencies import read_frequencies
 from samesame.sources.reading import Reading
+from samesame.sources.sizes import text_bytes
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
 from samesame.stages.features.about import About, CountEntries, CountRows, Describe
@@ -113,7 +115,12 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
         case Jaccard():
             bound = measures.bound(measures.JACCARD, method.threshold)
             features = _sets(method, ready_items=ready_items)
-            return Steps(features, bound.measure, counts=_count, keys=lambda counts: PrefixKeys(bound, counts))
+            return Steps(
+                features,
+                bound.measure,
+                counts=_count,
+                keys=lambda counts: PrefixKeys(bound, counts),
+            )
         case Containment():
             measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
             bound = measures.bound(measure, method.threshold, method.jaccard_floor)
@@ -196,6 +203,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
 ) -> State:
     """Read all documents, and bring together those that share a key."""
     step = steps(method, ready_items=ready_items, listing=listing)
+    engine.expect(int(method.stored_ratio * text_bytes(reading.all_parts, reading.columns)))
     with clock("features", reading.size_bytes):
         flow = engine.load(reading)
         for stage in step.features:
@@ -203,6 +211,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         flow, frequencies = step.weigh(flow, engine) if step.weigh else (flow, None)
         features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
+    _note_files(engine, clock)
     features, about, dropped = _without_boilerplate(features, about, method, engine, clock)
     with clock("identical"):
         sizes = about.sizes if step.larger_first else None
@@ -214,7 +223,8 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
-    num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
+    room, num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
+    engine.room |= json.loads(room.tobytes())
     return replace(state, num_keys=int(num_keys[0]), distinct=distinct, meeting=Meeting.of(tuple(meeting)))
 
 
@@ -249,12 +259,16 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
             sketches = engine.keep(sketches)
     with clock("counts"):
         sketches, counts = step.counts(sketches, num_items, engine) if step.counts else (sketches, None)
+    if "count_table" in engine.room:
+        _note_table(engine.room["count_table"], clock)
     with clock("keys"):
         keys = engine.keep(engine.map(sketches, cast("Any", step.keys)(counts)))
+    del counts  # as large as the memory allows
     with clock("meeting"):
         num_keys = sum(engine.fold(keys, CountRows()))
         meeting = engine.meet(keys, sketches if step.by_sketch else distinct, priority)
-        return np.array([num_keys]), *meeting.flat()
+        room = np.frombuffer(json.dumps(engine.room).encode(), np.uint8)
+        return room, np.array([num_keys]), *meeting.flat()
 
 
 def _count(
@@ -262,6 +276,7 @@ def _count(
 ) -> tuple[Any, ItemCounts | None]:
     """Count all items, in as many passes as the engine's memory asks for: (features, what the one table says)."""
     counting = plan_counting(num_items, engine.table_bytes)
+    engine.room["count_table"] = counting.record()
     for number in range(counting.passes):
         counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
         if counting.passes == 1:
@@ -273,6 +288,18 @@ def _count(
 def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
     """The same for sketches, of which there are fewer."""
     return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
+
+
+def _note_files(engine: Engine, clock: Clock) -> None:
+    if engine.room["features"] == "files":
+        clock.progress.note("features do not fit in memory: they are in files")
+
+
+def _note_table(table: dict[str, int], clock: Clock) -> None:
+    """Tell of a count table that is not the one of choice."""
+    if table["slot_bits"] < 8 or table["passes"] > 1:
+        passes = f"{table['passes']} passes" if table["passes"] > 1 else "one pass"
+        clock.progress.note(f"counting in {passes}: {table['slots']:,} slots of {table['slot_bits']} bits")
 
 
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:

@@ -96,6 +96,7 @@ class Stats:
         seconds: wall time of each step.
         thread_seconds: time that threads spent in each stage.
         bytes_read: on disk, where it is known.
+        room: what was chosen by what the memory holds: where features are, and how the count table is made.
         recipe: everything that decides the answer.
         versions: of the packages that could.
     """
@@ -131,6 +132,7 @@ class Stats:
     seconds: dict[str, float] = field(default_factory=dict)
     thread_seconds: dict[str, float] = field(default_factory=dict)
     bytes_read: int | None = None
+    room: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -292,6 +294,9 @@ class Progress(Protocol):
     def add(self, documents: int, num_bytes: int) -> None:
         """So many more documents, of so many bytes of text, have been read."""
 
+    def note(self, text: str) -> None:
+        """Something was chosen on the way that one may want to know."""
+
     def end(self) -> None:
         """The run is over."""
 
@@ -303,6 +308,9 @@ class Silent:
         """Say nothing."""
 
     def add(self, documents: int, num_bytes: int) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
         """Say nothing."""
 
     def end(self) -> None:

@@ -49,10 +49,18 @@ class Engine(Protocol):
     """The verbs."""
 
     seconds: Any  # time that workers spent in each stage
+    room: dict[str, Any]  # where named steps are kept, and what else was chosen by what the memory holds
 
     @property
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
+
+    @property
+    def free_bytes(self) -> int:
+        """What of the memory is free for other things while no step runs."""
+
+    def expect(self, num_bytes: int) -> None:
+        """About so much will be kept: say now if there is no place for it."""
 
     def load(self, batches: Any) -> Any:
         """A flow over batches that can be read once."""

@@ -11,10 +11,10 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
 from samesame.engines.checkpoints import Batches, Checkpoints
 from samesame.engines.meeting import assemble, same_features, take_lists
-from samesame.engines.space import Space
+from samesame.engines.space import THREAD_BYTES, Space
 from samesame.kernels.buckets import Meeting
 
 __all__ = ["Flow", "Local"]
@@ -49,6 +49,7 @@ class Local:
     workdir: Path | None = None  # where what does not fit goes; the system's folder for temporary files if None
     checkpoints: Checkpoints | None = None
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
+    room: dict[str, Any] = field(default_factory=dict)  # what was chosen by what the memory holds
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
@@ -58,11 +59,23 @@ class Local:
     @property
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
-        return max(1 << 20, self.space.budget // 2)
+        return max(1 << 20, self.space.free_bytes // 2)
+
+    @property
+    def free_bytes(self) -> int:
+        """What of the memory is free for other things while no step runs."""
+        return self.space.free_bytes + self.threads * THREAD_BYTES
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)
+
+    def expect(self, num_bytes: int) -> None:
+        """About so much will be kept: an error if that must go to a disk with less room."""
+        if self.checkpoints:
+            self.space.require_disk(num_bytes - self.checkpoints.num_bytes())
+        elif num_bytes > self.space.free_bytes:
+            self.space.require_disk(num_bytes)
 
     def load(self, batches: Iterable[pa.RecordBatch]) -> Flow:
         """A flow over batches that can be read once."""
@@ -74,20 +87,35 @@ class Local:
 
     def keep(self, flow: Flow, step: str = "") -> Flow:
         """Compute a flow now; of a step that has a name, batches that were finished before are not computed again."""
-        if step and self.checkpoints:
-            return Flow(Batches(tuple(self.each(enumerate(flow.batches), self._checkpointed(flow.stages, step)))))
+        if step:
+            flow = replace(flow, batches=self._numbered(flow.batches))
+            if self.checkpoints:
+                self.room[step] = "workdir"
+                return self._resumed(flow, step, self.checkpoints)
         shelf = self.space.shelf()
         for batch in self.read(flow):
             shelf.put(batch)
+        if step:
+            self.room[step] = "files" if shelf.on_disk else "memory"
         return Flow(shelf.close())
 
-    def _checkpointed(self, stages: tuple[Stage, ...], step: str) -> Callable[[tuple[int, pa.RecordBatch]], Path]:
-        def work(numbered: tuple[int, pa.RecordBatch]) -> Path:
-            number, batch = numbered
-            return checkpoints.batch(step, number, lambda: self._through(batch, stages))
+    def _numbered(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches of a named step are documents: what is known of each takes memory until the end."""
+        for batch in batches:
+            self.space.number(len(batch))
+            yield batch
 
-        checkpoints = cast("Checkpoints", self.checkpoints)
-        return work
+    def _resumed(self, flow: Flow, step: str, checkpoints: Checkpoints) -> Flow:
+        """The batches of a step, each in a file of its own: those that are not there yet are computed."""
+
+        def work(numbered: tuple[int, pa.RecordBatch]) -> tuple[Path, int]:
+            number, batch = numbered
+            made = checkpoints.batch(step, number, batch, lambda: self._through(batch, flow.stages))
+            return made, len(batch)
+
+        done = list(self.each(enumerate(flow.batches), work))
+        checkpoints.complete(step, batches=len(done), documents=sum(size for _, size in done))
+        return Flow(Batches(tuple(path for path, _ in done)))
 
     def once(self, step: str, compute: Callable[[], tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
         """The arrays of a step; of one that was finished before, those that it left."""
@@ -126,6 +154,8 @@ class Local:
                 fold.add(state, batch, part, self.threads)
 
         state = fold.start()
+        if isinstance(state, np.ndarray):
+            self.space.hold(state)
         batches = iter(self.read(flow) if flow.stages else flow.batches)
         while window := list(islice(batches, _WINDOW)):
             for _ in self.each(range(self.threads), run):
@@ -156,15 +186,15 @@ class Local:
 
     def decide(self, meeting: Meeting, rule: Any) -> Any:
         """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found."""
-        return rule.decide(meeting, self.each, self.threads)
+        return rule.decide(meeting, self.each, self.threads, self.space.array)
 
     def sample(self, meeting: Meeting, rule: Any) -> Any:
         """Some of the similar pairs, for a prediction."""
-        return rule.sample(meeting)
+        return rule.sample(meeting, self.space.array)
 
     def join(self, meeting: Meeting, rule: Any) -> Any:
         """All similar pairs of the documents that meet."""
-        return rule.join(meeting, self.each, self.threads)
+        return rule.join(meeting, self.each, self.threads, self.space.array)
 
 
 @dataclass(frozen=True, eq=False)

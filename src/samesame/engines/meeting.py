@@ -30,12 +30,8 @@ Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
 def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
     """Entries of the keys that more than one document has."""
     ends, columns = _deal(keys, space)
-    shared = each(
-        pairwise(ends),
-        lambda part: _shared(*(column[part[0] : part[1]] for column in columns)),
-    )
-    rows, places, buckets, num_buckets = _concatenate(list(shared))
-    return _renumber(rows, places, buckets, num_buckets, ranks)
+    found = list(each(pairwise(ends), lambda part: _keep_shared(*(column[slice(*part)] for column in columns))))
+    return _renumber(*_close_up(columns, ends, found), ranks, space)
 
 
 def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
@@ -53,38 +49,49 @@ def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
     return ends, tuple(out)
 
 
-def _shared(keys: Any, rows: Any, places: Any, probes: Any) -> tuple[Rows, Int32s, Rows, int]:
+def _keep_shared(keys: Any, rows: Rows, places: Int32s, probes: Any) -> tuple[int, int]:
+    """Of one part the entries whose key another has: moved to its front, with the bucket in the place of the key.
+
+    Returns (entries, buckets).
+    """
     order = np.argsort(keys)
     out = np.empty(keys.size, np.int64), np.empty(keys.size, np.int32), np.empty(keys.size, np.int64)
     filled, num_buckets = kernel.mark_shared(keys, order, rows, places, probes, *out)
-    return out[0][:filled].copy(), out[1][:filled].copy(), out[2][:filled].copy(), num_buckets
+    for column, found in zip((rows, places, keys.view(np.int64)), out, strict=True):
+        column[:filled] = found[:filled]
+    return filled, num_buckets
 
 
-def _concatenate(parts: list[tuple[Rows, Int32s, Rows, int]]) -> tuple[Rows, Int32s, Rows, int]:
-    total = 0
-    for part in parts:
-        np.add(part[2], total, out=part[2])
-        total += part[3]
-    rows, places, buckets = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    return rows, places, buckets, total
+def _close_up(columns: tuple[Any, ...], ends: Rows, found: list[tuple[int, int]]) -> tuple[Rows, Int32s, Rows, int]:
+    """The parts one behind the other, in place: (rows, places, buckets, number of buckets)."""
+    buckets, rows, places = columns[0].view(np.int64), *columns[1:3]
+    at = total = 0
+    for start, (filled, num_buckets) in zip(ends[:-1].tolist(), found, strict=True):
+        old, new = slice(start, start + filled), slice(at, at + filled)
+        rows[new], places[new] = rows[old], places[old]
+        np.add(buckets[old], total, out=buckets[new])
+        at, total = at + filled, total + num_buckets
+    return rows[:at], places[:at], buckets[:at], total
 
 
-def _renumber(rows: Rows, places: Int32s, buckets: Rows, num_buckets: int, ranks: Rows) -> Entries:
+def _renumber(  # noqa: PLR0913, PLR0917  (the four that _close_up gives, and what they are brought together with)
+    rows: Rows, places: Int32s, buckets: Rows, num_buckets: int, ranks: Rows, space: Space
+) -> Entries:
     """Number the documents by priority, and give each its entries."""
     by_rank = np.zeros(ranks.size, np.bool_)
-    by_rank[ranks[rows]] = True
-    numbers = np.cumsum(by_rank) - 1
-    docs = numbers[ranks[rows]]
+    kernel.mark_ranks(rows, ranks, by_rank)
     row_of = np.empty(ranks.size, np.int64)
     row_of[ranks] = np.arange(ranks.size)
-    num_docs = int(by_rank.sum())
-    starts = np.zeros(num_docs + 1, np.int64)
-    np.cumsum(np.bincount(docs, minlength=num_docs), out=starts[1:])
-    out_buckets, out_places = np.empty(rows.size, np.int64), np.empty(rows.size, np.int32)
-    fill, packed = np.zeros(num_docs, np.int64), np.empty(rows.size, np.uint64)
-    kernel.order_entries(docs, buckets, places, starts, fill, packed, out_buckets, out_places)
-    bucket_starts = np.zeros(num_buckets + 1, np.int64)
-    np.cumsum(np.bincount(buckets, minlength=num_buckets), out=bucket_starts[1:])
+    starts = np.zeros(int(by_rank.sum()) + 1, np.int64)
+    numbers = np.cumsum(by_rank, dtype=np.int32)
+    bucket_starts = space.array(num_buckets + 1, np.int64)
+    bucket_starts[:] = 0
+    kernel.count_entries(rows, buckets, ranks, numbers, starts, bucket_starts)
+    np.cumsum(starts, out=starts)
+    np.cumsum(bucket_starts, out=bucket_starts)
+    out_buckets, out_places = space.array(rows.size, np.int64), space.array(rows.size, np.int32)
+    fill = np.zeros(starts.size - 1, np.int64)
+    kernel.order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets.view(np.uint64), out_places)
     return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
 
 

@@ -1,9 +1,11 @@
 """Where the big things of a run live: memory while it lasts, then files in a folder of the run's own.
 
 1. `memory` bounds what the run holds in memory of its own; what is mapped from files can be given back at any time.
-2. A shelf is a list of batches that moves to disk when it grows: in files of at most CHUNK_BYTES, each mapped only
-   while its batches are in use.
-3. The folder vanishes with the run: on success, on error and on interruption.
+2. What is held is written down: shelves, arrays and numbers of documents take their bytes from one budget, and give
+   them back when they are dropped. The choices that follow from it depend on the input and the recipe, not on time.
+3. A shelf is a list of batches that moves to disk when the budget has no room for it: in files of about CHUNK_BYTES,
+   each mapped only while its batches are in use.
+4. The folder vanishes with the run: on success, on error and on interruption.
 """
 
 import os
@@ -15,7 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +25,13 @@ import pyarrow as pa
 
 from samesame.errors import ConfigError, OutputError, SameSameError
 
-__all__ = ["Shelf", "Space", "free_memory", "num_bytes"]
+__all__ = ["THREAD_BYTES", "Shelf", "Space", "free_memory", "mishaps", "num_bytes", "read_batches", "write_batches"]
 
 CHUNK_BYTES = 128 << 20
-_BASE_BYTES = 320 << 20  # the interpreter, Arrow, compiled kernels
-_THREAD_BYTES = 128 << 20  # batches under way and scratch, for each thread
+_BASE_BYTES = 384 << 20  # the interpreter, Arrow, compiled kernels, a part that is copied
+THREAD_BYTES = 128 << 20  # batches under way and scratch, for each thread
+_DOCUMENT_BYTES = 160  # what is known of a document until the end: docs/scale.md lists it
+_FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -65,40 +69,98 @@ class Space:
 
     def __init__(self, memory: int | None, threads: int, folder: Path | None = None) -> None:
         self.memory = free_memory() // 2 if memory is None else memory
-        least = _BASE_BYTES + threads * _THREAD_BYTES
+        least = _BASE_BYTES + threads * THREAD_BYTES
         if self.memory < least:
             message = f"memory={self.memory:,} bytes is below the {least:,} that {threads} threads need"
             raise ConfigError(message, hint="Allow more memory, or use fewer threads.")
         self.budget = self.memory - least
+        self.held_bytes = 0
+        self.spilled_bytes = 0
         self._parent = folder
         self._folder: Path | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # giving back happens in whatever a thread is doing when it drops something
         self._count = 0
-        self.spilled_bytes = 0
+        self._num_documents = 0
+
+    @property
+    def free_bytes(self) -> int:
+        """What of the budget is not taken."""
+        return max(0, self.budget - self.held_bytes)
+
+    def take(self, size: int, most: int | None = None) -> bool:
+        """Take so many bytes of the budget, if there is room and they are at most `most`."""
+        with self._lock:
+            if size > (self.free_bytes if most is None else min(most, self.free_bytes)):
+                return False
+            self.held_bytes += size
+            return True
+
+    def give(self, size: int) -> None:
+        """Give back what was taken."""
+        with self._lock:
+            self.held_bytes -= size
+
+    def hold(self, thing: "npt.NDArray[Any]") -> None:
+        """Count an array that is there anyhow, until it is dropped."""
+        with self._lock:
+            self.held_bytes += thing.nbytes
+        weakref.finalize(thing, self.give, thing.nbytes).atexit = False
+
+    def number(self, documents: int) -> None:
+        """Count what is known of so many more documents until the end: they cannot go to files."""
+        self._num_documents += documents
+        charged = max(0, min(documents, self._num_documents - _FREE_DOCUMENTS))
+        if not self.take(charged * _DOCUMENT_BYTES):
+            fitting, base = self._num_documents - documents, self.memory - self.budget
+            message = (
+                f"memory={self.memory:,} bytes is too little for more than {fitting:,} documents: "
+                f"each takes {_DOCUMENT_BYTES} on top of {base:,}"
+            )
+            raise ConfigError(message, hint="Allow more memory, or split the source and use --against.")
+
+    def require_disk(self, num_bytes: int) -> None:
+        """An error if so much does not fit where spilled files go."""
+        home = self._parent or Path(tempfile.gettempdir())
+        free = shutil.disk_usage(home).free
+        if num_bytes > free:
+            message = f"about {num_bytes:,} bytes will have to be stored in {home}, where {free:,} are free"
+            raise OutputError(message, hint="Free some space, or name a folder on another disk with --workdir.")
 
     def array(self, size: int, dtype: type[_T]) -> "npt.NDArray[_T]":
-        """An uninitialised array: in memory if it is at most an eighth of the budget, else in a file."""
-        if size * np.dtype(dtype).itemsize <= self.budget // 8:
-            return np.empty(size, dtype)
-        return self._mapped(size, np.dtype(dtype))
+        """An uninitialised array: in memory if it takes at most a quarter of what is free there, else in a file."""
+        num_bytes = size * np.dtype(dtype).itemsize
+        if not self.take(num_bytes, self.free_bytes // 4):
+            return self._mapped(size, np.dtype(dtype)) if size else np.empty(size, dtype)
+        made = np.empty(size, dtype)
+        weakref.finalize(made, self.give, num_bytes).atexit = False
+        return made
 
     def _mapped(self, size: int, dtype: "np.dtype[_T]") -> "npt.NDArray[_T]":
-        """An array in a file whose blocks are taken at once: a full disk is an error here, not a signal later."""
+        """An array in a file whose blocks are taken at once: a full disk is an error here, not a signal later.
+
+        The file has no name any more when this returns: its blocks are given back with the array.
+        """
         path = self.path("array")
-        with path.open("wb") as file, mishaps(path):
-            os.posix_fallocate(file.fileno(), 0, size * dtype.itemsize)
+        with mishaps(path):
+            try:
+                with path.open("wb") as file:
+                    os.posix_fallocate(file.fileno(), 0, size * dtype.itemsize)
+                made = np.memmap(path, dtype, "r+", shape=size)
+            finally:
+                path.unlink(missing_ok=True)
         self.spilled_bytes += size * dtype.itemsize
-        return np.memmap(path, dtype, "r+", shape=size)
+        return np.asarray(made)
 
     def shelf(self) -> "Shelf":
-        """An empty shelf that may hold half of the budget in memory."""
-        return Shelf(self, self.budget // 2)
+        """An empty shelf, that may take half of what is free in memory."""
+        return Shelf(self, self.free_bytes // 2)
 
     def path(self, kind: str) -> Path:
         """A new file's path in the run's folder."""
         with self._lock:
             if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix=".samesame-", dir=self._parent))
+                with mishaps(self._parent or Path(tempfile.gettempdir())):
+                    self._folder = Path(tempfile.mkdtemp(prefix=".samesame-", dir=self._parent))
                 weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
             self._count += 1
             return self._folder / f"{self._count:06d}.{kind}"
@@ -110,52 +172,110 @@ class Shelf(Iterable[pa.RecordBatch]):
     def __init__(self, space: Space, most: int) -> None:
         self._space = space
         self._most = most
-        self._held: list[pa.RecordBatch] = []
-        self._held_bytes = 0
+        self._batches: list[pa.RecordBatch] = []
         self._files: list[Path] = []
+        self._holding = _Holding()
+        self._writer: _Writer | None = None
         self.on_disk = False
+        weakref.finalize(self, _drop, space, self._holding, self._files).atexit = False
 
     def put(self, batch: pa.RecordBatch) -> None:
         """Add a batch."""
-        self._held.append(batch)
-        self._held_bytes += batch.nbytes
-        if self._held_bytes > (CHUNK_BYTES if self.on_disk else self._most):
-            self._spill()
+        if not self.on_disk:
+            size = batch.nbytes
+            if self._space.take(size, self._most - self._holding.num_bytes):
+                self._batches.append(batch)
+                self._holding.num_bytes += size
+                return
+            self._move()
+        self._write(batch)
 
-    def _spill(self) -> None:
-        """Move what is held to files."""
+    def _move(self) -> None:
+        """What was put so far goes to files."""
         self.on_disk = True
-        waiting, self._held, self._held_bytes = self._held, [], 0
+        waiting = self._batches[::-1]
+        self._batches = []
         while waiting:
-            size, number = 0, 0
-            while number < len(waiting) and size <= CHUNK_BYTES:
-                size += waiting[number].nbytes
-                number += 1
+            self._write(waiting.pop())
+        self._space.give(self._holding.num_bytes)
+        self._holding.num_bytes = 0
+
+    def _write(self, batch: pa.RecordBatch) -> None:
+        if self._writer is None:
             path = self._space.path("arrow")
-            _write(path, waiting[:number])
-            self._space.spilled_bytes += size
             self._files.append(path)
-            del waiting[:number]
+            self._writer = _Writer(path, batch.schema)
+        self._space.spilled_bytes += batch.nbytes
+        if self._writer.put(batch) >= CHUNK_BYTES:
+            self._writer.close()
+            self._writer = None
 
     def close(self) -> "Shelf":
-        """Nothing more is put: of a shelf on disk all is on disk."""
-        if self.on_disk and self._held:
-            self._spill()
+        """Nothing more is put."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
         return self
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for path in self._files:
-            with pa.memory_map(str(path)) as mapped:
-                reader = pa.ipc.open_file(mapped)
-                for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number)
-        yield from self._held
+            yield from read_batches(path)
+        yield from self._batches
 
 
-def _write(path: Path, batches: list[pa.RecordBatch]) -> None:
-    with mishaps(path), pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+class _Holding:
+    """How much of the budget a shelf has; apart from it, so that it can be given back when the shelf is gone."""
+
+    num_bytes = 0
+
+
+def _drop(space: Space, holding: _Holding, files: list[Path]) -> None:
+    space.give(holding.num_bytes)
+    for path in files:
+        path.unlink(missing_ok=True)
+
+
+class _Writer:
+    """An Arrow file that is being written."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._path = path
+        self._num_bytes = 0
+        with mishaps(path):
+            self._sink = pa.OSFile(str(path), "wb")
+            self._writer = pa.ipc.new_file(self._sink, schema)
+
+    def put(self, batch: pa.RecordBatch) -> int:
+        """Write a batch; the bytes so far."""
+        with mishaps(self._path):
+            self._write(batch)
+        self._num_bytes += batch.nbytes
+        return self._num_bytes
+
+    def _write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the end."""
+        with mishaps(self._path):
+            self._writer.close()
+            self._sink.close()
+
+
+def write_batches(path: Path, batches: list[pa.RecordBatch]) -> None:
+    """An Arrow file of some batches."""
+    writer = _Writer(path, batches[0].schema)
+    for batch in batches:
+        writer.put(batch)
+    writer.close()
+
+
+def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """The batches of an Arrow file, mapped; the map lives as long as they do."""
+    with pa.memory_map(str(path)) as mapped:
+        reader = pa.ipc.open_file(mapped)
+        for number in range(reader.num_record_batches):
+            yield reader.get_batch(number)
 
 
 @contextmanager
@@ -166,6 +286,5 @@ def mishaps(path: Path) -> Iterator[None]:
     except SameSameError:
         raise
     except OSError as error:
-        free = shutil.disk_usage(path.parent).free
-        message = f"cannot spill to {path.parent}: {error.strerror or error} ({free:,} bytes free)"
-        raise OutputError(message, hint="Free some space, or name another folder with --workdir.") from error
+        hint = "Free some space, or name another folder with --workdir."
+        raise OutputError.at(path.parent, error, hint=hint) from error

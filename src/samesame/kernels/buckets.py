@@ -11,11 +11,13 @@ from samesame.kernels.sets import same_items
 __all__ = [
     "Entries",
     "Meeting",
+    "count_entries",
     "count_parts",
     "deal",
     "fill_members",
     "gather",
     "group_equal",
+    "mark_ranks",
     "mark_shared",
     "order_entries",
 ]
@@ -103,21 +105,38 @@ def mark_shared(keys, order, rows, places, probes, out_rows, out_places, out_buc
 
 
 @jit
-def order_entries(docs, buckets, places, starts, fill, packed, out_buckets, out_places):
+def mark_ranks(rows, ranks, by_rank):
+    """Mark by_rank[ranks[row]] for each row."""
+    for i in range(rows.size):
+        by_rank[ranks[rows[i]]] = True
+
+
+@jit
+def count_entries(rows, buckets, ranks, numbers, doc_counts, bucket_counts):
+    """Count each document's entries at its number from 1, numbers[ranks[row]], and each bucket's behind its own."""
+    for i in range(rows.size):
+        doc_counts[numbers[ranks[rows[i]]]] += 1
+        bucket_counts[buckets[i] + 1] += 1
+
+
+@jit
+def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets, out_places):
     """Deal entries to their documents, each document's by ascending place.
 
-    The entries of document d go to starts[d] on; `fill` (int64[n], zeros) counts them; `packed` is uint64 scratch of
-    the size of the output. Documents on heavy corpora have hundreds of entries: sorting, not insertion.
+    The entries of document d = numbers[ranks[row]] - 1 go to starts[d] on; `fill` (int64[n], zeros) counts them;
+    `out_buckets` is uint64, and holds place and bucket in one until the end. Documents on heavy corpora have hundreds
+    of entries: sorting, not insertion.
     """
-    for i in range(docs.size):
-        d = docs[i]
-        packed[starts[d] + fill[d]] = (np.uint64(places[i] + 1) << _U32) | np.uint64(buckets[i])
+    for i in range(rows.size):
+        d = np.int64(numbers[ranks[rows[i]]]) - 1
+        out_buckets[starts[d] + fill[d]] = (np.uint64(places[i] + 1) << _U32) | np.uint64(buckets[i])
         fill[d] += 1
-    for d in range(fill.size):
-        packed[starts[d] : starts[d + 1]].sort()
-    for i in range(docs.size):
-        out_places[i] = np.int32(packed[i] >> _U32) - 1
-        out_buckets[i] = np.int64(packed[i] & _LOW32)
+    for doc in range(fill.size):
+        out_buckets[starts[doc] : starts[doc + 1]].sort()
+    for i in range(rows.size):
+        packed = out_buckets[i]
+        out_places[i] = np.int32(packed >> _U32) - 1
+        out_buckets[i] = packed & _LOW32
 
 
 @jit

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Each", "Stamps"]
+__all__ = ["Array", "Each", "Stamps"]
 
 Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]  # what an engine lends: run, in order
+Array = Callable[[int, Any], Any]  # and room for large results: an uninitialised array of a size and a type
 
 _CHUNK = 256
 

@@ -104,8 +104,7 @@ def _told(place: Path) -> Iterator[None]:
     except SameSameError:
         raise
     except OSError as error:
-        message = f"{place}: {error.strerror or error}"
-        raise OutputError(message, hint="Check that there is room and permission to write.") from error
+        raise OutputError.at(place, error) from error
 
 
 def _put(made: Path, place: Path) -> None:

@@ -108,6 +108,11 @@ class Lines:
         self._step.add(documents, num_bytes)
         self._say()
 
+    def note(self, text: str) -> None:
+        """A line of its own."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
     def end(self) -> None:
         """Say no more."""
 
@@ -154,6 +159,10 @@ class Live:
         if self._task is not None and now - self._last > 1 / _MOST_PER_SECOND:
             self._last = now
             self._display.update(self._task, completed=self._step.done(), counts=str(self._step))
+
+    def note(self, text: str) -> None:
+        """A line of its own, that stays."""
+        self._display.console.print(text, highlight=False)
 
     def end(self) -> None:
         """Give the terminal back."""

@@ -18,7 +18,8 @@ from samesame.outputs.annotations import Verdict
 
 __all__ = ["Copyable", "copy_parts"]
 
-_MOST_AT_ONCE = 4  # each may hold a row group in memory
+_MOST_AT_ONCE = 4
+_PART_BYTES = 320 << 20  # that the copy of one part may take: several times a row group
 
 
 class Copyable(Protocol):
@@ -36,8 +37,14 @@ class Copyable(Protocol):
         """Write it without some positions, or with annotations."""
 
 
-def copy_parts(
-    parts: Sequence[Copyable], first: int, verdict: Verdict, home: Path, *, annotate: Callable[..., Any] | None = None
+def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
+    parts: Sequence[Copyable],
+    first: int,
+    verdict: Verdict,
+    home: Path,
+    *,
+    annotate: Callable[..., Any] | None = None,
+    memory: int | None = None,
 ) -> None:
     """Copy parts below `home`.
 
@@ -47,6 +54,7 @@ def copy_parts(
         verdict: What is removed.
         home: The folder.
         annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
+        memory: Bytes that all copies together may take, where there is a bound.
     """
     home.mkdir(parents=True, exist_ok=True)
     calls = []
@@ -57,7 +65,8 @@ def copy_parts(
     if len(calls) == 1:
         calls[0]()
         return
-    with ThreadPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1)) as pool:
+    fitting = _MOST_AT_ONCE if memory is None else max(1, memory // _PART_BYTES)
+    with ThreadPoolExecutor(min(_MOST_AT_ONCE, fitting, os.cpu_count() or 1)) as pool:
         try:
             for done in [pool.submit(call) for call in calls]:
                 done.result()

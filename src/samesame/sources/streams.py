@@ -217,8 +217,7 @@ def sink(target: Path, compression: str | None) -> Iterator[Any]:
     except SameSameError:
         raise
     except OSError as error:
-        message = f"{target}: {error.strerror or error}"
-        raise OutputError(message, hint="Check that there is room and permission to write.") from error
+        raise OutputError.at(target, error) from error
 
 
 def _compressor(raw: Any, compression: str | None) -> Any:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from samesame.kernels import deciding
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
-from samesame.kernels.sharing import Each, Stamps
+from samesame.kernels.sharing import Array, Each, Stamps
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
@@ -52,13 +52,14 @@ class Greedy:
     num_against: int = 0
     within: bool = True
 
-    def decide(self, meeting: Meeting, each: Each, threads: int) -> Decided:
+    def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Decided:
         """Decide all documents of a meeting."""
         entries = meeting.entries
         n = entries.rows.size
         protected = int((entries.rows < self.num_against).sum())  # they come first: priority begins with the side
-        fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
-        members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
+        fill = array(entries.bucket_starts.size - 1, np.int64)
+        fill[:] = 0
+        members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
         removed = np.zeros(n, np.bool_)
         shared = (*entries[1:], fill, *members, *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)

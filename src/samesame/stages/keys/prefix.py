@@ -44,6 +44,10 @@ class Counting:
         """An item's slot is (item - base) >> shift; ranges are powers of two."""
         return 64 - self.bits - (self.passes - 1).bit_length()
 
+    def record(self) -> dict[str, int]:
+        """What a run says of it."""
+        return {"slots": 1 << self.bits, "slot_bits": 4 if self.nibbles else 8, "passes": self.passes}
+
     def base(self, number: int) -> np.uint64:
         """The first hash of a pass."""
         return np.uint64(number << (self.shift + self.bits))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from samesame.kernels import buckets, deciding
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
-from samesame.kernels.sharing import Each, Stamps
+from samesame.kernels.sharing import Array, Each, Stamps
 
 __all__ = ["AllPairs", "Found"]
 
@@ -52,18 +52,18 @@ class AllPairs:
 
     bound: Bound
 
-    def join(self, meeting: Meeting, each: Each, threads: int) -> Iterator[Found]:
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[Found]:
         """The pairs, a block of documents at a time."""
-        rows, shared = meeting.entries.rows, self._shared(meeting)
+        rows, shared = meeting.entries.rows, self._shared(meeting, array)
         stamps = Stamps(rows.size)
         for low in range(0, rows.size, _BLOCK):
             high = min(low + _BLOCK, rows.size)
             for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
                 yield _in_rows(piece, rows)
 
-    def sample(self, meeting: Meeting) -> tuple[list[Found], float]:
+    def sample(self, meeting: Meeting, array: Array = np.empty) -> tuple[list[Found], float]:
         """The pairs of some documents with those before them, and by what to multiply for all."""
-        rows, shared = meeting.entries.rows, self._shared(meeting)
+        rows, shared = meeting.entries.rows, self._shared(meeting, array)
         if rows.size <= _SAMPLED * _RUN:
             return [], 0.0
         starts = np.linspace(0, rows.size - _RUN, _SAMPLED).astype(np.int64)
@@ -71,11 +71,12 @@ class AllPairs:
         pieces = [_in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows) for low in starts]
         return pieces, rows.size / (_SAMPLED * _RUN)
 
-    def _shared(self, meeting: Meeting) -> tuple[Any, ...]:
+    def _shared(self, meeting: Meeting, array: Array) -> tuple[Any, ...]:
         """The arguments that all calls of the kernel have in common."""
         entries = meeting.entries
-        fill = np.zeros(entries.bucket_starts.size - 1, np.int64)
-        members = np.empty(entries.doc_buckets.size, np.int32), np.empty(entries.doc_buckets.size, np.int32)
+        fill = array(entries.bucket_starts.size - 1, np.int64)
+        fill[:] = 0
+        members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
         buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
         return (*entries[1:], fill, *members, *meeting[1:], self.bound)
 

@@ -19,7 +19,7 @@ from samesame.kernels.buckets import Entries, Meeting
 from samesame.kernels.hamming_rotations import adjacent
 from samesame.kernels.hamming_search import chunks
 from samesame.kernels.scores import Bound
-from samesame.kernels.sharing import Each
+from samesame.kernels.sharing import Array, Each
 from samesame.stages.pairs.join import Found
 
 __all__ = ["ADJACENT_NOTE", "NearCodes", "Neighbours"]
@@ -48,7 +48,7 @@ class NearCodes:
     tables: Callable[[arrow.UInt64s], arrow.UInt64s]
     one_side: npt.NDArray[np.bool_] | None = None
 
-    def join(self, meeting: Meeting, each: Each, _threads: int) -> Iterator[Found]:
+    def join(self, meeting: Meeting, each: Each, _threads: int, _array: Array = np.empty) -> Iterator[Found]:
         """The pairs, as they are found."""
         codes = _codes(meeting, self.bits)
         among = np.zeros(len(codes), np.bool_) if self.one_side is None else self.one_side[meeting.entries.rows]
@@ -66,7 +66,7 @@ class NearCodes:
                 pieces = [packed[low : low + _PIECE] for low in range(0, packed.size, _PIECE)]
                 yield from each(pieces, partial(self._verified, docs, meeting))
 
-    def sample(self, _meeting: Meeting) -> tuple[list[Found], float]:
+    def sample(self, _meeting: Meeting, _array: Array = np.empty) -> tuple[list[Found], float]:
         """No prediction: the search is quick, and counts as it goes."""
         return [], 0.0
 
@@ -93,17 +93,17 @@ class Neighbours:
     bits: int
     k: int
 
-    def decide(self, meeting: Meeting, each: Each, threads: int) -> Any:
+    def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Any:
         """As the rule decides."""
-        return self.rule.decide(self._beside(meeting), each, threads)
+        return self.rule.decide(self._beside(meeting), each, threads, array)
 
-    def join(self, meeting: Meeting, each: Each, threads: int) -> Any:
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Any:
         """As the rule joins."""
-        return self.rule.join(self._beside(meeting), each, threads)
+        return self.rule.join(self._beside(meeting), each, threads, array)
 
-    def sample(self, meeting: Meeting) -> Any:
+    def sample(self, meeting: Meeting, array: Array = np.empty) -> Any:
         """As the rule samples."""
-        return self.rule.sample(self._beside(meeting))
+        return self.rule.sample(self._beside(meeting), array)
 
     def _beside(self, meeting: Meeting) -> Meeting:
         """The same documents, every two neighbours within k bits in a bucket of their own."""
