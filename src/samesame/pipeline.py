@@ -211,7 +211,6 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         flow, frequencies = step.weigh(flow, engine) if step.weigh else (flow, None)
         features = engine.keep(flow, "features")
         about = Describe.close(engine.fold(features, Describe()))
-    _note_files(engine, clock)
     features, about, dropped = _without_boilerplate(features, about, method, engine, clock)
     with clock("identical"):
         sizes = about.sizes if step.larger_first else None
@@ -259,8 +258,7 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
             sketches = engine.keep(sketches)
     with clock("counts"):
         sketches, counts = step.counts(sketches, num_items, engine) if step.counts else (sketches, None)
-    if "count_table" in engine.room:
-        _note_table(engine.room["count_table"], clock)
+    clock.note(engine.room)
     with clock("keys"):
         keys = engine.keep(engine.map(sketches, cast("Any", step.keys)(counts)))
     del counts  # as large as the memory allows
@@ -288,18 +286,6 @@ def _count(
 def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
     """The same for sketches, of which there are fewer."""
     return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
-
-
-def _note_files(engine: Engine, clock: Clock) -> None:
-    if engine.room["features"] == "files":
-        clock.progress.note("features do not fit in memory: they are in files")
-
-
-def _note_table(table: dict[str, int], clock: Clock) -> None:
-    """Tell of a count table that is not the one of choice."""
-    if table["slot_bits"] < 8 or table["passes"] > 1:
-        passes = f"{table['passes']} passes" if table["passes"] > 1 else "one pass"
-        clock.progress.note(f"counting in {passes}: {table['slots']:,} slots of {table['slot_bits']} bits")
 
 
 def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -323,6 +323,15 @@ class Clock:
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Silent()
         self.seconds: dict[str, float] = {}
+
+    def note(self, room: Mapping[str, Any]) -> None:
+        """Tell what had to be done for want of memory, of all that `Stats.room` says."""
+        if room["features"] == "files":
+            self.progress.note("features do not fit in memory: they are in files")
+        slots, slot_bits, passes = room.get("count_table", {"slots": 0, "slot_bits": 8, "passes": 1}).values()
+        if slot_bits < 8 or passes > 1:
+            times = f"{passes} passes" if passes > 1 else "one pass"
+            self.progress.note(f"counting in {times}: {slots:,} slots of {slot_bits} bits")
 
     @contextmanager
     def __call__(self, step: str, total_bytes: int | None = None) -> Iterator[None]:
