@@ -1,0 +1,105 @@
+"""The intrinsics against Python's integers, at the edges of words and at addresses of every alignment."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samesame.kernels import _jit
+from samesame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
+
+WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1])
+BYTES = st.binary(min_size=8, max_size=40)
+
+
+@jit
+def _mulhi(a, b):
+    return mulhi(a, b)
+
+
+@jit
+def _popcount(x):
+    return popcount(x)
+
+
+@jit
+def _trailing_zeros(x):
+    return trailing_zeros(x)
+
+
+@jit
+def _load32(data, index):
+    return load32(data, index)
+
+
+@jit
+def _load64(data, index):
+    return load64(data, index)
+
+
+@jit
+def _store64(data, index, value):
+    store64(data, index, value)
+
+
+@given(WORDS, WORDS)
+def test_mulhi_is_the_high_half_of_the_product(a, b):
+    """All 128 bits of it."""
+    assert a * b >> 64 == _mulhi(np.uint64(a), np.uint64(b))
+
+
+@given(WORDS)
+def test_popcount_counts_the_ones(x):
+    """As Python does."""
+    assert x.bit_count() == _popcount(np.uint64(x))
+
+
+@given(WORDS | st.integers(0, 63).map(lambda bit: 1 << bit))
+def test_trailing_zeros_are_those_below_the_lowest_one(x):
+    """64 of them where there is no one at all."""
+    assert ((x & -x).bit_length() - 1 if x else 64) == _trailing_zeros(np.uint64(x))
+
+
+@given(BYTES, st.data())
+def test_loads_are_little_endian_at_any_address(data, draw):
+    """Of four bytes and of eight, the last ones of the array too; a load of four never has the sign of anything."""
+    array = np.frombuffer(data, np.uint8)
+    for load, size in ((_load32, 4), (_load64, 8)):
+        at = draw.draw(st.integers(0, len(data) - size))
+        assert int.from_bytes(data[at : at + size], "little") == load(array, at)
+
+
+@given(BYTES, WORDS, st.data())
+def test_a_store_changes_eight_bytes_and_no_other(data, value, draw):
+    """Little-endian, at any address."""
+    at = draw.draw(st.integers(0, len(data) - 8))
+    array = np.frombuffer(data, np.uint8).copy()
+    _store64(array, at, np.uint64(value))
+    assert data[:at] + value.to_bytes(8, "little") + data[at + 8 :] == array.tobytes()
+
+
+def test_a_load_from_a_slice_counts_from_the_slice():
+    """The address is that of the view, not of what it is cut from."""
+    array = np.arange(64, dtype=np.uint8)
+    assert int.from_bytes(bytes(range(19, 27)), "little") == _load64(array[16:], 3)
+
+
+def test_kernels_are_kept_where_the_user_can_write():
+    """The cache directory is decided at import: the user's own choice, else one named after the kernels' sources."""
+    assert os.environ["NUMBA_CACHE_DIR"]
+    assert Path(_jit._cache_dir()).name.startswith("kernels-")
+    assert _jit._cache_dir() == _jit._cache_dir()
+
+
+def test_nothing_is_compiled_before_the_first_call():
+    """At import there is no signature yet; what will be compiled has no lock, and no threads of its own."""
+
+    @jit
+    def untouched(x):
+        return x
+
+    assert [] == untouched.signatures
+    assert (True, "numpy") == (untouched.targetoptions["nogil"], untouched.targetoptions["error_model"])
+    assert "parallel" not in untouched.targetoptions

@@ -1,0 +1,199 @@
+"""Counting against a Counter, prefixes against sorted lists, and the theorem that the exact join stands on."""
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracle.corpora import thresholds
+from tests.oracle.measures import containment, jaccard
+
+from samesame.arrow import frozen
+from samesame.kernels.prefixes import add_counts, add_nibbles, look_up, prefix_keys
+
+BITS = 5  # of the tables here: slots are the top five bits
+HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 31).map(lambda slot: slot << 59) | st.just(2**64 - 1)
+SETS = st.lists(st.sets(HASHES, max_size=12).map(sorted), max_size=8)
+
+
+def _flat(rows, gap=0):
+    """The rows one behind the other, with strangers between them: (items, starts, ends)."""
+    items, starts, ends = [], [], []
+    for row in rows:
+        items += [3 << 61] * gap
+        starts.append(len(items))
+        items += row
+        ends.append(len(items))
+    return (
+        frozen(np.array(items, np.uint64)),
+        frozen(np.array(starts, np.int64)),
+        frozen(np.array(ends, np.int64)),
+    )
+
+
+def _nibbles(table):
+    return [value for byte in table.tolist() for value in (byte & 15, byte >> 4)]
+
+
+@given(SETS, st.integers(0, 2), st.lists(st.integers(0, 16), max_size=4))
+def test_counts_are_those_of_a_counter_whoever_counts(rows, gap, cuts):
+    """Shares of the slots, each by itself, add up to all; what stands between the lists is not counted."""
+    lists = _flat(rows, gap)
+    shift = np.uint64(64 - BITS)
+    bytes_, halves = np.zeros(1 << BITS, np.uint8), np.zeros(1 << BITS - 1, np.uint8)
+    edges = [0, *sorted(2 * cut for cut in cuts), 32]
+    for low, high in itertools.pairwise(edges):
+        add_counts(*lists, np.uint64(0), shift, low, high, bytes_)
+        add_nibbles(*lists, np.uint64(0), shift, low, high, halves)
+    counted = Counter(item >> 64 - BITS for row in rows for item in row)
+    assert [counted[slot] for slot in range(32)] == bytes_.tolist()
+    assert [min(15, counted[slot]) for slot in range(32)] == _nibbles(halves)
+
+
+@given(SETS, st.integers(0, 3))
+def test_a_pass_counts_its_own_range_of_hashes(rows, number):
+    """Of four passes with a quarter of the hashes each: the slots of all, at four times the resolution."""
+    shift = 64 - BITS - 2
+    base = np.uint64(number << (shift + BITS))
+    table, halves = np.zeros(1 << BITS, np.uint8), np.zeros(1 << BITS - 1, np.uint8)
+    add_counts(*_flat(rows), base, np.uint64(shift), 0, 32, table)
+    add_nibbles(*_flat(rows), base, np.uint64(shift), 0, 32, halves)
+    counted = Counter(item >> shift for row in rows for item in row)
+    expected = [counted[32 * number + slot] for slot in range(32)]
+    assert expected == table.tolist()
+    assert [min(15, count) for count in expected] == _nibbles(halves)
+
+
+@pytest.mark.parametrize("times", [14, 15, 16, 254, 255, 256, 300])
+def test_counters_stop_where_they_are_full(times):
+    """At 255, and at 15 in half bytes, whose other half is left alone."""
+    lists = _flat([[7 << 59, 2**64 - 1]] * times)
+    shift = np.uint64(59)
+    table, halves = np.zeros(32, np.uint8), np.zeros(16, np.uint8)
+    add_counts(*lists, np.uint64(0), shift, 0, 32, table)
+    add_nibbles(*lists, np.uint64(0), shift, 0, 32, halves)
+    assert {7: min(times, 255), 31: min(times, 255)} == {slot: n for slot, n in enumerate(table.tolist()) if n}
+    assert {7: min(times, 15), 31: min(times, 15)} == {slot: n for slot, n in enumerate(_nibbles(halves)) if n}
+
+
+@given(SETS, st.booleans(), st.integers(0, 2), st.randoms(use_true_random=False))
+def test_what_is_looked_up_is_what_was_counted(rows, nibbles, gap, random):
+    """Over all passes, each writing where its hashes are; the lists may be views, in any order, and overlap."""
+    items, starts, ends = _flat(rows, gap)
+    chosen = [random.randrange(len(rows)) for _ in range(5)] if rows else []
+    views = items, frozen(starts[chosen]), frozen(ends[chosen])
+    shift = np.uint64(64 - BITS - 1)
+    sizes = (ends - starts)[chosen]
+    places = frozen((np.cumsum(sizes) - sizes).astype(np.int64))
+    counts = np.full(int(sizes.sum()), 77, np.uint8)
+    for number in range(2):
+        base = np.uint64(number << 63)
+        table = np.zeros(16 if nibbles else 32, np.uint8)
+        (add_nibbles if nibbles else add_counts)(items, starts, ends, base, shift, 0, 32, table)
+        look_up(*views, base, shift, 32, nibbles, table, counts, places)
+    counted = Counter(item >> int(shift) for row in rows for item in row)
+    most = 15 if nibbles else 255
+    assert [min(most, counted[item >> int(shift)]) for i in chosen for item in rows[i]] == counts.tolist()
+
+
+def _keys(rows, counts, threshold, *, everything=False):
+    """(key, row, place, probes) of each entry; the counts of each set stand at places of their own."""
+    items, starts, ends = _flat(rows, 1)
+    sizes = ends - starts
+    begins = (np.cumsum(sizes) - sizes + 2 * np.arange(len(rows))).astype(np.int64)
+    table = np.full(int(sizes.sum()) + 2 * len(rows), 99, np.uint8)
+    for row, begin in zip(rows, begins.tolist(), strict=True):
+        table[begin : begin + len(row)] = [counts[item] for item in row]
+    most = int(sizes.sum())
+    out = np.zeros(most, np.uint64), np.zeros(most, np.int64), np.zeros(most, np.int32), np.zeros(most, np.uint8)
+    filled = prefix_keys(
+        items, starts, ends, frozen(table), frozen(begins), frozen(np.arange(len(rows)) * 3),
+        threshold.numerator, threshold.denominator, everything, *out,
+    )  # fmt: skip
+    return [tuple(entry) for entry in zip(*(column[:filled].tolist() for column in out), strict=True)]
+
+
+def _expected(rows, counts, threshold, *, everything):
+    found = []
+    for number, row in enumerate(rows):
+        ordered = sorted(row, key=lambda item: (max(1, counts[item]), item))
+        n = len(row)
+        length = n if everything else n + 1 + (-threshold * n).__floor__()
+        share = threshold if everything else 2 * threshold / (1 + threshold)
+        short = n + (-share * n).__floor__()
+        found += [
+            (item, 3 * number, place, int(place <= short))
+            for place, item in enumerate(ordered[:length])
+            if counts[item] > 1
+        ]
+    return found
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 40) | HASHES, max_size=30).map(sorted), max_size=6),
+    thresholds(),
+    st.booleans(),
+    st.data(),
+)
+def test_keys_are_the_rarest_items_with_their_places(rows, threshold, everything, data):
+    """By (count, hash); those that stand alone use up their places and are left out; the counts may be anything."""
+    known = sorted({item for row in rows for item in row})
+    count = st.integers(1, 4) | st.sampled_from([0, 1, 2, 254, 255])
+    counts = dict(zip(known, data.draw(st.lists(count, min_size=len(known), max_size=len(known))), strict=True))
+    expected = _expected(rows, counts, Fraction(threshold), everything=everything)
+    assert sorted(expected) == sorted(_keys(rows, counts, Fraction(threshold), everything=everything))
+    assert [row for _, row, _, _ in expected] == [
+        row for _, row, _, _ in _keys(rows, counts, Fraction(threshold), everything=everything)
+    ]
+
+
+@st.composite
+def near_sets(draw):
+    """Sets of some size that differ in a few items, and how often each item is said to occur."""
+    base = draw(st.sets(st.integers(0, 60), min_size=1, max_size=30))
+    rows = []
+    for _ in range(draw(st.integers(2, 5))):
+        gone, new = draw(st.sets(st.integers(0, 60), max_size=5)), draw(st.sets(st.integers(0, 60), max_size=5))
+        rows.append(sorted(base - gone | new))
+    return rows
+
+
+def _counted(rows, slots):
+    """Counts as a table of few slots has them: never too low."""
+    counted = Counter(item % slots for row in rows for item in row)
+    return {item: min(255, counted[item % slots]) for row in rows for item in row}
+
+
+@given(near_sets(), st.sampled_from([1, 7, 64]), st.fractions(0, 1, max_denominator=60).filter(bool), st.data())
+def test_similar_sets_share_a_key_at_which_one_of_them_probes(rows, slots, threshold, data):
+    """Whatever the threshold, one that a pair just reaches above all, and however much is over-counted."""
+    met = sorted({jaccard(set(a), set(b)) for a in rows for b in rows if a or b} - {0})
+    threshold = data.draw(st.sampled_from(met)) if met and data.draw(st.booleans()) else threshold
+    entries = _keys(rows, _counted(rows, slots), threshold)
+    probing = {key for key, _, _, probes in entries if probes}
+    keys = [{key for key, row, _, _ in entries if row == 3 * number} for number in range(len(rows))]
+    where = {(key, row // 3): (place, probes) for key, row, place, probes in entries}
+    for a, one in enumerate(rows):
+        for b, two in enumerate(rows[:a]):
+            if not (one and two) or jaccard(set(one), set(two)) < threshold:
+                continue
+            shared = keys[a] & keys[b]
+            assert shared & probing
+            smaller = a if len(one) <= len(two) else b
+            first = min(shared, key=lambda key: where[key, smaller])
+            assert where[first, smaller][1]
+            assert first == min(shared, key=lambda key: where[key, a]) == min(shared, key=lambda key: where[key, b])
+
+
+@given(near_sets(), st.fractions(0, 1, max_denominator=60).filter(bool))
+def test_a_contained_set_probes_at_a_key_that_its_container_offers(rows, threshold):
+    """Where everything of count two and more is offered."""
+    entries = _keys(rows, _counted(rows, 64), threshold, everything=True)
+    offered = {(key, row // 3): probes for key, row, _, probes in entries}
+    for a, one in enumerate(rows):
+        for b, two in enumerate(rows):
+            if a != b and one and containment(set(one), set(two)) >= threshold:
+                assert any(offered.get((key, a)) and (key, b) in offered for key in one)
