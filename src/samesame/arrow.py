@@ -3,7 +3,8 @@
 1. A view honours the array's offset, so sliced batches are as good as whole ones.
 2. Every view that leaves this file is read-only and contiguous: one kernel specialisation serves
    memory-mapped and owned buffers alike.
-3. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
+3. A null is an empty text: what may lie under it in the buffer (Arrow allows anything) is never seen.
+4. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
 """
 
 from typing import Any, NamedTuple, TypeVar
@@ -72,13 +73,13 @@ def ints(column: pa.Array) -> Any:
 
 
 def strings(column: pa.Array) -> Strings:
-    """A large_string or large_binary column, viewed."""
-    _, offsets, data = column.buffers()
-    return Strings(
-        _values(data, np.uint8, 0, None),
-        _values(offsets, np.int64, column.offset, len(column) + 1),
-        frozen(column.is_null().to_numpy(zero_copy_only=False)),
-    )
+    """A large_string or large_binary column, viewed; copied only if bytes lie under a null."""
+    is_null = frozen(column.is_null().to_numpy(zero_copy_only=False))
+    _, buffer, data = column.buffers()
+    offsets = _values(buffer, np.int64, column.offset, len(column) + 1)
+    if is_null.any() and np.diff(offsets)[is_null].any():
+        return strings(column.fill_null(pa.scalar(b"", column.type)))._replace(is_null=is_null)
+    return Strings(_values(data, np.uint8, 0, None), offsets, is_null)
 
 
 class Lists(NamedTuple):

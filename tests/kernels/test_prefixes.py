@@ -79,6 +79,28 @@ def test_counters_stop_where_they_are_full(times):
     assert {7: min(times, 15), 31: min(times, 15)} == {slot: n for slot, n in enumerate(_nibbles(halves)) if n}
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_table_of_millions_of_slots_is_gone_through_in_stretches(parts):
+    """Of two million slots each, with a cursor for each set; shares need not begin where stretches do."""
+    rows = np.sort(np.random.default_rng(5).integers(0, 2**64, (40, 500), np.uint64), axis=1)
+    rows[7] = rows[8]
+    items, shift, slots = frozen(rows.ravel()), np.uint64(41), 1 << 23
+    ends = frozen(np.arange(500, 20_001, 500))
+    lists = items, frozen(ends - 500), ends
+    table, halves = np.zeros(slots, np.uint8), np.zeros(slots >> 1, np.uint8)
+    for part in range(parts):
+        low, high = (2 * (edge * (slots >> 1) // parts) for edge in (part, part + 1))
+        add_counts(*lists, np.uint64(0), shift, low, high, table)
+        add_nibbles(*lists, np.uint64(0), shift, low, high, halves)
+    expected = np.bincount((items >> shift).astype(np.int64), minlength=slots)
+    assert np.array_equal(expected, table)
+    assert np.array_equal(expected, np.stack([halves & 15, halves >> 4], axis=1).ravel())
+    for nibbles, counted in ((False, table), (True, halves)):
+        counts = np.zeros(20_000, np.uint8)
+        look_up(*lists, np.uint64(0), shift, slots, nibbles, counted, counts, lists[1])
+        assert np.array_equal(expected[(items >> shift).astype(np.int64)], counts)
+
+
 @given(SETS, st.booleans(), st.integers(0, 2), st.randoms(use_true_random=False))
 def test_what_is_looked_up_is_what_was_counted(rows, nibbles, gap, random):
     """Over all passes, each writing where its hashes are; the lists may be views, in any order, and overlap."""

@@ -124,7 +124,8 @@ class ItemCounts:
         buckets.gather(*lists, np.arange(len(batch)), offsets[:-1], items)  # a view becomes a list of its own
         others = [name for name in batch.schema.names if name not in ("items", "counts")]
         if "counts" in batch.schema.names:
-            counts[:] = arrow.ints(batch.column("counts").values)[: counts.size]
+            counted = batch.column("counts")
+            counts[:] = arrow.ints(counted.values)[arrow.list_offsets(counted)[0] :][: counts.size]
         self.fill(lists, counts, offsets[:-1])
         column = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(counts), type=_COUNTS)
         columns = [*map(batch.column, others), arrow.items(items, offsets), column]
@@ -154,6 +155,7 @@ class PrefixKeys:
         starts = np.cumsum(lists.sizes) - lists.sizes
         if self.counts is None:
             counts = arrow.ints(batch.column("counts").values)
+            starts = arrow.list_offsets(batch.column("counts"))[:-1]
         else:
             counts = np.zeros(most, np.uint8)
             self.counts.fill(lists, counts, starts)

@@ -1,0 +1,231 @@
+"""Deciding and joining against brute force over the same documents: all measures, any priority, any sharing.
+
+Documents are numbered by priority. Where nothing is known of places (-1), or where places are those of a true
+prefix, the answer is the same: filters cost a pair nothing.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracle.corpora import thresholds
+from tests.oracle.measures import containment, jaccard
+
+from samesame.kernels import deciding, scores
+from samesame.kernels.buckets import fill_members
+from samesame.stages.pairs.measures import bound
+
+ROOM = 4
+
+
+@st.composite
+def documents(draw):
+    """Sets that differ in a few items, by priority, some of them equal."""
+    base = draw(st.sets(st.integers(0, 25), min_size=1, max_size=18))
+    found = []
+    for _ in range(draw(st.integers(0, 10))):
+        gone, new = (draw(st.sets(st.integers(0, 25), max_size=5)) for _ in range(2))
+        found.append(frozenset(base - gone | new) or frozenset({1}))
+    return found
+
+
+def _entries(docs, listed):
+    """Arrays of the entries: listed[d] is [(key, place), …] by ascending place."""
+    keys = sorted({key for entries in listed for key, _ in entries})
+    flat = [(keys.index(key), place) for entries in listed for key, place in entries]
+    doc_starts = np.cumsum([0, *map(len, listed)])
+    bucket_starts = np.cumsum([0, *(sum(bucket == b for b, _ in flat) for bucket in range(len(keys)))])
+    items = np.array([item for doc in docs for item in sorted(doc)], np.uint64)
+    offsets = np.cumsum([0, *map(len, docs)])
+    arrays = (
+        doc_starts,
+        np.array([bucket for bucket, _ in flat], np.int64),
+        np.array([place for _, place in flat], np.int32),
+        bucket_starts,
+    )
+    for array in (*arrays, items, offsets):
+        array.flags.writeable = False
+    return arrays, items, offsets
+
+
+def _fresh(entries):
+    return (
+        np.zeros(entries[3].size - 1, np.int64),
+        np.zeros(entries[1].size, np.int32),
+        np.zeros(entries[1].size, np.int32),
+    )
+
+
+def _everything(docs):
+    """Every item is a key, without a place."""
+    return [[(item, -1) for item in sorted(doc)] for doc in docs]
+
+
+def _prefixes(docs, threshold):
+    """The prefix of each, in the order of (how many have it, its number); what only one has is left out."""
+    counts = {item: sum(item in doc for doc in docs) for doc in docs for item in doc}
+    listed = []
+    for doc in docs:
+        ordered = sorted(doc, key=lambda item: (counts[item], item))
+        length = len(doc) + 1 + (-threshold * len(doc)).__floor__()
+        listed.append([(item, place) for place, item in enumerate(ordered[:length]) if counts[item] > 1])
+    return listed
+
+
+def _places(docs):
+    """Every item with its place in that order: what containment offers."""
+    return _prefixes(docs, Fraction(0))
+
+
+MEASURES = {
+    "jaccard": (scores.JACCARD, jaccard, _prefixes),
+    "jaccard by any key": (scores.JACCARD, jaccard, lambda docs, _: _everything(docs)),
+    "containment": (scores.CONTAINMENT, containment, lambda docs, _: _places(docs)),
+    "container": (scores.CONTAINER, lambda a, b: containment(b, a), lambda docs, _: _places(docs)),
+    "equal": (scores.EQUAL, lambda a, b: Fraction(a == b), lambda docs, _: _everything(docs)),
+}
+
+
+def _share(measure, docs, d, c):
+    """The similarity of d with c, an earlier one."""
+    return MEASURES[measure][1](docs[d], docs[c])
+
+
+def _greedy(measure, docs, threshold, num_against, within):
+    keepers, removed = [], {}
+    for d in range(len(docs)):
+        alike = [(_share(measure, docs, d, c), c) for c in keepers if _share(measure, docs, d, c) >= threshold]
+        if d < num_against:
+            keepers.append(d)
+        elif alike:
+            removed[d] = max(alike, key=lambda pair: (pair[0], -pair[1]))
+        elif within:
+            keepers.append(d)
+    return removed
+
+
+def _by_size(measure, docs):
+    """As priority has it: for containment the larger come first."""
+    return docs if measure[:7] != "contain" else sorted(docs, key=lambda doc: -len(doc))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@given(docs=documents(), threshold=thresholds(), num_against=st.integers(0, 4), within=st.booleans(), data=st.data())
+def test_greedy_is_brute_force(*, measure, docs, threshold, num_against, within, data):
+    """Block by block, of any size, probed in any pieces: who goes, for whom, and how similar they are."""
+    exact = Fraction(threshold) if measure != "equal" else Fraction(1)
+    num_against = min(num_against, len(docs))
+    docs = [*_by_size(measure, docs[:num_against]), *_by_size(measure, docs[num_against:])]
+    if measure == "container":  # within one side a container is never asked for
+        within = False
+    kind, _, listing = MEASURES[measure]
+    entries, items, offsets = _entries(docs, listing(docs, exact))
+    shared = (*entries, *_fresh(entries), items, offsets, bound(kind, exact))
+    n = len(docs)
+    removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
+    deciding.settle(0, num_against, num_against, within, *shared, stamps, removed)
+    low = num_against
+    while low < n:
+        high = data.draw(st.integers(low + 1, n))
+        middle = data.draw(st.integers(low, high))
+        probing = np.zeros(n, np.int32)
+        deciding.probe(middle, high, *shared, np.zeros(n, np.int32), removed)
+        deciding.probe(low, middle, *shared, probing, removed)
+        deciding.settle(low, high, num_against, within, *shared, stamps, removed)
+        low = high
+    best, nums, dens = (np.empty(n, np.int64) for _ in range(3))
+    middle = data.draw(st.integers(0, n))
+    for part in ((middle, n), (0, middle)):
+        deciding.witness(*part, *shared, np.zeros(n, np.int32), removed, best, nums, dens)
+    found = {d: (Fraction(int(nums[d]), int(dens[d])), int(best[d])) for d in range(n) if removed[d]}
+    assert _greedy(measure, docs, exact, num_against, within) == found
+    assert [-1] * (n - len(found)) == [int(best[d]) for d in range(n) if not removed[d]]
+
+
+@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "container"])
+@given(docs=documents(), threshold=thresholds(), data=st.data())
+def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
+    """Each once, however small the output is; what does not fit begins anew with its document."""
+    exact = Fraction(threshold) if measure != "equal" else Fraction(1)
+    docs = _by_size(measure, docs)
+    kind, _, listing = MEASURES[measure]
+    entries, items, offsets = _entries(docs, listing(docs, exact))
+    fill, members, places = _fresh(entries)
+    fill_members(*entries, fill, members, places)
+    shared = (*entries, fill, members, places, items, offsets, bound(kind, exact))
+    stamps = np.zeros(len(docs), np.int32)
+    low, room, found, tried = 0, data.draw(st.integers(1, ROOM)), [], 0
+    while low < len(docs):
+        out = [np.empty(room, np.int64) for _ in range(4)]
+        start, (low, filled, verified) = low, deciding.all_pairs(low, len(docs), *shared, stamps, *out)
+        found += zip(*(column[:filled].tolist() for column in out), strict=True)
+        tried += verified
+        room += 3 * (low == start)
+    every = {(c, d): _share(measure, docs, d, c) for d in range(len(docs)) for c in range(d)}
+    expected = {pair: value for pair, value in every.items() if value >= exact}
+    assert expected == {(a, b): Fraction(num, den) for a, b, num, den in found}
+    assert len(expected) == len(found) <= tried
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), max_size=8), st.integers(1, 6))
+def test_signatures_are_joined_by_their_agreement(signatures, least):
+    """Places in a signature are no order: bands have no place."""
+    listed = [[((band, row[band]), -1) for band in range(6)] for row in signatures]
+    entries, items, offsets = _entries([frozenset()] * len(signatures), listed)
+    items, offsets = np.array(signatures, np.uint64).ravel(), 6 * np.arange(len(signatures) + 1)
+    items.flags.writeable = offsets.flags.writeable = False
+    fill, members, places = _fresh(entries)
+    fill_members(*entries, fill, members, places)
+    out = [np.empty(100, np.int64) for _ in range(4)]
+    stamps = np.zeros(len(signatures), np.int32)
+    agreement = bound(scores.AGREEMENT, Fraction(least, 6))
+    _, filled, _ = deciding.all_pairs(
+        0, len(signatures), *entries, fill, members, places, items, offsets, agreement, stamps, *out
+    )
+    equal = {
+        (a, b): sum(x == y for x, y in zip(signatures[a], signatures[b], strict=True))
+        for b in range(len(signatures))
+        for a in range(b)
+    }
+    expected = {(*pair, number, 6) for pair, number in equal.items() if number >= least}
+    assert expected == set(zip(*(column[:filled].tolist() for column in out), strict=True))
+
+
+@given(documents(), thresholds())
+def test_chosen_pairs_are_verified(docs, threshold):
+    """Whichever way round."""
+    n = len(docs)
+    _, items, offsets = _entries(docs, [[] for _ in docs])
+    a, b = (np.ascontiguousarray(part.ravel()) for part in np.mgrid[0:n, 0:n])
+    nums, dens = np.zeros(n * n, np.int64), np.zeros(n * n, np.int64)
+    deciding.verify_pairs(a, b, items, offsets, bound(scores.JACCARD, Fraction(threshold)), nums, dens)
+    expected = [jaccard(one, two) for one in docs for two in docs]
+    found = [Fraction(num, den) if num >= 0 else None for num, den in zip(nums.tolist(), dens.tolist(), strict=True)]
+    assert [value if value >= Fraction(threshold) else None for value in expected] == found
+
+
+def test_a_chain_of_ten_thousand_links_is_cut_in_order():
+    """Each document resembles only its neighbours: every other one stays, whatever the blocks."""
+    n = 10_000
+    docs = [frozenset(range(8 * i, 8 * i + 16)) for i in range(n)]  # neighbours share 8 of 24
+    listed = [[(8 * i, 0), (8 * i + 8, 8)] for i in range(n)]
+    keys = [entry for entries in listed for entry in entries]
+    items = np.array([item for doc in docs for item in sorted(doc)], np.uint64)
+    arrays = (
+        np.arange(0, 2 * n + 1, 2),
+        np.array([key // 8 for key, _ in keys], np.int64),
+        np.full(2 * n, -1, np.int32),
+        np.array([0, 1, *range(3, 2 * n, 2), 2 * n]),
+    )
+    offsets = np.arange(0, 16 * n + 1, 16)
+    for array in (*arrays, items, offsets):
+        array.flags.writeable = False
+    shared = (*arrays, *_fresh(arrays), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
+    removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
+    for low in range(0, n, 777):
+        high = min(low + 777, n)
+        deciding.probe(low, high, *shared, np.zeros(n, np.int32), removed)
+        deciding.settle(low, high, 0, True, *shared, stamps, removed)
+    assert [bool(i % 2) for i in range(n)] == removed.tolist()
