@@ -45,10 +45,16 @@ def _in_unit_interval(value: Any) -> Fraction:
     return fraction
 
 
+def _written(value: Fraction) -> float | str:
+    """The number whose decimal text is the fraction; one that has none, such as 1/3, as p/q."""
+    number = float(value)
+    return number if Fraction(str(number)) == value else str(value)
+
+
 Threshold = Annotated[
     Fraction,
     BeforeValidator(_in_unit_interval),
-    PlainSerializer(lambda value: str(value) if value.denominator > 10**9 else float(value), return_type=Any),
+    PlainSerializer(_written, return_type=Any),
 ]
 
 
