@@ -12,7 +12,7 @@ from tests.oracle.corpora import THRESHOLDS, thresholds
 
 from samesame.arrow import frozen
 from samesame.kernels import scores
-from samesame.kernels.scores import Bound, least_overlap, of_codes, score, score_pairs
+from samesame.kernels.scores import Bound, least_overlap, of_codes, score
 from samesame.stages.pairs.measures import bound, fraction_at_least
 
 SETS = st.sets(st.integers(0, 30), min_size=1, max_size=20)
@@ -146,16 +146,16 @@ def test_near_codes_are_scored_by_their_equal_bits(bits, a, b, data):
     assert ((near if bits - near <= k else -1), bits) == (num, den)
 
 
-@given(st.lists(st.sets(st.integers(0, 9), max_size=6).map(sorted), min_size=1, max_size=5))
-def test_pairs_are_scored_however_low(rows):
-    """Two sets without items are 0/0: nothing to divide by."""
-    items = frozen(np.array([item for row in rows for item in row], np.uint64))
-    offsets = frozen(np.cumsum([0, *map(len, rows)]))
-    a, b = (frozen(part.ravel()) for part in np.mgrid[0 : len(rows), 0 : len(rows)])
-    nums, dens = np.zeros(a.size, np.int64), np.zeros(a.size, np.int64)
-    score_pairs(Bound(scores.JACCARD, 0, 1), items, offsets, a, b, nums, dens)
-    expected = [(len(set(one) & set(two)), len(set(one) | set(two))) for one in rows for two in rows]
-    assert expected == list(zip(nums.tolist(), dens.tolist(), strict=True))
+@given(SETS, SETS, st.integers(0, 5), st.integers(0, 5), thresholds())
+def test_near_codes_are_confirmed_by_the_sets_behind_them(a, b, distance, k, threshold):
+    """Where they are within k bits; a code is no item of the set."""
+    items = frozen(np.array([0, *sorted(a), (1 << distance) - 1, *sorted(b)], np.uint64))
+    offsets = frozen(np.array([0, len(a) + 1, len(a) + len(b) + 2]))
+    exact = twin.jaccard(a, b)
+    for least in {Fraction(threshold), exact} - {0}:
+        confirmed = bound(of_codes(scores.NEAR_JACCARD, 64, k), least)
+        num, den = score(confirmed, items, offsets, 0, 1, confirmed.p, confirmed.q)
+        assert (exact if exact >= least and distance <= k else None) == (Fraction(num, den) if num >= 0 else None)
 
 
 @given(BELOW_1, st.integers(1, 60))
