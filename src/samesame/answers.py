@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from samesame import pipeline
 from samesame._version import __version__
@@ -95,9 +96,10 @@ class Run:
         """What similarities are."""
         return self.state.method.reports
 
-    def pairs_table(self, pairs: Listed) -> pa.Table:
+    def pairs_table(self, pairs: Listed, measures: pa.Array | None = None) -> pa.Table:
         """Pairs as a table, with the columns that the method alone has."""
-        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, self.measure)
+        found = tables.same(self.measure, pairs.a.size) if measures is None else measures
+        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, found)
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
     @cached_property
@@ -160,6 +162,8 @@ class Result:
             kept=known.documents - known.against - decided.rows.size,
             clusters=keepers.size,
             largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
+            chained=int(self._chained.sum()),
+            component=decided.component,
             audit=None if self.audit is None else self.audit.record(),
             least=float(self.method.least),
             recipe={**known.recipe, **self.method.record()},
@@ -169,7 +173,7 @@ class Result:
     def removals(self) -> pa.Table:
         """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
         decided = self._decided
-        return tables.removed_table(self.run.names, decided.rows, decided.witnesses, self._similarity, self.run.measure)
+        return tables.removed_table(self.run.names, decided.rows, decided.witnesses, self._similarity, self._measures)
 
     @cached_property
     def clusters(self) -> pa.Table:
@@ -184,7 +188,8 @@ class Result:
         order = np.lexsort((b, a))
         found = Found(a[order], b[order], nums[order], dens[order])
         columns = pipeline.beside(self.run.state, found)
-        return self.run.pairs_table(Listed(found.a, found.b, self._similarity[order], columns))
+        listed = Listed(found.a, found.b, self._similarity[order], columns)
+        return self.run.pairs_table(listed, self._measures.take(pa.array(order)))
 
     @property
     def skipped(self) -> pa.Table:
@@ -219,7 +224,8 @@ class Result:
         if higher.least < least:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
-        decided = pipeline.decide(self.run.state, higher.least, Clock(), within=self.run.settings["within"])
+        settings = {name: self.run.settings[name] for name in ("within", "clusters")}
+        decided = pipeline.decide(self.run.state, higher.least, Clock(), **settings)
         return Result(self.run, higher, decided)
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)
@@ -297,6 +303,19 @@ class Result:
         if self.run.reading.skipped:
             found["skipped"] = self.skipped
         return found
+
+    @cached_property
+    def _chained(self) -> npt.NDArray[np.bool_]:
+        """Which removed documents are not similar to their witness, but joined with it by a chain."""
+        least = self.method.least
+        below = self._decided.nums * least.denominator < self._decided.dens * least.numerator
+        return np.asarray(below & (self._decided.component is not None))
+
+    @cached_property
+    def _measures(self) -> pa.Array:
+        """What each similarity is; of those that are below the threshold, that they are."""
+        plain = tables.same(self.run.measure, self._chained.size)
+        return pc.if_else(pa.array(self._chained), "component", plain) if self._chained.any() else plain
 
     @cached_property
     def _similarity(self) -> npt.NDArray[np.float64]:

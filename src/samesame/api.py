@@ -39,6 +39,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     keep: str = "first",
     against: Any = None,
     within: bool | None = None,
+    clusters: str = "greedy",
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
@@ -59,6 +60,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
         within: Whether documents of `source` are compared with each other as well. Default: yes, but for methods that
             compare across the sides only (`Containment(remove="container")`).
+        clusters: `greedy`: what resembles a kept document goes. `components`: of all that chains of similar pairs join
+            one document stays, however little the ends resemble each other; `stats.component` tells how little.
         text_column: The column of texts; default `text`, else `content`, else the only one of strings.
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
@@ -86,9 +89,11 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     policy = Keep.parse(keep)
     method = _recipe(method)
     within = _within(method, against, within)
+    _check_clusters(clusters, method)
     columns = Columns(text_column, id_column, policy.column, features_column)
-    recipe, run = _prepared((source, against), method, policy, columns, how, {"keep": keep, "within": within})
-    decided = pipeline.decide(run.state, recipe.least, run.clock, within=within)
+    settings = {"keep": keep, "within": within, "clusters": clusters}
+    recipe, run = _prepared((source, against), method, policy, columns, how, settings)
+    decided = pipeline.decide(run.state, recipe.least, run.clock, within=within, clusters=clusters)
     audited = _audited(run, recipe, decided, wanted=audit, within=within)
     return Result(run.without_features(), recipe, decided, audited)
 
@@ -220,6 +225,15 @@ def _within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa:
         message = "remove='container' and within=True: what contains its like on the same side is not removed"
         raise ConfigError(message, hint="Leave within out.")
     return False
+
+
+def _check_clusters(clusters: str, recipe: Method) -> None:
+    if clusters not in ("greedy", "components"):
+        message = f"clusters={clusters!r} is not 'greedy' or 'components'"
+        raise ConfigError(message, hint="Choose one of the two.")
+    if clusters == "components" and recipe.has_direction:
+        message = f"clusters='components' and method={recipe.name}: what shares a part would become one"
+        raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")
 
 
 def _check(recipe: Method, columns: Columns) -> None:

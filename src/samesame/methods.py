@@ -110,6 +110,11 @@ class Recipe(BaseModel):
         """Whether only documents of different sides are compared, so that it takes two."""
         return False
 
+    @property
+    def has_direction(self) -> bool:
+        """Whether a document may resemble another, and not the other way round."""
+        return False
+
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
         return {"method": self.name, **self.model_dump(mode="json")}
@@ -240,6 +245,11 @@ class Containment(Shingled):
     def across_only(self) -> bool:
         """Whether only documents of different sides are compared, so that it takes two."""
         return self.remove == "container"
+
+    @property
+    def has_direction(self) -> bool:
+        """What is in two others makes them no more alike."""
+        return True
 
     @model_validator(mode="after")
     def _floor_is_below(self) -> "Containment":

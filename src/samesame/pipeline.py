@@ -40,6 +40,7 @@ from samesame.results import Clock
 from samesame.sources.frequencies import read_frequencies
 from samesame.sources.reading import Reading
 from samesame.sources.sizes import text_bytes
+from samesame.stages.clusters.components import Connected
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from samesame.stages.clusters.policies import Keep, ranks
 from samesame.stages.features.about import About, CountEntries, CountRows, Describe
@@ -57,6 +58,7 @@ from samesame.stages.pairs import measures
 from samesame.stages.pairs.directions import Directions
 from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import AllPairs, Found
+from samesame.stages.pairs.linking import Linking
 from samesame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
 from samesame.stages.sketches.minhash import Signatures
 from samesame.stages.sketches.modp import Fingerprints
@@ -87,6 +89,7 @@ class Steps(NamedTuple):
     by_sketch: bool = False  # verified by the sketches, not by the features
     deciding: Callable[[Greedy], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
+    linking: Callable[[Bound, int, bool], Any] = Linking  # for components: what joins all that `joining` would join
     notes: tuple[str, ...] = ()  # what one must know to read the answer
     floor: Fraction | None = None  # least Jaccard beside the measure
     larger_first: bool = False  # larger sets stay: a container before what it contains
@@ -288,10 +291,17 @@ def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCou
     return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
 
 
-def decide(state: State, threshold: Fraction, clock: Clock, *, within: bool = True) -> Decided:
+def decide(
+    state: State, threshold: Fraction, clock: Clock, *, within: bool = True, clusters: str = "greedy"
+) -> Decided:
     """Who is removed, and by which witness."""
     with clock("deciding"):
-        rule = state.step.deciding(Greedy(state.step.bound(threshold), state.num_against, within))
+        bound, side = state.step.bound(threshold), state.num_against
+        if clusters == "greedy":
+            rule = state.step.deciding(Greedy(bound, side, within))
+        else:
+            weights = np.bincount(state.best, minlength=state.best.size)
+            rule = Connected(state.step.linking(bound, side, within), bound, weights, side, within)
         decided = state.engine.decide(state.meeting, rule) if state.meeting else NOBODY
         return inherit(decided, state.best, state.num_against, within=within)
 
@@ -367,6 +377,9 @@ def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
         joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
         if adjacent
         else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
+        linking=(lambda *settings: Neighbours(Linking(*settings), bits, k))
+        if adjacent
+        else (lambda bound, *_: NearCodes(bound, bits, k, tables)),
         notes=(reach_note(k, bits), *([ADJACENT_NOTE] if adjacent else [])),
     )
 

@@ -12,6 +12,7 @@ __all__ = [
     "Audit",
     "Clock",
     "Comparison",
+    "Component",
     "Explanation",
     "Measured",
     "Passage",
@@ -62,6 +63,29 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class Component:
+    """The largest of the connected components of similar documents, where `clusters="components"` was asked for.
+
+    Attributes:
+        number: components of at least two distinct documents.
+        documents: in the largest of them, copies included.
+        distinct: of these, distinct ones; the rest is about them.
+        least_similarity: of two of them: how far a chain has led.
+        pairs_measured: pairs of which it is the least similarity.
+        pairs: all that there are; if more than were measured, the least similarity is that of a sample.
+        bridges: pairs without which it would fall apart.
+    """
+
+    number: int
+    documents: int
+    distinct: int
+    least_similarity: float
+    pairs_measured: int
+    pairs: int
+    bridges: int
+
+
+@dataclass(frozen=True)
 class Stats:
     """The counts at every arrow of the flow, and what made them.
 
@@ -89,6 +113,8 @@ class Stats:
         kept: the rest of the documents that were to be judged.
         clusters: keepers that are the witness of another document.
         largest: of the largest clusters, the keeper's id and the number of its documents, itself included.
+        chained: of the near copies, those that only a chain of similar pairs joins with their witness.
+        component: of clusters="components", what its largest one is like.
         measure: what similarities are.
         least: the least of them that counts.
         notes: what one must know to read the answer.
@@ -124,6 +150,8 @@ class Stats:
     kept: int = 0
     clusters: int = 0
     largest: tuple[tuple[str, int], ...] = ()
+    chained: int = 0
+    component: Component | None = None
     measure: str = ""
     least: float = 1.0
     notes: tuple[str, ...] = ()

@@ -249,3 +249,20 @@ def test_boilerplate_is_dropped_and_told(tmp_path):
     assert "26 shingles in more than 3 documents each dropped." in dropping.stdout
     refused = run("dedup", source, "--dry-run", "--method", "digest", "--drop-boilerplate", 3)
     assert (2, True) == (refused.exit_code, "--method digest has no option --drop-boilerplate" in refused.stderr)
+
+
+def test_components_are_told_for_what_they_are(tmp_path):
+    """Of the three links of a chain one stays; the table and the summary say what the last owes to the second."""
+    text = words(80, 3)
+    pages = [{"id": f"p{i}", "text": " ".join(text[6 * i : 6 * i + 60])} for i in range(3)]
+    source = write_jsonl(tmp_path / "pages.jsonl", pages)
+    told = run("dedup", source, "-o", tmp_path / "out", "--clusters", "components")
+    summary = " ".join(told.stdout.split())
+    assert "by a chain 1 less similar to their witness than that" in summary
+    assert "largest component: 3 documents, 3 distinct, least similarity 0.647, 2 pairs without which it" in summary
+    assert "linked to a kept witness through a chain of pairs >= 0.8, each verified" in summary
+    assert [("p1", "jaccard"), ("p2", "component")] == [
+        (line["id"], line["measure"]) for line in table(tmp_path / "out" / "removed.parquet")
+    ]
+    greedy = json.loads(run("dedup", source, "--dry-run", "--json").stdout)
+    assert (2, 0, None) == (greedy["kept"], greedy["chained"], greedy["component"])

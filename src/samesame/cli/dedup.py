@@ -71,6 +71,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             given["sources"],
             method=recipe,
             keep=given["keep"],
+            clusters=given["clusters"],
             against=given["against"] or None,
             within=False if given["no_within"] else None,
             audit=asked(given),

@@ -237,6 +237,14 @@ deciding = _options(
         stands="first",
     ),
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
+    spec(
+        "--clusters",
+        type=click.Choice(("greedy", "components")),
+        default="greedy",
+        metavar="KIND",
+        help="components: keep one of all that chains of similar pairs join.",
+        stands="greedy: what is like a kept one goes",
+    ),
 )
 
 auditing = _options(

@@ -11,17 +11,17 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
   positional filter right: places behind it are all that can still be shared.
 
 With containment all entries are there, but the contained side needs only those of its prefix: it asks with them
-(`_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
+(`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
 """
 
 from samesame.kernels._jit import jit
 from samesame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, least_overlap, score
 
-__all__ = ["all_pairs", "probe", "settle", "verify_pairs", "witness"]
+__all__ = ["all_pairs", "may_reach", "num_asked", "probe", "settle", "verify_pairs", "witness"]
 
 
 @jit
-def _asked(bound, size):
+def num_asked(bound, size):
     """The places of a document of so many items that it looks for others with: those before this one."""
     return size if bound.measure != CONTAINMENT else size - (bound.p * size + bound.q - 1) // bound.q + 1
 
@@ -33,7 +33,7 @@ def _offered(bound, size):
 
 
 @jit
-def _possible(bound, size_a, place_a, size_b, place_b):
+def may_reach(bound, size_a, place_a, size_b, place_b):
     """Whether sets that first meet at these places can still reach the bound; place -1 says nothing."""
     if place_a < 0 or place_b < 0:
         return True
@@ -57,7 +57,7 @@ def _meets_keeper(
     """(whether d is similar to a keeper numbered `first` or above, how many it was compared with)."""
     compared = 0
     size = offsets[d + 1] - offsets[d]
-    asked = _asked(bound, size)
+    asked = num_asked(bound, size)
     for e in range(doc_starts[d], doc_starts[d + 1]):
         if doc_places[e] >= asked:
             break
@@ -70,7 +70,7 @@ def _meets_keeper(
             if stamps[c] == d + 1:
                 continue
             stamps[c] = d + 1
-            if not _possible(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+            if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
                 continue
             compared += 1
             num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
@@ -149,7 +149,7 @@ def witness(
             continue
         num_least, den_least = bound.p, bound.q
         size = offsets[d + 1] - offsets[d]
-        asked = _asked(bound, size)
+        asked = num_asked(bound, size)
         for e in range(doc_starts[d], doc_starts[d + 1]):
             if doc_places[e] >= asked:
                 break
@@ -162,7 +162,7 @@ def witness(
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not _possible(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
                     continue
                 compared += 1
                 num, den = score(bound, items, offsets, d, c, num_least, den_least)
@@ -190,7 +190,7 @@ def all_pairs(
     for d in range(low, high):
         before = filled
         size = offsets[d + 1] - offsets[d]
-        asked = _asked(bound, size)
+        asked = num_asked(bound, size)
         for e in range(doc_starts[d], doc_starts[d + 1]):
             if doc_places[e] >= asked:
                 break
@@ -203,7 +203,7 @@ def all_pairs(
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not _possible(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
                     continue
                 verified += 1
                 num, den = score(bound, items, offsets, d, c, bound.p, bound.q)

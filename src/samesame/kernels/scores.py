@@ -26,6 +26,7 @@ __all__ = [
     "least_overlap",
     "of_codes",
     "score",
+    "unbounded",
 ]
 
 JACCARD = 0  # |A∩B| / |A∪B| ≥ p/q
@@ -53,6 +54,12 @@ class Bound(NamedTuple):
     q: int
     floor_p: int = 0
     floor_q: int = 1
+
+
+def unbounded(bound: Bound) -> Bound:
+    """The measure alone: of any two documents, however far apart."""
+    kind, bits = bound.measure & _KIND, bound.measure >> 8 & 0xFF
+    return Bound(of_codes(kind, bits, bits) if bits else kind, 0, 1)
 
 
 @jit

@@ -58,10 +58,28 @@ def guarantee(stats: Stats) -> str:
     if stats.measure == "estimated":
         sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
         return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
-    witness = f"every removed one has a kept witness with {least}, verified"
+    witness = _linked(recipe) if stats.component else f"every removed one has a kept witness with {least}, verified"
     if recipe["method"] == "jaccard":
         return f"exact: {_untouched(stats, least)}; {witness}."
     return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def _linked(recipe: Mapping[str, Any]) -> str:
+    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
+    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
+
+
+def component(stats: Stats) -> str:
+    """What the largest component is like, in words."""
+    found = stats.component
+    if found is None:
+        return ""
+    sampled = f" of {found.pairs_measured:,} sampled pairs" if found.pairs_measured < found.pairs else ""
+    bridges = f"{found.bridges:,} {_plural(found.bridges, 'pair')} without which it falls apart"
+    return (
+        f"largest component: {found.documents:,} documents, {found.distinct:,} distinct, least similarity"
+        f" {found.least_similarity:.3f}{sampled}, {bridges}."
+    )
 
 
 def measured(audit: Mapping[str, Any]) -> str:
@@ -165,9 +183,13 @@ class Report:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, _near(stats))
+        if stats.chained:
+            self._row("    by a chain", stats.chained, "less similar to their witness than that")
         if stats.largest:
             self._row("clusters", stats.clusters, "a kept document and those that it stands for")
             self.line(f"  largest: {self._largest(stats)}")
+        if stats.component:
+            self.line(f"  {component(stats)}")
         self._remarks(stats, skipped, num_ignored)
         self.line(f"Guarantee: {guarantee(stats)}")
         if stats.audit:

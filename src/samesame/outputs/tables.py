@@ -23,6 +23,7 @@ __all__ = [
     "pairs_table",
     "removed_table",
     "repeated_ids",
+    "same",
     "skipped_table",
     "widened",
 ]
@@ -78,14 +79,14 @@ def repeated_ids(origins: pa.Table) -> int:
 
 
 def removed_table(
-    names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measure: str
+    names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array
 ) -> pa.Table:
     """The removed documents, each with its witness; a cluster is numbered by its keeper's row."""
     columns = [
         *names.of(rows),
         *names.of(witnesses),
         pa.array(similarity),
-        _same(measure, rows.size),
+        measures,
         pa.array(witnesses),
     ]
     return pa.Table.from_arrays(columns, schema=REMOVED)
@@ -108,9 +109,9 @@ def clusters_table(names: Names, rows: Rows, witnesses: Rows, similarity: npt.ND
     return pa.Table.from_arrays(columns, schema=CLUSTERS)
 
 
-def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measure: str) -> pa.Table:
+def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
     """Pairs of documents."""
-    columns = [*names.of(a), *names.of(b), pa.array(similarity), _same(measure, a.size)]
+    columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
     return pa.Table.from_arrays(columns, schema=PAIRS)
 
 
@@ -128,5 +129,6 @@ def skipped_table(skipped: Sequence[tuple[str, int | None, int | None, str]]) ->
     return pa.Table.from_arrays(arrays, schema=schemas.SKIPPED)
 
 
-def _same(text: str, times: int) -> pa.Array:
+def same(text: str, times: int) -> pa.Array:
+    """A column of one text."""
     return pa.repeat(pa.scalar(text, pa.string()), times)

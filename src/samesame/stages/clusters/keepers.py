@@ -17,6 +17,7 @@ from samesame.kernels import deciding
 from samesame.kernels.buckets import Meeting
 from samesame.kernels.scores import Bound
 from samesame.kernels.sharing import Array, Each, Stamps
+from samesame.results import Component
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
@@ -32,6 +33,7 @@ class Decided(NamedTuple):
     nums: Rows
     dens: Rows
     num_compared: int = 0  # pairs of documents, on the way
+    component: Component | None = None  # what there is to say of the largest, where documents go by components
 
 
 _NONE = np.zeros(0, np.int64)
