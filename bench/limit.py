@@ -170,7 +170,8 @@ def remarks(compiled: dict[str, tuple[float, float]], speed: int) -> str:
 
 
 @contextmanager
-def _folder(given: Path | None) -> Iterator[Path]:
+def working_folder(given: Path | None) -> Iterator[Path]:
+    """The folder that was named, or one that goes with the benchmark."""
     if given is None:
         with tempfile.TemporaryDirectory(prefix="samesame-bench-") as name:
             yield Path(name)
@@ -215,7 +216,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
-    with _folder(given.folder) as folder:
+    with working_folder(given.folder) as folder:
         texts, exact = limit(given.size, given.repeats, folder)
     for page, text in ((PAGE, texts["long"]), (README, texts["short"])):
         if not given.no_write and report.has_place(page, f"limit {given.size}"):
