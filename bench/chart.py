@@ -37,8 +37,8 @@ def draw(points: list[Point], title: str) -> alt.Chart:
         .mark_point(size=90, filled=True, opacity=0.8)
         .encode(
             alt.X("documents a second:Q").scale(type="log", nice=True),
-            alt.Y("recall:Q").scale(domain=[max(lowest - 0.05, 0), 1], nice=False).axis(format="%"),
-            alt.Color("tool:N").sort(names),
-            alt.Shape("tool:N").sort(names),
+            alt.Y("recall:Q").scale(domain=[max(lowest - 0.05, 0), 1.01], nice=False).axis(format="%"),
+            alt.Color("tool:N").scale(domain=names),  # the same scale for both makes one legend
+            alt.Shape("tool:N").scale(domain=names),
         )
     )

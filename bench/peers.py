@@ -263,11 +263,11 @@ def page(given: corpora.Corpus, outcomes: Sequence[Outcome], load: float, script
 
 
 def draw(given: corpora.Corpus, outcomes: Sequence[Outcome]) -> Path:
-    """The plot of a corpus, in the pages."""
+    """The plot of a corpus, in the pages: each row, of ours those on the whole corpus."""
     points = [
         chart.Point(each.tool.name, each.tool.setting, each.speed, each.recall)
         for each in outcomes
-        if each.seconds and each.tool.name != "semhash"
+        if each.seconds and (each.documents == given.num_documents or not each.tool.is_ours)
     ]
     target = PAGE.parent / "performance" / f"peers-{given.name}.svg"
     chart.write(points, f"{given.name}: documents a second and recall", target)
