@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from samesame.evaluation import evaluate
     from samesame.explaining import explain
     from samesame.findings import Evaluation, Plan, SimHashPlan
-    from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP, SimHash
+    from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from samesame.outputs.reports import write_evaluation
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
@@ -38,6 +38,7 @@ __all__ = [
     "Digest",
     "Evaluation",
     "Explanation",
+    "Hyperplane",
     "Jaccard",
     "MinHash",
     "MissingExtraError",
@@ -79,7 +80,7 @@ _HOMES = {
     "samesame.evaluation": ("evaluate",),
     "samesame.explaining": ("explain",),
     "samesame.findings": ("Evaluation", "Plan", "SimHashPlan"),
-    "samesame.methods": ("Containment", "Digest", "Jaccard", "MinHash", "ModP", "SimHash"),
+    "samesame.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
     "samesame.outputs.reports": ("write_evaluation",),
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),

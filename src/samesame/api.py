@@ -43,6 +43,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
+    vector_column: str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -54,7 +55,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     """Find near-duplicates and decide which documents stay.
 
     Args:
-        source: A path, glob or URL; a list of texts or of dicts; anything with `__arrow_c_stream__`; a tuple of such.
+        source: A path, glob or URL; a list of texts or of dicts; a 2-D array; anything with
+            `__arrow_c_stream__`; a tuple of such.
         method: A recipe, or the name of one with its defaults; `Jaccard()` if None.
         keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays.
         against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
@@ -65,6 +67,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         text_column: The column of texts; default `text`, else `content`, else the only one of strings.
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
+        vector_column: With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it.
         strict: Whether a record that cannot be read is an error.
         audit: Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for
             methods that may miss pairs.
@@ -90,7 +93,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     method = _recipe(method)
     within = _within(method, against, within)
     _check_clusters(clusters, method)
-    columns = Columns(text_column, id_column, policy.column, features_column)
+    if method.of_vectors and policy.policy in ("longest", "shortest"):
+        raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
+    columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column))
     settings = {"keep": keep, "within": within, "clusters": clusters}
     recipe, run = _prepared((source, against), method, policy, columns, how, settings)
     decided = pipeline.decide(run.state, recipe.least, run.clock, within=within, clusters=clusters)
@@ -108,6 +113,7 @@ def pairs(  # noqa: PLR0913  (as above)
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
+    vector_column: str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -128,6 +134,7 @@ def pairs(  # noqa: PLR0913  (as above)
         text_column: As in `dedup`.
         id_column: As in `dedup`.
         features_column: As in `dedup`.
+        vector_column: As in `dedup`.
         strict: As in `dedup`.
         audit: As in `dedup`; of a list of pairs only the recall of the keys can be told.
         threads: As in `dedup`.
@@ -151,7 +158,7 @@ def pairs(  # noqa: PLR0913  (as above)
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     how = _How(strict, threads, batch_rows, progress, memory, workdir)
-    columns = Columns(text_column, id_column, None, features_column)
+    columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
     with run.clock("joining"):
@@ -236,7 +243,23 @@ def _check_clusters(clusters: str, recipe: Method) -> None:
         raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")
 
 
+def _vectors(recipe: Method, name: str | None) -> str | None:
+    """The column of vectors, where the method is about them."""
+    if recipe.of_vectors:
+        return name or "vector"
+    if name is not None:
+        message = f"vector_column={name!r} does nothing with method={recipe.name}"
+        raise ConfigError(message, hint="Leave it out, or choose hyperplane.")
+    return None
+
+
 def _check(recipe: Method, columns: Columns) -> None:
+    if recipe.of_vectors and columns.text is not None:
+        message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
+    if recipe.of_vectors and columns.items is not None:
+        message = f"method={recipe.name} needs vectors, not features_column={columns.items!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
     if columns.items is None:
         return
     if columns.text is not None:
@@ -255,7 +278,7 @@ def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool 
     if wanted and not audits.can_be_audited(recipe):
         message = f"audit=True is about Jaccard similarity, and method={recipe.name} is about {recipe.measure}"
         raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
-    if wanted is False or (wanted is None and not recipe.may_miss):
+    if wanted is False or (wanted is None and not (recipe.may_miss and audits.can_be_audited(recipe))):
         return None
     with run.clock("audit"):
         return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)

@@ -27,6 +27,7 @@ from samesame.kernels.scores import Bound
 from samesame.methods import (
     Containment,
     Digest,
+    Hyperplane,
     Jaccard,
     Method,
     MinHash,
@@ -49,17 +50,20 @@ from samesame.stages.features.digests import TextDigests
 from samesame.stages.features.frequencies import CountDocuments, FrequencyTable
 from samesame.stages.features.hashes import hasher, table_hasher
 from samesame.stages.features.shingles import ItemSets, ShingleSets
+from samesame.stages.features.vectors import RoundedVectors
 from samesame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
 from samesame.stages.keys.bands import BandKeys
 from samesame.stages.keys.blocks import MEETING, SEARCH
 from samesame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note
 from samesame.stages.keys.prefix import CountItems, ItemCounts, PrefixKeys, plan_counting
+from samesame.stages.keys.slices import SliceKeys
 from samesame.stages.pairs import measures
 from samesame.stages.pairs.directions import Directions
 from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import AllPairs, Found
 from samesame.stages.pairs.linking import Linking
 from samesame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
+from samesame.stages.sketches.hyperplanes import SignCodes
 from samesame.stages.sketches.minhash import Signatures
 from samesame.stages.sketches.modp import Fingerprints
 from samesame.stages.sketches.simhash import Codes
@@ -110,7 +114,9 @@ class Steps(NamedTuple):
         return measures.bound(self.measure, threshold, self.floor)
 
 
-def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
+def steps(  # noqa: PLR0911  (one for each method)
+    method: Method, *, ready_items: bool = False, listing: bool = False
+) -> Steps:
     """The stages of a method; for `listing` all pairs they may differ from those for deciding, the answers do not."""
     match method:
         case Digest():
@@ -153,6 +159,9 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
                 keys=lambda counts: PrefixKeys(bound, counts),
                 columns=Directions(exact=True),
             )
+        case Hyperplane():
+            slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
+            return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
         case SimHash():
             return _near_codes(method, ready_items=ready_items, listing=listing)
 

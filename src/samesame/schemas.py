@@ -19,11 +19,12 @@ __all__ = [
     "SKETCHES",
     "SKIPPED",
     "TEXTS",
+    "VECTORS",
     "WEIGHTED",
 ]
 
-# What a source yields for its readable records; `order` (the --keep column, of any type) and
-# `items` (in the place of `text`, with --features-column) come only when asked for.
+# What a source yields for its readable records; `order` (the --keep column, of any type) and, in the place of
+# `text`, `items` (with --features-column) or `vector` (with --vector-column) come only when asked for.
 RECORDS = pa.schema(
     [
         pa.field("position", pa.int64(), nullable=False),
@@ -78,8 +79,16 @@ ITEMS = pa.schema(
     ]
 )
 
+# DOCUMENTS that are vectors of finite numbers, all of one length (--vector-column); a null or empty one says nothing.
+VECTORS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("vector", pa.large_list(pa.float64())),
+    ]
+)
+
 # items: hashed features, ascending as uint64 and distinct (of a digest: its words, in order; of a SimHash code: its
-# words, and behind them what confirms it).
+# words, and behind them what confirms it; of a vector: see kernels/hyperplanes.py).
 # digest_a, digest_b: 128 bits of the raw text; set_a, set_b: 128 bits of the items.
 FEATURES = pa.schema(
     [

@@ -13,7 +13,7 @@ import numpy as np
 
 from samesame.kernels._jit import jit, mulhi
 
-__all__ = ["PLACES", "cosine", "reaches"]
+__all__ = ["PLACES", "cosine", "reaches", "told"]
 
 PLACES = 10**9
 _ONE = np.uint64(1)
@@ -66,7 +66,12 @@ def _dot(values, a, b, num_a, num_b):
 def cosine(values, a, a_end, b, b_end, p, q):
     """The cosine of values[a:a_end] and values[b:b_end] as (num, den); num = -1 if it is below p/q."""
     dot = _dot(values, a + 1, b + 1, (a_end - a - 1) // 2, (b_end - b - 1) // 2)
-    one, other = values[a], values[b]
+    return told(dot, values[a], values[b], p, q)
+
+
+@jit
+def told(dot, one, other, p, q):
+    """The cosine dot / sqrt(one · other) as (num, den); num = -1 if it is below p/q; arguments as for `reaches`."""
     if not reaches(dot, one, other, p, q):
         return -1, 1
     # A guess, put right in integers: floats decide nothing.

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from samesame.kernels._jit import jit, popcount
 from samesame.kernels.cosine import cosine
+from samesame.kernels.hyperplanes import angle
 from samesame.kernels.indel import indel
 from samesame.kernels.sets import intersect_small, intersect_sorted, same_items
 
 __all__ = [
     "AGREEMENT",
+    "ANGLE",
     "CONTAINER",
     "CONTAINMENT",
     "EQUAL",
@@ -37,6 +39,7 @@ CONTAINMENT = 4  # |A∩B| / |A| ≥ p/q: how much of the first is in the second
 CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
 # Of documents whose codes are within k bits, what follows their codes: a set, a weighted set, a text.
 NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
+ANGLE = 9  # cosine of two vectors ≥ p/q
 
 _KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 
@@ -124,6 +127,8 @@ def score(bound, items, offsets, a, b, p, q):
         return shared, a1 - a0 + b1 - b0 - shared
     if measure == EQUAL:
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
+    if measure == ANGLE:
+        return angle(items, a0, a1, b0, b1, p, q)
     if measure & _KIND == HAMMING or measure & _KIND >= NEAR_JACCARD:
         return _score_codes(measure, items, a0, a1, b0, b1, p, q)
     if measure == CONTAINMENT:

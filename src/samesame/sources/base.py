@@ -30,6 +30,7 @@ class Columns:
     id: str | None = None  # None: `id` where there is one, else null ids (meaning `path:position`)
     order: str | None = None  # the column of --keep newest:COLUMN and the like; comes as `order`
     items: str | None = None  # a list column of ready features; comes as `items`, and no `text`
+    vectors: str | None = None  # a list column of numbers; comes as `vector`, and no `text`
 
 
 class Skipped(NamedTuple):

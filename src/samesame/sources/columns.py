@@ -2,8 +2,8 @@
 
 1. Text: the named column, else `text`, else `content`, else the only string column (the id's and the
    order's excluded), else a ColumnError that lists the columns.
-2. Ids of any scalar type become strings; items become strings; the order keeps its own type.
-3. A text that is not UTF-8 is skipped, never mended.
+2. Ids of any scalar type become strings; items become strings, vectors float64; the order keeps its own type.
+3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from samesame.errors import ColumnError
-from samesame.schemas import ITEMS, RECORDS
+from samesame.schemas import ITEMS, RECORDS, VECTORS
 from samesame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "bounded",
     "choose",
     "is_stringlike",
+    "not_finite",
     "pieces",
     "records",
     "why_not_utf8",
@@ -32,6 +33,8 @@ __all__ = [
 
 BATCH_ROWS = 65_536
 _ITEMS_TYPE = ITEMS.field("items").type
+_VECTOR_TYPE = VECTORS.field("vector").type
+_NUMBER_BYTES = 8  # whatever they were
 
 
 class Chosen(NamedTuple):
@@ -41,6 +44,7 @@ class Chosen(NamedTuple):
     id: str | None
     order: str | None
     items: str | None
+    vectors: str | None = None
 
     def names(self) -> list[str]:
         """The distinct columns to read."""
@@ -58,13 +62,15 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         ("--id-column", columns.id),
         ("--keep", columns.order),
         ("--features-column", columns.items),
+        ("--vector-column", columns.vectors),
     ):
         if name is not None and names.count(name) != 1:
             problem = "has no column" if name not in names else "has more than one column"
             raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
     identity = columns.id or ("id" if names.count("id") == 1 else None)
-    text = None if columns.items is not None else columns.text or _guess(columns, names, strings, source)
-    return Chosen(text, identity, columns.order, columns.items)
+    textless = columns.items is not None or columns.vectors is not None
+    text = None if textless else columns.text or _guess(columns, names, strings, source)
+    return Chosen(text, identity, columns.order, columns.items, columns.vectors)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
@@ -108,8 +114,9 @@ def records(
         ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
         order = None if chosen.order is None else column[chosen.order]
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
-        found = assemble(positions, ids, texts, order=order, items=items)
-        if texts is not None and (bad := _not_utf8(texts)):
+        vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
+        found = assemble(positions, ids, texts, order=order, items=items, vectors=vectors)
+        if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
             found = found.filter(pa.array(np.isin(np.arange(len(found)), list(bad), invert=True)))
@@ -117,23 +124,22 @@ def records(
             yield found
 
 
-def assemble(
+def assemble(  # noqa: PLR0913  (a column each)
     positions: npt.NDArray[np.int64],
     ids: pa.Array | None,
     texts: pa.Array | None,
     *,
     order: pa.Array | None = None,
     items: pa.Array | None = None,
+    vectors: pa.Array | None = None,
 ) -> pa.RecordBatch:
     """A RECORDS batch from its columns."""
     fields = [RECORDS.field("position"), RECORDS.field("id")]
     values = [pa.array(positions, pa.int64()), pa.nulls(len(positions), pa.string()) if ids is None else ids]
-    if items is None:
-        fields.append(RECORDS.field("text"))
-        values.append(texts)
-    else:
-        fields.append(ITEMS.field("items"))
-        values.append(items)
+    content = ((VECTORS.field("vector"), vectors), (ITEMS.field("items"), items), (RECORDS.field("text"), texts))
+    field, column = next((pair for pair in content if pair[1] is not None), content[-1])
+    fields.append(field)
+    values.append(column)
     if order is not None:
         fields.append(pa.field("order", order.type))
         values.append(order)
@@ -141,17 +147,19 @@ def assemble(
 
 
 def pieces(batch: pa.RecordBatch, chosen: Chosen) -> Iterator[pa.RecordBatch]:
-    """The batch in zero-copy slices of at most BATCH_ROWS rows and about BATCH_BYTES of text."""
-    if chosen.text is None:
+    """The batch in zero-copy slices of at most BATCH_ROWS rows and about BATCH_BYTES of text or numbers."""
+    name = chosen.vectors or chosen.text
+    if name is None:
         yield from (batch.slice(at, BATCH_ROWS) for at in range(0, len(batch), BATCH_ROWS))
         return
-    ends = np.cumsum(_lengths(batch.column(chosen.text)))
+    ends = np.cumsum(_lengths(batch.column(name)))
     yield from (batch.slice(at, end - at) for at, end in _cuts(ends))
 
 
 def bounded(found: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A RECORDS batch in slices of bounded rows and bytes."""
-    chosen = Chosen("text" if "text" in found.schema.names else None, None, None, None)
+    name = next((name for name in ("text", "vector") if name in found.schema.names), None)
+    chosen = Chosen(None, None, None, None, name) if name == "vector" else Chosen(name, None, None, None)
     return pieces(found, chosen)
 
 
@@ -170,6 +178,8 @@ def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
         found = pc.take(pc.binary_length(_castable(column.dictionary)), column.indices)
     elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         found = pc.binary_length(_castable(column))
+    elif _is_list(column.type):
+        found = pc.multiply(pc.list_value_length(column).cast(pa.int64()), _NUMBER_BYTES)
     else:
         return np.zeros(len(column), np.int64)
     return np.asarray(found.fill_null(0).cast(pa.int64()))
@@ -223,8 +233,7 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
 
 def _items(column: pa.Array, name: str, source: str) -> pa.Array:
     kind = column.type
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    value = _value_type(kind.value_type) if is_list else None
+    value = _value_type(kind.value_type) if _is_list(kind) else None
     if value is None or not (is_stringlike(value) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise ColumnError(
             f"{source}: column {name!r} is {kind}, not a list of strings or integers",
@@ -234,6 +243,37 @@ def _items(column: pa.Array, name: str, source: str) -> pa.Array:
     if found.flatten().null_count:  # an item that is null says nothing about its document
         rows = found.to_pylist()
         return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
+    return found
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _vectors(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    value = kind.value_type if _is_list(kind) else pa.null()
+    if not (pa.types.is_floating(value) or pa.types.is_integer(value)) and not pa.types.is_null(kind):
+        raise ColumnError(
+            f"{source}: column {name!r} is {kind}, not a list of numbers",
+            hint="Choose a list column with --vector-column.",
+        )
+    return column.cast(_VECTOR_TYPE)
+
+
+def not_finite(vectors: pa.Array) -> dict[int, str]:
+    """The rows of VECTORS that hold something else than finite numbers, with the reason."""
+    numbers = vectors.flatten()
+    values = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    if np.isfinite(values).all():
+        return {}
+    sizes = pc.list_value_length(vectors).fill_null(0).to_numpy()
+    rows = np.repeat(np.arange(sizes.size), sizes)  # what Arrow calls the parents counts null rows in, too
+    found: dict[int, str] = {}
+    for at in np.flatnonzero(~np.isfinite(values)).tolist():
+        place = at - int(np.searchsorted(rows, rows[at]))
+        what = "null" if not numbers[at].is_valid else "NaN" if np.isnan(values[at]) else "infinity"
+        found.setdefault(int(rows[at]), f"{what} at place {place} of the vector")
     return found
 
 

@@ -101,7 +101,7 @@ class Delimited(FilePart):
 
     def _choose(self, columns: Columns, header: "_Header", block: Block, good: npt.NDArray[np.int64]) -> Chosen:
         names = header.names
-        if columns.items is not None:
+        if columns.items is not None or columns.vectors is not None:
             raise ColumnError(
                 f"{self.name} is delimited text: it has no list column", hint="Use JSON lines or Parquet."
             )

@@ -255,7 +255,11 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
 
 
 def _refuse_columns(columns: Columns, root: str) -> None:
-    for option, name in (("--keep", columns.order), ("--features-column", columns.items)):
+    for option, name in (
+        ("--keep", columns.order),
+        ("--features-column", columns.items),
+        ("--vector-column", columns.vectors),
+    ):
         if name is not None:
             raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
 

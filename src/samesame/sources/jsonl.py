@@ -23,8 +23,9 @@ import pyarrow as pa
 import pyarrow.json
 
 from samesame.errors import SourceError
+from samesame.schemas import VECTORS
 from samesame.sources.base import Annotations, Columns, Skip, Skipped
-from samesame.sources.columns import Chosen, assemble, bounded, choose
+from samesame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
 from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
@@ -160,6 +161,8 @@ def _expected(
     if chosen.items is not None:
         ints = all(type(item) is int for record in sample for item in record.get(chosen.items) or [])
         expected[chosen.items] = pa.list_(pa.int64() if ints else pa.string())
+    if chosen.vectors is not None:
+        expected[chosen.vectors] = pa.list_(pa.float64())
     if chosen.text is not None:
         expected[chosen.text] = pa.large_string()
     return expected
@@ -191,12 +194,16 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
     chosen, column = plan.chosen, {name: _whole(table.column(name)) for name in plan.types}
     if chosen.items is not None and column[chosen.items].flatten().null_count:
         return None
+    vectors = None if chosen.vectors is None else column[chosen.vectors].cast(VECTORS.field("vector").type)
+    if vectors is not None and not_finite(vectors):
+        return None
     return assemble(
         np.arange(block.position, block.position + len(table), dtype=np.int64),
         None if chosen.id is None else column[chosen.id].cast(pa.string()),
         None if chosen.text is None else column[chosen.text].cast(pa.large_string()),
         order=None if chosen.order is None else column[chosen.order].cast(plan.order),
         items=None if chosen.items is None else column[chosen.items].cast(pa.large_list(pa.large_string())),
+        vectors=vectors,
     )
 
 
@@ -208,19 +215,20 @@ def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.Recor
     """The block line by line; what cannot be read goes to `skip`."""
     chosen = plan.chosen if plan else Chosen("text", None, None, None)
     order = plan.order if plan else None
-    rows: list[tuple[int, Any, Any, Any, Any]] = []
+    rows: list[tuple[int, Any, Any, Any, Any, Any]] = []
     for index in range(len(block.records.starts)):
         try:
             rows.append((block.position + index, *_values(_object(block.raw(index)), chosen, order)))
         except _UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
-    positions, ids, texts, orders, items = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
+    positions, ids, texts, orders, items, vectors = map(list, zip(*rows, strict=True)) if rows else [[]] * 6
     return assemble(
         np.array(positions, np.int64),
         pa.array(ids, pa.string()),
         pa.array(texts, pa.large_string()),
         order=None if order is None else pa.array(orders, order),
         items=None if chosen.items is None else pa.array(items, pa.large_list(pa.large_string())),
+        vectors=None if chosen.vectors is None else pa.array(vectors, VECTORS.field("vector").type),
     )
 
 
@@ -240,14 +248,15 @@ def _object(line: bytes) -> dict[str, Any] | str:
     return found if isinstance(found, dict) else f"not a JSON object but {_article(found)}"
 
 
-def _values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, Any, Any, Any]:
+def _values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, ...]:
     if isinstance(record, str):
         raise _UnreadableError(record)
     identity = None if chosen.id is None else _id(record.get(chosen.id))
     text = None if chosen.text is None else _text(record.get(chosen.text))
     items = None if chosen.items is None else _items(record.get(chosen.items))
     value = None if chosen.order is None else _ordered(record.get(chosen.order), order)
-    return identity, text, value, items
+    vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
+    return identity, text, value, items, vector
 
 
 def _id(value: Any) -> str | None:
@@ -274,6 +283,17 @@ def _items(value: Any) -> list[str] | None:
     if not isinstance(value, list) or any(type(item) not in {str, int, type(None)} for item in value):
         raise _UnreadableError(f"the features are {_article(value)}, not a list of strings or integers")
     return [_text(str(item)) or "" for item in value if item is not None]
+
+
+def _vector(value: Any) -> list[float] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or any(type(item) not in {int, float, type(None)} for item in value):
+        raise _UnreadableError(f"the vector is {_article(value)}, not a list of numbers")
+    bad = not_finite(pa.array([value], VECTORS.field("vector").type))
+    if bad:
+        raise _UnreadableError(bad[0])
+    return value
 
 
 def _ordered(value: Any, kind: pa.DataType | None) -> Any:

@@ -1,4 +1,4 @@
-"""Documents that are already in memory: Arrow tables, and lists of strings or of dicts.
+"""Documents that are already in memory: Arrow tables, lists of strings or of dicts, matrices of vectors.
 
 1. Whatever comes is one Arrow table from the start: a stream that can be read once is read then.
 2. A copy is a Parquet file.
@@ -25,6 +25,7 @@ from samesame.sources.tables import annotated, annotated_schema, without_removed
 __all__ = ["Memory", "table_of"]
 
 _GROUP_ROWS = 131_072
+_MATRIX = 2  # dimensions
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def table_of(thing: Any) -> pa.Table:
 
 def _table(thing: Any) -> pa.Table:
     match thing:
+        case np.ndarray() if thing.ndim == _MATRIX and thing.dtype.kind in "fiu":
+            return _vectors(thing)
         case pa.Table():
             return thing
         case pa.RecordBatch():
@@ -83,8 +86,15 @@ def _table(thing: Any) -> pa.Table:
             return _rows(thing)
     raise SourceError(
         f"documents cannot be read from {_described(thing)}",
-        hint="Give a path, an Arrow table or anything with __arrow_c_stream__, a list of strings or a list of dicts.",
+        hint="Give a path, an Arrow table or anything with __arrow_c_stream__, a list of strings dicts, a 2-D array.",
     )
+
+
+def _vectors(matrix: npt.NDArray[Any]) -> pa.Table:
+    """A table with a vector for each row of the matrix."""
+    values = pa.array(np.ascontiguousarray(matrix, matrix.dtype.newbyteorder("=")).reshape(-1))
+    kind = pa.list_(values.type, matrix.shape[1])
+    return pa.table({"vector": pa.Array.from_buffers(kind, len(matrix), [None], children=[values])})
 
 
 def _rows(records: Sequence[dict[str, Any]]) -> pa.Table:

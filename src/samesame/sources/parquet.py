@@ -82,7 +82,9 @@ def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
     """As many rows as should make BATCH_BYTES of text."""
     meta = file.metadata.row_group(group)
     found = [meta.column(index) for index in range(meta.num_columns)]
-    stored = [column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items)]
+    stored = [
+        column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items, chosen.vectors)
+    ]
     mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
     encoded = any("DICTIONARY" in encoding for column in stored for encoding in column.encodings)
     if encoded and mean < BATCH_BYTES / BATCH_ROWS:

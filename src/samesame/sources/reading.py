@@ -38,9 +38,10 @@ class Reading:
     skipped: list[Skipped] = field(default_factory=list)
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
+    _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches (ITEMS, where the columns name ready items)."""
+        """DOCUMENTS batches (ITEMS or VECTORS, where the columns name ready items or vectors)."""
         needed = self._needed()
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
@@ -122,12 +123,31 @@ class Reading:
         )
         if self.columns.order is not None:
             self._orders.append(batch.column("order"))
-        name = "items" if self.columns.items else "text"
+        name, schema = self._content
         content = batch.column(name)
+        if name == "vector":
+            self._check_lengths(source, batch)
         if name == "text":
             self.progress.add(len(batch), pc.sum(pc.binary_length(content)).as_py() or 0)
         else:
             self.progress.add(len(batch), 0)
-        return pa.RecordBatch.from_arrays(
-            [rows, content], schema=schemas.ITEMS if self.columns.items else schemas.DOCUMENTS
-        )
+        return pa.RecordBatch.from_arrays([rows, content], schema=schema)
+
+    @property
+    def _content(self) -> tuple[str, pa.Schema]:
+        if self.columns.vectors is not None:
+            return "vector", schemas.VECTORS
+        return ("text", schemas.DOCUMENTS) if self.columns.items is None else ("items", schemas.ITEMS)
+
+    def _check_lengths(self, source: int, batch: pa.RecordBatch) -> None:
+        """Raise a SourceError at the first vector whose length is not that of the first of all."""
+        lengths = pc.list_value_length(batch.column("vector")).fill_null(0).to_numpy()
+        for at in np.flatnonzero((lengths > 0) & (lengths != (self._vector or ("", 0))[1]))[:1].tolist():
+            place = f"{self.all_parts[source].name}, record {batch.column('position')[at]}"
+            if self._vector is None:
+                self._vector = place, int(lengths[at])
+                self._check_lengths(source, batch)
+            else:
+                first, length = self._vector
+                message = f"{place}: a vector of {lengths[at]} numbers, where that of {first} has {length}"
+                raise SourceError(message, hint="Give vectors of one length, from one model.")

@@ -93,15 +93,19 @@ def _json(data: bytes) -> pa.Table:
         return table_of([orjson.loads(line) for line in lines if line.strip()])
 
 
+def _word(item: str | float) -> str:
+    return item if isinstance(item, str) else f"{item:.4g}"
+
+
 def texts(part: Part, positions: Rows, columns: Columns) -> dict[int, str]:
-    """The texts (or the items, joined) at these positions; reads no further than the last of them."""
+    """The texts (or the items or numbers, joined) at these positions; reads no further than the last of them."""
     found: dict[int, str] = {}
     wanted = np.unique(positions)
     for batch in part.read(columns, lambda _: None):
         chosen = batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), wanted)))
-        values = chosen.column("items" if columns.items else "text").to_pylist()
+        values = chosen.column("vector" if columns.vectors else "items" if columns.items else "text").to_pylist()
         for position, value in zip(chosen.column("position").to_pylist(), values, strict=True):
-            found[position] = " ".join(value) if isinstance(value, list) else value or ""
+            found[position] = " ".join(map(_word, value)) if isinstance(value, list) else value or ""
         if len(found) == len(wanted):
             break
     return found

@@ -7,6 +7,7 @@ from samesame.kernels.scores import Bound
 
 __all__ = [
     "AGREEMENT",
+    "ANGLE",
     "CONTAINER",
     "CONTAINMENT",
     "EQUAL",
@@ -19,6 +20,7 @@ __all__ = [
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
+ANGLE = scores.ANGLE
 _CODES: dict[str | None, int] = {
     None: scores.HAMMING,
     "jaccard": scores.NEAR_JACCARD,
