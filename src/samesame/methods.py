@@ -510,6 +510,11 @@ class Hyperplane(Recipe):
         return True
 
     @property
+    def stored_ratio(self) -> float:
+        """Two bytes a number, and 21 for each of some 33 keys."""
+        return 2
+
+    @property
     def of_vectors(self) -> bool:
         """Whether documents are vectors of numbers, not texts."""
         return True

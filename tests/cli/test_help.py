@@ -14,15 +14,17 @@ import pytest
 from samesame.cli.demo import KINDS
 from samesame.cli.main import commands
 from samesame.cli.options import METHODS, Option
-from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP, SimHash
+from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
 
 from .commands import run
 
-RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP, SimHash)}
+RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP, SimHash, Hyperplane)}
 HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
 # Defaults that words say better than values.
 IN_WORDS = {
     "whitespace": "for chars yes, words no",
+    "threshold": "0.8; hyperplane 0.9",
+    "bits": "64; hyperplane 512",
     "bands": "from recall",
     "rows": "from recall",
     "jaccard_floor": "any",

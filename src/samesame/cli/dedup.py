@@ -78,7 +78,16 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             progress=progress,
             **{
                 name: given[name]
-                for name in ("text_column", "id_column", "features_column", "strict", "threads", "memory", "workdir")
+                for name in (
+                    "text_column",
+                    "id_column",
+                    "features_column",
+                    "vector_column",
+                    "strict",
+                    "threads",
+                    "memory",
+                    "workdir",
+                )
             },
         )
         stats = found.stats

@@ -33,7 +33,7 @@ __all__ = [
     "text",
 ]
 
-METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "digest")
+METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "hyperplane", "digest")
 MEASURES = (
     "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
     "levenshtein", "clusters",
@@ -111,6 +111,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
         spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
+        spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
@@ -124,11 +125,23 @@ method = _options(
         default="jaccard",
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
-        " sketches; modp: the same by one hash in 25; simhash: codes within k bits; digest: identical documents.",
+        " sketches; modp: the same by one hash in 25; simhash: codes within k bits; hyperplane: similar vectors;"
+        " digest: identical documents.",
         stands="jaccard",
     ),
-    _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
-    _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
+    _setting(
+        "--threshold",
+        metavar="NUMBER",
+        help="Least similarity, above 0 and at most 1.",
+        stands="0.8; hyperplane 0.9",
+    ),
+    _setting(
+        "--recall",
+        type=float,
+        metavar="NUMBER",
+        help="minhash, hyperplane: chance to find such a pair.",
+        stands="0.99",
+    ),
     _setting("--jaccard-floor", metavar="NUMBER", help="containment: least Jaccard as well.", stands="any"),
     _setting(
         "--remove",
@@ -143,8 +156,8 @@ method = _options(
         help="minhash: fast, or N permutations.",
         stands="fast",
     ),
-    _setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),
-    _setting("--rows", type=int, metavar="N", help="minhash: values in a band.", stands="from recall"),
+    _setting("--bands", type=int, metavar="N", help="minhash, hyperplane: how many bands.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="And values (or bits) in a band.", stands="from recall"),
     _setting(
         "--choice",
         type=click.Choice(("consecutive", "random")),
@@ -160,7 +173,13 @@ method = _options(
     _setting("--modulus", type=int, metavar="N", help="modp: one hash in so many is kept.", stands="25"),
     _setting("--floor", type=int, metavar="N", help="modp: fewest hashes of a document.", stands="32"),
     _setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3"),
-    _setting("--bits", type=int, metavar="N", help="simhash: of a code: 32, 64, 128.", stands="64"),
+    _setting(
+        "--bits",
+        type=int,
+        metavar="N",
+        help="Of a code: simhash 32, 64, 128; hyperplane 64 to 512.",
+        stands="64; hyperplane 512",
+    ),
     _setting("--weights", type=click.Choice(_WEIGHTS), help="simhash: what a feature counts.", stands="one"),
     _setting(
         "--frequencies",
@@ -202,7 +221,7 @@ method = _options(
     ),
     _switch("--normalise", help="digest: compare tokens.", stands="raw text"),
     _setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),
-    _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+    _setting("--seed", type=int, metavar="N", help="Of the feature hash, or the hyperplanes.", stands="0"),
 )
 
 text = _options(

@@ -60,6 +60,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         "text_column",
         "id_column",
         "features_column",
+        "vector_column",
         "strict",
         "threads",
         "memory",

@@ -6,6 +6,7 @@
 """
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -54,7 +55,7 @@ def guarantee(stats: Stats) -> str:
         return _contained(stats, f"{_number(recipe['threshold'])} or more")
     if recipe["method"] == "simhash":
         return _near_codes(stats)
-    least = f"Jaccard >= {_number(recipe['threshold'])}"
+    least = f"{'cosine' if recipe['method'] == 'hyperplane' else 'Jaccard'} >= {_number(recipe['threshold'])}"
     if stats.measure == "estimated":
         sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
         return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
@@ -155,7 +156,10 @@ def _untouched(stats: Stats, what: str) -> str:
 def _chance(recipe: Mapping[str, Any]) -> str:
     if recipe["bands"] is None:
         return f"{recipe['recall']:g} or more"
-    return f"{1 - (1 - float(Fraction(str(recipe['threshold']))) ** recipe['rows']) ** recipe['bands']:.3f}"
+    agrees = float(Fraction(str(recipe["threshold"])))
+    if recipe["method"] == "hyperplane":
+        agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
+    return f"{1 - (1 - agrees ** recipe['rows']) ** recipe['bands']:.3f}"
 
 
 def _number(threshold: Any) -> str:
@@ -243,7 +247,7 @@ class Report:
     def _counts(self, stats: Stats) -> None:
         seconds = sum(stats.seconds.values())
         speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
-        about = f"{_size(stats.text_bytes)} of text in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        about = f"{_size(stats.text_bytes)} of {_what(stats)} in {seconds:,.1f} s, {speed:,.1f} MB/s"
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:
@@ -261,7 +265,7 @@ class Report:
 
     def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
         for count, remark in (
-            (stats.empty, "without a text: such are no duplicates"),
+            (stats.empty, f"without a {_what(stats, 'direction')}: such are no duplicates"),
             (stats.bare, "without a word: only exact copies among them go"),
             (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
         ):
@@ -326,6 +330,10 @@ def _similarity(pair: Mapping[str, Any]) -> str:
 
 def _plural(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
+
+
+def _what(stats: Stats, of_vectors: str = "numbers") -> str:
+    return of_vectors if stats.recipe["method"] == "hyperplane" else "text"
 
 
 def _near(stats: Stats) -> str:

@@ -24,7 +24,7 @@ FACTORS = {"gzip": 3, "zstd": 4, "bz2": 4, "xz": 5}  # prose; markup and logs sh
 
 
 def text_bytes(parts: Iterable[Part], columns: Columns) -> int:
-    """About how many bytes of text (or ready items) there are to read."""
+    """About how many bytes of text (or ready items, or vectors) there are to read."""
     return sum(_of_part(part, columns) for part in parts)
 
 
@@ -34,7 +34,7 @@ def _of_part(part: Part, columns: Columns) -> int:
             case Memory():
                 names, strings = part.table.column_names, _strings(part.table.schema)
                 chosen = choose(columns, names, strings, part.name)
-                return int(part.table.column(str(chosen.text or chosen.items)).nbytes)
+                return int(part.table.column(str(chosen.text or chosen.items or chosen.vectors)).nbytes)
             case Parquet(compression=None) if not is_url(part.file.url):  # there a footer costs a round trip
                 return _of_parquet(part, columns)
         factor = FACTORS.get(getattr(part, "compression", None) or "", 1)
@@ -49,7 +49,7 @@ def _of_parquet(part: Parquet, columns: Columns) -> int:
         chosen = choose(columns, file.schema_arrow.names, _strings(file.schema_arrow), part.name)
         groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
         found = (group.column(number) for group in groups for number in range(group.num_columns))
-        wanted = {chosen.text, chosen.items}
+        wanted = {chosen.text, chosen.items, chosen.vectors}
         return sum(each.total_uncompressed_size for each in found if each.path_in_schema.split(".")[0] in wanted)
 
 
