@@ -5,7 +5,7 @@
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from samesame.errors import ConfigError
 __all__ = ["Keep", "ranks"]
 
 _PLAIN = ("first", "last", "longest", "shortest")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_COLUMN = {"newest": "descending", "max": "descending", "oldest": "ascending", "min": "ascending"}
 
 
@@ -104,4 +105,4 @@ def _moment(text: str | None) -> int | None:
     except ValueError:
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(aware.timestamp() * 1_000_000)
+    return (aware - _EPOCH) // timedelta(microseconds=1)  # a float of seconds has no room for them after 2038

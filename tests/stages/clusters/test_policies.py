@@ -1,0 +1,189 @@
+"""Priority is a total order: every way to keep, nulls and what cannot be read last, ties by the order of reading."""
+
+import datetime as dt
+import math
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracle.priority import order
+
+import samesame as ss
+from samesame.errors import ConfigError
+from samesame.stages.clusters.policies import Keep, ranks
+
+BY_COLUMN = ("newest:c", "oldest:c", "max:c", "min:c")
+UTC = dt.UTC
+
+
+def _order(keep, values, *, num_against=0, sizes=None, chunks=()):
+    """The rows from the most to the least worth keeping."""
+    column = None if values is None else values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+    if chunks:
+        edges = [0, *sorted(chunks), len(column)]
+        column = pa.chunked_array([column.slice(a, b - a).combine_chunks() for a, b in pairwise(edges)], column.type)
+    text_bytes = np.zeros(len(column), np.int64)
+    found = ranks(Keep.parse(keep), text_bytes, column, num_against, None if sizes is None else np.array(sizes))
+    assert list(range(found.size)) == sorted(found.tolist())
+    return np.argsort(found).tolist()
+
+
+@given(
+    st.lists(st.none() | st.integers(-3, 3), max_size=30),
+    st.sampled_from(BY_COLUMN),
+    st.integers(0, 5),
+    st.lists(st.integers(0, 30), max_size=3),
+)
+def test_values_order_within_each_side(values, keep, num_against, cuts):
+    """However the column is cut into chunks, ties stay in the order of reading; nulls come last, also descending."""
+    num_against = min(num_against, len(values))
+    chunks = [min(cut, len(values)) for cut in cuts]
+    found = _order(keep, pa.array(values, pa.int64()), num_against=num_against, chunks=chunks)
+    assert order(len(values), keep, values, num_against) == found
+
+
+@given(st.lists(st.sampled_from(["", "a", "bb", "é", "ccc", "漢"]), max_size=12), st.integers(0, 4))
+@pytest.mark.parametrize("keep", ["first", "last", "longest", "shortest"])
+def test_texts_order_by_their_bytes(keep, texts, num_against):
+    """UTF-8, so that é is as long as bb."""
+    num_against = min(num_against, len(texts))
+    text_bytes = np.array([len(text.encode()) for text in texts], np.int64)
+    found = np.argsort(ranks(Keep.parse(keep), text_bytes, None, num_against)).tolist()
+    assert order(len(texts), keep, texts, num_against) == found
+
+
+@given(st.lists(st.integers(0, 4), max_size=12), st.data())
+def test_larger_sets_come_first_where_they_must(sizes, data):
+    """Then the policy's value, then the order of reading."""
+    values = data.draw(st.lists(st.integers(0, 2), min_size=len(sizes), max_size=len(sizes)))
+    found = _order("max:c", pa.array(values, pa.int64()), num_against=1, sizes=sizes)
+    assert sorted(range(len(sizes)), key=lambda row: (row >= 1, -sizes[row], -values[row], row)) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "ascending"),
+    [
+        (pa.float64(), [1.5, None, -0.0, 0.0, -math.inf, math.inf], [4, 2, 3, 0, 5, 1]),
+        (pa.string(), ["b", None, "a", "B", "", "é"], [4, 3, 2, 0, 5, 1]),
+        (pa.large_string(), ["b", None, "a"], [2, 0, 1]),
+        (pa.bool_(), [True, None, False, True], [2, 0, 3, 1]),
+        (pa.uint64(), [2**64 - 1, 0, None], [1, 0, 2]),
+        (pa.decimal128(5, 2), [Decimal("1.50"), Decimal("-2.00"), None], [1, 0, 2]),
+        (pa.date32(), [dt.date(2024, 1, 2), dt.date(2023, 1, 2), None], [1, 0, 2]),
+        (pa.timestamp("us", "Asia/Tokyo"), [dt.datetime(2024, 1, 2, tzinfo=UTC), None], [0, 1]),
+        (pa.dictionary(pa.int8(), pa.string()), ["z", "a", None, "z"], [1, 0, 3, 2]),
+        (pa.dictionary(pa.int8(), pa.int64()), [9, 10, None, 9], [0, 3, 1, 2]),
+        (pa.null(), [None, None], [0, 1]),
+    ],
+    ids=str,
+)
+def test_columns_of_any_kind_are_ordered(kind, values, ascending):
+    """By values, not by how they are encoded; descending the other way round, but nulls last and ties in order."""
+    column = pa.array(values, kind)
+    assert ascending == _order("min:c", column)
+    known = [row for row in range(len(values)) if values[row] is not None]
+    rank = {row: place for place, row in enumerate(ascending)}
+    for one, two in pairwise(ascending):
+        if values[one] == values[two]:
+            rank[two] = rank[one]
+    descending = sorted(known, key=lambda row: (-rank[row], row))
+    assert descending + [row for row in range(len(values)) if values[row] is None] == _order("max:c", column)
+
+
+@pytest.mark.parametrize("keep", ["max:c", "min:c", "newest:c", "oldest:c"])
+def test_what_is_not_a_number_comes_behind_all_numbers(keep):
+    """NaN is never the greatest, nor the least; nulls are last of all."""
+    found = _order(keep, pa.array([math.nan, 1.0, None, 2.0, math.nan], pa.float64()))
+    assert {1, 3} == set(found[:2])
+    assert [0, 4, 2] == found[2:]
+
+
+MOMENTS = [
+    ("2024-01-01T12:00:00+02:00", dt.datetime(2024, 1, 1, 10, tzinfo=UTC)),
+    ("2024-01-01T10:30:00Z", dt.datetime(2024, 1, 1, 10, 30, tzinfo=UTC)),
+    ("2024-01-01 10:15", dt.datetime(2024, 1, 1, 10, 15, tzinfo=UTC)),  # names no zone: UTC
+    ("2024-01-01", dt.datetime(2024, 1, 1, tzinfo=UTC)),
+    ("20231231", dt.datetime(2023, 12, 31, tzinfo=UTC)),
+    ("2023-12-31T23:30:00-05:00", dt.datetime(2024, 1, 1, 4, 30, tzinfo=UTC)),
+    (" 2025-06-01\n", dt.datetime(2025, 6, 1, tzinfo=UTC)),
+    ("1969-07-20T20:17:40Z", dt.datetime(1969, 7, 20, 20, 17, 40, tzinfo=UTC)),
+    ("0001-01-01", dt.datetime(1, 1, 1, tzinfo=UTC)),
+    ("9999-12-31T23:59:59.999999", dt.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)),
+]
+UNREADABLE = ["", "yesterday", "2024-13-01", "31.12.2023", "0"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+@given(st.permutations([*MOMENTS, *((text, None) for text in UNREADABLE), (None, None)]))
+def test_dates_in_texts_are_moments(kind, rows):
+    """In the zone that they name, else in UTC; what is no date comes last, as a null does."""
+    moments = [moment for _, moment in rows]
+    column = pa.array([text for text, _ in rows], kind)
+    for keep in ("newest:c", "oldest:c"):
+        assert order(len(rows), keep, moments) == _order(keep, column)
+
+
+@given(
+    st.datetimes(
+        timezones=st.sampled_from([UTC, dt.timezone(dt.timedelta(hours=9)), dt.timezone(dt.timedelta(hours=-5))])
+    )
+    | st.sampled_from(
+        [dt.datetime(9999, 12, 31, 23, 59, 59, 1, tzinfo=UTC), dt.datetime(2100, 1, 1, 0, 0, 0, 5, tzinfo=UTC)]
+    ),
+    st.integers(1, 3),
+)
+def test_a_microsecond_makes_a_date_newer(moment, later):
+    """In the year 2100 too, where a float of seconds has no room for it."""
+    try:
+        after = moment + dt.timedelta(microseconds=later)
+    except OverflowError:
+        after, moment = moment, moment - dt.timedelta(microseconds=later)
+    column = pa.array([moment.isoformat(), after.isoformat()])
+    assert [1, 0] == _order("newest:c", column)
+    assert [0, 1] == _order("oldest:c", column)
+
+
+def test_texts_that_look_like_dates_are_texts_to_max_and_min():
+    """Only newest and oldest read them."""
+    column = pa.array(["9", "10", "2024-01-01"])
+    assert [0, 2, 1] == _order("max:c", column)
+
+
+@pytest.mark.parametrize("text", ["", "best", "newest", "newest:", "first:c", "longest:c", "max", "MAX:c", ":c"])
+def test_a_policy_that_cannot_be_is_an_error_that_lists_them(text):
+    """A column where none belongs, none where one is needed."""
+    with pytest.raises(ConfigError, match="is not one of first, last, longest, shortest, newest:COLUMN") as caught:
+        Keep.parse(text)
+    assert f"keep={text!r}" in str(caught.value)
+
+
+def test_a_column_may_have_any_name():
+    """Colons included."""
+    assert Keep("max", "a:b c") == Keep.parse("max:a:b c")
+
+
+def test_a_policy_without_its_column_is_an_error():
+    """It would be an order by nothing."""
+    with pytest.raises(ConfigError, match="keep=max:score needs the column 'score'"):
+        ranks(Keep.parse("max:score"), np.zeros(2, np.int64), None, 0)
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("newest:when", "c"), ("oldest:when", "b"), ("max:n", "b"), ("min:n", "c")])
+def test_a_column_of_any_source_decides(keep, kept):
+    """Polars has strings that Arrow calls views; categories come as dictionaries."""
+    import polars as pl
+
+    frame = pl.DataFrame(
+        {
+            "id": ["a", "b", "c"],
+            "text": ["same words here"] * 3,
+            "when": ["2024-01-01T00:00:00+01:00", "2023-12-31T22:59:00Z", "2024-01-02"],
+            "n": [2, 3, 1],
+        }
+    )
+    for given_frame in (frame, frame.with_columns(pl.col("when").cast(pl.Categorical))):
+        assert [kept] == ss.dedup(given_frame, keep=keep).kept()["id"].to_pylist()
