@@ -1,0 +1,126 @@
+"""From distinct features to documents: against itertools, with the number known before."""
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samesame.errors import TooManyPairsError
+from samesame.stages.pairs.expand import Groups, check_number
+from samesame.stages.pairs.join import Found
+
+
+@st.composite
+def groupings(draw):
+    """best[row] for some rows: the representative may be any of its group."""
+    labels = draw(st.lists(st.integers(0, 4), max_size=10))
+    chosen = {}
+    for label in set(labels):
+        chosen[label] = draw(st.sampled_from([row for row, other in enumerate(labels) if other == label]))
+    return np.array([chosen[label] for label in labels], np.int64)
+
+
+def _members(best):
+    groups = defaultdict(list)
+    for row, leader in enumerate(best.tolist()):
+        groups[leader].append(row)
+    return groups
+
+
+def _listed(found):
+    """{(a, b): (similarity, columns …)}, each pair once and a < b."""
+    rows = list(zip(found.a.tolist(), found.b.tolist(), strict=True))
+    assert len(rows) == len(set(rows))
+    assert all(a < b for a, b in rows)
+    return dict(zip(rows, zip(found.similarity.tolist(), *found.columns.tolist(), strict=True), strict=True))
+
+
+@st.composite
+def joined(draw):
+    """A grouping, some pairs of its representatives, and what is said of a and of b."""
+    best = draw(groupings())
+    leaders = sorted(set(best.tolist()))
+    every = list(combinations(leaders, 2))
+    chosen = draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    nums = draw(st.lists(st.integers(1, 8), min_size=len(chosen), max_size=len(chosen)))
+    a, b = (np.array([pair[side] for pair in chosen], np.int64) for side in range(2))
+    return best, Found(a, b, np.array(nums, np.int64), np.full(len(nums), 8, np.int64))
+
+
+@given(joined())
+def test_all_pairs_behind_pairs_are_their_product(case):
+    """Every member of one group with every one of the other; what is said of a stays with a."""
+    best, found = case
+    groups = Groups(best, mirror=(1, 0))
+    members = _members(best)
+    columns = np.stack([found.a, found.b]).astype(float)
+    expected = {}
+    for a, b, num in zip(found.a.tolist(), found.b.tolist(), found.nums.tolist(), strict=True):
+        for x in members[a]:
+            for y in members[b]:
+                expected[min(x, y), max(x, y)] = (num / 8, *((a, b) if x < y else (b, a)))
+    assert expected == _listed(groups.between(found, columns))
+    assert len(expected) == groups.num_between(found.a, found.b)
+
+
+@given(groupings(), st.sampled_from([(), (0,), (1, 0)]))
+def test_all_pairs_within_groups_are_combinations(best, mirror):
+    """Each once, similarity 1, and so is every share."""
+    groups = Groups(best, mirror=mirror)
+    expected = {pair for rows in _members(best).values() for pair in combinations(rows, 2)}
+    assert dict.fromkeys(expected, (1.0,) * (1 + len(mirror))) == _listed(groups.within())
+    assert len(expected) == groups.num_within()
+
+
+@given(joined())
+def test_a_star_pairs_the_best_with_the_others(case):
+    """And groups by their best alone."""
+    best, found = case
+    groups = Groups(best, star=True)
+    nothing = np.zeros((0, found.a.size))
+    expected = {(min(row, leader), max(row, leader)) for row, leader in enumerate(best.tolist()) if row != leader}
+    assert dict.fromkeys(expected, (1.0,)) == _listed(groups.within())
+    assert len(expected) == groups.num_within()
+    between = {(a, b): (num / 8,) for a, b, num in zip(*(column.tolist() for column in found[:3]), strict=True)}
+    assert between == _listed(groups.between(found, nothing))
+    assert len(between) == groups.num_between(found.a, found.b)
+
+
+@given(groupings(), st.integers(0, 12))
+def test_groups_below_a_row_have_no_member_behind_it(best, num_rows):
+    """By their representatives; of no rows there is nothing to say."""
+    below = Groups(best).below(num_rows)
+    if num_rows == 0:
+        assert below is None
+        return
+    members = _members(best)
+    assert [max(members[leader]) < num_rows for leader in members] == [bool(below[leader]) for leader in members]
+
+
+@given(groupings())
+def test_sizes_are_those_of_the_groups(best):
+    """Zero for those that another represents."""
+    members = _members(best)
+    assert [len(members[row]) if row in members else 0 for row in range(best.size)] == Groups(best).sizes.tolist()
+
+
+def test_a_million_equal_documents_are_counted_not_listed():
+    """Half a trillion pairs: known at once, and refused."""
+    groups = Groups(np.zeros(10**6, np.int64))
+    assert 499_999_500_000 == groups.num_within()
+    with pytest.raises(
+        TooManyPairsError, match="about 499,999,500,000 pairs or more: above max_pairs=100,000,000"
+    ) as caught:
+        check_number(groups.num_within(), 100_000_000)
+    assert "star" in caught.value.hint
+    assert 999_999 == Groups(np.zeros(10**6, np.int64), star=True).num_within()
+
+
+def test_as_many_as_wanted_is_not_too_many():
+    """The limit itself is allowed."""
+    check_number(100, 100)
+    with pytest.raises(TooManyPairsError):
+        check_number(100.5, 100)
