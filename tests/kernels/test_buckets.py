@@ -11,11 +11,13 @@ from samesame.arrow import frozen
 from samesame.kernels.buckets import (
     Entries,
     Meeting,
+    count_entries,
     count_parts,
     deal,
     fill_members,
     gather,
     group_equal,
+    mark_ranks,
     mark_shared,
     order_entries,
 )
@@ -66,22 +68,31 @@ def test_buckets_are_keys_that_stand_twice_where_somebody_probes(entries, random
     assert expected == list(zip(*(column[:filled].tolist() for column in out), strict=True))
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(-1, 2**31 - 2)), max_size=40))
-def test_entries_are_ordered_by_document_place_and_bucket(entries):
-    """Place -1, which says nothing, comes first; the greatest place does not wrap."""
-    docs, buckets, places = (
-        np.array([e[i] for e in entries], kind) for i, kind in enumerate((np.int64, np.int64, np.int32))
-    )
-    starts = np.cumsum([0, *(sum(e[0] == doc for e in entries) for doc in range(6))]).astype(np.int64)
-    n = len(entries)
-    out_buckets, out_places, packed = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n, np.uint64)
-    fill = np.zeros(6, np.int64)
-    order_entries(docs, buckets, places, starts, fill, packed, out_buckets, out_places)
-    expected = sorted((doc, place, bucket) for doc, bucket, place in entries)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(-1, 2**31 - 2)), max_size=40),
+    st.permutations(range(6)),
+)
+def test_entries_are_ordered_by_document_place_and_bucket(entries, ranks):
+    """Documents are numbered by priority; place -1, which says nothing, comes first; the greatest does not wrap."""
+    n, kinds = len(entries), (np.int64, np.int64, np.int32)
+    rows, buckets, places = (np.array([entry[i] for entry in entries], kind) for i, kind in enumerate(kinds))
+    ranks = np.array(ranks, np.int64)
+    by_rank = np.zeros(6, np.bool_)
+    mark_ranks(rows, ranks, by_rank)
+    chosen = sorted({int(ranks[row]) for row, _, _ in entries})
+    assert chosen == np.flatnonzero(by_rank).tolist()
+    numbers = np.cumsum(by_rank, dtype=np.int32)
+    starts, bucket_starts = np.zeros(len(chosen) + 1, np.int64), np.zeros(11, np.int64)
+    count_entries(rows, buckets, ranks, numbers, starts, bucket_starts)
+    assert [0, *(sum(bucket == b for _, bucket, _ in entries) for b in range(10))] == bucket_starts.tolist()
+    starts = np.cumsum(starts)
+    out_buckets, out_places, fill = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(len(chosen), np.int64)
+    order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets.view(np.uint64), out_places)
+    expected = sorted((ranks[row], place, bucket) for row, bucket, place in entries)
     assert [(place, bucket) for _, place, bucket in expected] == list(
         zip(out_places.tolist(), out_buckets.tolist(), strict=True)
     )
-    assert np.diff(starts).tolist() == fill.tolist()
+    assert [sum(ranks[row] == rank for row, _, _ in entries) for rank in chosen] == fill.tolist()
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=6), max_size=6))
