@@ -193,6 +193,28 @@ def test_planted_near_duplicates_are_all_found() -> None:
     assert {"cosine"} == set(found.removals.column("measure").to_pylist())
 
 
+@pytest.mark.parametrize("bands", [1, 4])
+def test_the_audit_measures_what_bands_miss(bands: int) -> None:
+    """Against what brute force says of all: of a sample that is everything, no estimate but the figure."""
+    matrix, random = _random(400, 24, 21)
+    both = np.concatenate([matrix, _at_angle(matrix, 0.93, random)])
+    found = ss.dedup(both, method=ss.Hyperplane(bands=bands, rows=10))
+    whole = [oracle.rounded(row) for row in both.tolist()]
+    partners = oracle.pairs(whole, Fraction(9, 10))
+    removed = dict(zip(*(found.removals.column(name).to_pylist() for name in ("row", "witness_row")), strict=True))
+    lost = {row for pair in partners for row in pair if not removed.keys() & set(pair)}
+    told = found.audit
+    assert (800, len({row for pair in partners for row in pair}), "cosine") == (
+        told.sampled,
+        told.with_partner,
+        told.measure,
+    )
+    assert (len(lost), 800 - len(removed)) == (told.residual.num, told.residual.of)
+    assert 0 < len(removed) == told.precision.num == told.precision.of
+    assert 1 - len(lost) / told.with_partner == pytest.approx(told.key_recall.value, abs=0.01)
+    assert 0.99 < ss.dedup(both, method="hyperplane").audit.key_recall.value
+
+
 def test_one_answer_for_all_batches_and_threads() -> None:
     """With bands that miss some pairs, too: it misses the same ones."""
     matrix, random = _random(1500, 33, 9)

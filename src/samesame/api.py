@@ -276,9 +276,9 @@ def _check(recipe: Method, columns: Columns) -> None:
 
 def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
     if wanted and not audits.can_be_audited(recipe):
-        message = f"audit=True is about Jaccard similarity, and method={recipe.name} is about {recipe.measure}"
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
         raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
-    if wanted is False or (wanted is None and not (recipe.may_miss and audits.can_be_audited(recipe))):
+    if wanted is False or (wanted is None and not recipe.may_miss):
         return None
     with run.clock("audit"):
         return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)

@@ -13,18 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from samesame.arrow import UInt64s
+from samesame.engines.base import Stage
 from samesame.methods import Method, Shingled
 from samesame.pipeline import State
 from samesame.results import Audit, Share
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.pairs import measures
-from samesame.stages.pairs.audit import PartnersStage, Probes, share, share_keys
+from samesame.stages.pairs.audit import PartnersStage, Probes, VectorPartners, share, share_keys
 
 __all__ = ["NUM_AUDITED", "audit", "can_be_audited"]
 
 Rows = npt.NDArray[np.int64]
 
 NUM_AUDITED = 5_000
+_NUM_VECTORS = 1_000  # each is compared with all others
 _NUM_RECHECKED = 1_000
 _SEEDS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC4CEB9FE1A85EC53)
 
@@ -39,8 +42,8 @@ class _Truth:
 
 
 def can_be_audited(method: Method) -> bool:
-    """Whether a method is about Jaccard, which is what the audit computes."""
-    return isinstance(method, Shingled) and method.measure == "jaccard"
+    """Whether a method is about Jaccard or the cosine of vectors, which is what the audit computes."""
+    return method.of_vectors or (isinstance(method, Shingled) and method.measure == "jaccard")
 
 
 def audit(state: State, origins: pa.Table, decided: Decided | None, threshold: Fraction, *, within: bool) -> Audit:
@@ -61,6 +64,7 @@ def audit(state: State, origins: pa.Table, decided: Decided | None, threshold: F
         key_recall=share(met.size, has_partner.size),
         residual=None if decided is None else share(missed.size, stay.size),
         precision=None if decided is None else _precision(state, origins, decided, threshold),
+        measure=state.method.measure,
     )
 
 
@@ -68,7 +72,7 @@ def _sampled(state: State, origins: pa.Table) -> Rows:
     """The distinct documents of the judged side whose hash of (source, position) is least, by row."""
     rows = np.arange(state.best.size)
     asked = (state.best == rows) & (state.about.sizes > 0) & (rows >= state.num_against)
-    return _least(np.flatnonzero(asked), origins, NUM_AUDITED)
+    return _least(np.flatnonzero(asked), origins, _NUM_VECTORS if state.method.of_vectors else NUM_AUDITED)
 
 
 def _least(rows: Rows, origins: pa.Table, most: int) -> Rows:
@@ -82,9 +86,12 @@ def _least(rows: Rows, origins: pa.Table, most: int) -> Rows:
 
 
 def _truth(state: State, rows: Rows, kept: npt.NDArray[np.bool_], threshold: Fraction, *, within: bool) -> _Truth:
-    bound = measures.bound(measures.JACCARD, threshold)
     items, offsets = state.engine.take(state.distinct, rows)
-    stage = PartnersStage(Probes.of(rows, items, offsets, bound), bound, kept)
+    if state.method.of_vectors:
+        stage: Stage = VectorPartners(rows, items, offsets, measures.bound(measures.ANGLE, threshold), kept)
+    else:
+        bound = measures.bound(measures.JACCARD, threshold)
+        stage = PartnersStage(Probes.of(rows, items, offsets, bound), bound, kept)
     found = state.engine.collect(state.engine.map(state.distinct, stage))
     owners, partners = (found.column(name).to_numpy() for name in ("owner", "row"))
     counts = within | (partners < state.num_against)
@@ -106,8 +113,17 @@ def _precision(state: State, origins: pa.Table, decided: Decided, threshold: Fra
     both = np.unique(np.concatenate([rows, leaders]))
     items, offsets = state.engine.take(state.distinct, both)
     sets = [items[start:end] for start, end in pairwise(offsets)]
-    right = 0
-    for a, b in zip(np.searchsorted(both, rows), np.searchsorted(both, leaders), strict=True):
-        shared = np.intersect1d(sets[a], sets[b], assume_unique=True).size
-        right += Fraction(shared, max(1, sets[a].size + sets[b].size - shared)) >= threshold
-    return share(right, rows.size)
+    reached = _cosine_reached if state.method.of_vectors else _jaccard_reached
+    found = zip(np.searchsorted(both, rows), np.searchsorted(both, leaders), strict=True)
+    return share(sum(reached(sets[a], sets[b], threshold) for a, b in found), rows.size)
+
+
+def _jaccard_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
+    shared = np.intersect1d(a, b, assume_unique=True).size
+    return Fraction(shared, max(1, a.size + b.size - shared)) >= threshold
+
+
+def _cosine_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
+    x, y = (vector[1:].view(np.int16).astype(np.int64) for vector in (a, b))
+    product, squares = int(x @ y), int(x @ x) * int(y @ y)
+    return product > 0 and Fraction(product**2, squares) >= threshold**2

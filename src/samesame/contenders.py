@@ -95,6 +95,9 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         if contender.recipe is not None and contender.recipe.across_only:
             message = f"method {contender.label!r} compares two sides, and here is one"
             raise ConfigError(message, hint="Leave it out.")
+        if contender.recipe is not None and contender.recipe.of_vectors:
+            message = f"method {contender.label!r} is about vectors, and evaluate reads texts"
+            raise ConfigError(message, hint="Leave it out.")
     labels = [contender.label for contender in found]
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:

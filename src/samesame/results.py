@@ -40,12 +40,13 @@ class Audit:
     """What a repeatable sample of the distinct documents says about a run.
 
     Attributes:
-        threshold: Jaccard similarity that makes a true near-duplicate.
+        threshold: similarity that makes a true near-duplicate.
         sampled: documents that were asked about.
         with_partner: of these, those that have a true near-duplicate.
         key_recall: of these, the share that has a key in common with one; None if there are none.
         residual: of the sampled documents that stay, the share with a near-duplicate that stays too.
         precision: of some removed documents, the share whose witness is a true near-duplicate.
+        measure: jaccard, or of vectors cosine: what similarity is.
     """
 
     threshold: float
@@ -54,11 +55,12 @@ class Audit:
     key_recall: Share | None
     residual: Share | None
     precision: Share | None
+    measure: str = "jaccard"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
         shares = {name: getattr(self, name) for name in ("key_recall", "residual", "precision")}
-        plain = {name: getattr(self, name) for name in ("threshold", "sampled", "with_partner")}
+        plain = {name: getattr(self, name) for name in ("measure", "threshold", "sampled", "with_partner")}
         return plain | {name: None if found is None else found._asdict() for name, found in shares.items()}
 
 

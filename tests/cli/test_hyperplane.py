@@ -35,6 +35,7 @@ def test_dedup_takes_a_column_of_vectors(tmp_path: Path) -> None:
     assert "has a kept witness with cosine >= 0.95, verified; a pair at 0.95 is found with a chance of 0.99" in words
     assert "of numbers in" in words
     assert "record 51: NaN at place 4 of the vector" in words
+    assert "Measured: recall (cosine >= 0.95) 100 %" in words
 
 
 def test_pairs_of_vectors_are_listed(tmp_path: Path) -> None:
@@ -47,12 +48,11 @@ def test_pairs_of_vectors_are_listed(tmp_path: Path) -> None:
 
 
 def test_options_of_other_methods_are_refused(tmp_path: Path) -> None:
-    """And the column of vectors without vectors; recall of vectors is measured by no audit."""
+    """And the column of vectors without vectors, and vectors where texts are judged."""
     source = _source(tmp_path)
     found = run("dedup", source, "--dry-run", "--method", "hyperplane", "--shingle-size", "3")
     assert "--method hyperplane has no option --shingle-size" in found.stderr
     found = run("dedup", source, "--dry-run", "--vector-column", "embedding")
     assert "vector_column='embedding' does nothing with method=jaccard" in found.stderr
-    options = ["--method", "hyperplane", "--vector-column", "embedding", "--require-recall", "0.9"]
-    found = run("dedup", source, "--dry-run", *options)
-    assert (2, True) == (found.exit_code, "method=hyperplane is about cosine" in found.stderr)
+    found = run("evaluate", source, "--methods", "hyperplane")
+    assert (2, True) == (found.exit_code, "is about vectors, and evaluate reads texts" in found.stderr)

@@ -7,10 +7,11 @@ looked up in it, and one that hits an audited document often enough is compared 
 import numpy as np
 
 from samesame.kernels._jit import jit
+from samesame.kernels.hyperplanes import angle_across
 from samesame.kernels.mixing import finish
 from samesame.kernels.sets import intersect_across
 
-__all__ = ["bottom_items", "lookup_documents", "mark_filter", "share_buckets"]
+__all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter", "share_buckets"]
 
 _MASK = np.uint64(63)
 _SIX = np.uint64(6)
@@ -130,6 +131,31 @@ def lookup_documents(
             found[owner, kind] += 1
             filled += 1
     return filled, compared
+
+
+@jit
+def compare_vectors(
+    items, starts, ends, rows, kept, audited_rows, audited, offsets, p, q, most, found, out_owner, out_row, out_num,
+    out_den,
+):  # fmt: skip
+    """The audited vectors that each vector resembles, every one compared with every other; returns how many pairs.
+
+    Arguments as above; the outputs have room for 2 · most pairs of each audited vector.
+    """
+    filled = 0
+    for i in range(rows.size):
+        kind = np.int64(kept[rows[i]])
+        for owner in range(audited_rows.size):
+            if audited_rows[owner] == rows[i] or found[owner, kind] >= most or starts[i] == ends[i]:
+                continue
+            num, den = angle_across(items, starts[i], ends[i], audited, offsets[owner], offsets[owner + 1], p, q)
+            if num < 0:
+                continue
+            out_owner[filled], out_row[filled] = owner, rows[i]
+            out_num[filled], out_den[filled] = num, den
+            found[owner, kind] += 1
+            filled += 1
+    return filled
 
 
 @jit

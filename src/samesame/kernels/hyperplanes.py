@@ -13,7 +13,7 @@ from samesame.kernels._jit import jit
 from samesame.kernels.cosine import told
 from samesame.kernels.mixing import finish, mix
 
-__all__ = ["LARGEST", "angle", "codes", "round_vectors", "slice_keys"]
+__all__ = ["LARGEST", "angle", "angle_across", "codes", "round_vectors", "slice_keys"]
 
 LARGEST = 32767
 _SCALE = np.float64(LARGEST)
@@ -107,13 +107,19 @@ def slice_keys(words, rows, num_slices, width, keys, key_rows):
 @jit
 def angle(items, a, a_end, b, b_end, p, q):
     """The cosine of two rounded vectors as (num, den); num = -1 if it is below p/q, which is above 0."""
+    return angle_across(items, a, a_end, items, b, b_end, p, q)
+
+
+@jit
+def angle_across(items, a, a_end, others, b, b_end, p, q):
+    """The same of a vector of `items` and one of `others`."""
     if a_end - a != b_end - b:
         return -1, 1
-    numbers = items.view(np.int16)
-    x, y = numbers[4 * (a + 1) : 4 * a_end], numbers[4 * (b + 1) : 4 * b_end]
+    x = items.view(np.int16)[4 * (a + 1) : 4 * a_end]
+    y = others.view(np.int16)[4 * (b + 1) : 4 * b_end]
     product = np.int64(0)
     for j in range(x.size):
         product += np.int64(x[j]) * np.int64(y[j])
     if product <= 0:
         return -1, 1
-    return told(np.uint64(product), items[a], items[b], p, q)
+    return told(np.uint64(product), items[a], others[b], p, q)

@@ -89,7 +89,7 @@ def measured(audit: Mapping[str, Any]) -> str:
     >>> measured({"threshold": 0.8, "sampled": 10, "with_partner": 0, "key_recall": None, "residual": None})
     'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
     """
-    least = f"Jaccard >= {audit['threshold']:g}"
+    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
     if audit["key_recall"] is None:
         return (
             f"none of {audit['sampled']:,} sampled documents has a true near-duplicate ({least}):"

@@ -19,7 +19,7 @@ from samesame.kernels import auditing
 from samesame.kernels.scores import Bound
 from samesame.results import Share
 
-__all__ = ["PARTNERS", "PartnersStage", "Probes", "num_probes", "share", "share_keys"]
+__all__ = ["PARTNERS", "PartnersStage", "Probes", "VectorPartners", "num_probes", "share", "share_keys"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -118,6 +118,29 @@ class PartnersStage:
             if filled >= 0:
                 return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
             room *= 8
+
+
+@dataclass(frozen=True, eq=False)
+class VectorPartners:
+    """The stage that compares every vector with the audited ones."""
+
+    rows: Rows
+    items: arrow.UInt64s
+    offsets: Rows
+    bound: Bound
+    kept: npt.NDArray[np.bool_]  # by row
+
+    output = PARTNERS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The true partners among a batch of FEATURES."""
+        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
+        out = [np.empty(2 * _PARTNERS * self.rows.size, np.int64) for _ in range(4)]
+        filled = auditing.compare_vectors(
+            *lists, rows, self.kept, self.rows, self.items, self.offsets, self.bound.p, self.bound.q, _PARTNERS,
+            np.zeros((self.rows.size, 2), np.int64), *out,
+        )  # fmt: skip
+        return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
 
 
 def share_keys(a: Rows, b: Rows, rows: Rows, doc_starts: Rows, doc_buckets: Rows) -> npt.NDArray[np.bool_]:
