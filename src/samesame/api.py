@@ -194,7 +194,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     )
     ready = columns.items is not None
     identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
-    engine = _engine(how, identity)
+    engine = _engine(how, identity, recipe.stored_ratio)
     try:
         state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
     finally:
@@ -320,9 +320,11 @@ def _several(source: Any) -> list[Any]:
     return list(source) if isinstance(source, tuple) else [source]
 
 
-def _engine(how: _How, identity: dict[str, Any]) -> Local:
+def _engine(how: _How, identity: dict[str, Any], growth: float) -> Local:
     if how.threads is not None and how.threads < 1:
         raise ConfigError(f"threads={how.threads} is not at least 1", hint="Leave it out to use all processors.")
     memory = None if how.memory is None else num_bytes(how.memory)
-    checkpoints = None if how.workdir is None else Checkpoints(Path(how.workdir), identity)
-    return Local(how.threads or 0, memory, None if how.workdir is None else Path(how.workdir), checkpoints)
+    engine = Local(how.threads or 0, memory, None if how.workdir is None else Path(how.workdir), growth=growth)
+    if engine.workdir is not None:
+        engine.checkpoints = Checkpoints(engine.workdir, identity)
+    return engine

@@ -14,7 +14,7 @@ from samesame.engines import space
 from samesame.engines.space import Space, num_bytes
 from samesame.errors import ConfigError, OutputError
 
-LEAST = space._BASE_BYTES + space.THREAD_BYTES
+LEAST = space._BASE_BYTES + space._THREAD_BYTES + int(space.GROWTH * space._BATCH_BYTES)
 
 
 def roomy(budget: int, folder: Path | None = None) -> Space:

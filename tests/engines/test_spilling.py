@@ -27,7 +27,7 @@ def budget(monkeypatch):
     """Sets how many bytes there are to give."""
 
     def set_budget(size):
-        for name in ("_BASE_BYTES", "THREAD_BYTES", "_DOCUMENT_BYTES"):
+        for name in ("_BASE_BYTES", "_THREAD_BYTES", "_BATCH_BYTES", "_DOCUMENT_BYTES"):
             monkeypatch.setattr(space, name, 0)
         monkeypatch.setattr(space, "CHUNK_BYTES", 30_000)
         return size

@@ -24,7 +24,7 @@ from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
 from samesame.engines.checkpoints import Batches, Checkpoints
 from samesame.engines.meeting import assemble, same_features, take_lists
-from samesame.engines.space import THREAD_BYTES, Space
+from samesame.engines.space import GROWTH, TABLE_BYTES, Space
 from samesame.kernels.buckets import Meeting
 
 __all__ = ["Flow", "Local"]
@@ -48,23 +48,24 @@ class Local:
     memory: int | None = None  # bytes; half of what is free if None
     workdir: Path | None = None  # where what does not fit goes; the system's folder for temporary files if None
     checkpoints: Checkpoints | None = None
+    growth: float = GROWTH  # bytes of features for each byte of text
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
     room: dict[str, Any] = field(default_factory=dict)  # what was chosen by what the memory holds
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
         self._pool = ThreadPoolExecutor(self.threads, "samesame")
-        self.space = Space(self.memory, self.threads, self.workdir)
+        self.space = Space(self.memory, self.threads, self.workdir, self.growth)
 
     @property
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
-        return max(1 << 20, self.space.free_bytes // 2)
+        return TABLE_BYTES + self.space.free_bytes // 2
 
     @property
     def free_bytes(self) -> int:
         """What of the memory is free for other things while no step runs."""
-        return self.space.free_bytes + self.threads * THREAD_BYTES
+        return self.space.free_bytes + self.space.working_bytes
 
     def close(self) -> None:
         """End the threads."""

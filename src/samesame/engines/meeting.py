@@ -129,9 +129,10 @@ def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, sp
     best = np.arange(ranks.size)
     rows, sizes, a, b = _digests(batches)
     order = np.argsort(a)
-    same = np.zeros(order.size, np.bool_)
-    same[1:] = a[order][1:] == a[order][:-1]
+    in_order, same = a[order], np.zeros(order.size, np.bool_)
+    same[1:] = in_order[1:] == in_order[:-1]
     same[:-1] |= same[1:]
+    del in_order
     order = order[same & (sizes[order] > 0)]
     order = order[np.lexsort((ranks[rows[order]], b[order], a[order]))]
     chosen = rows[order]

@@ -25,12 +25,25 @@ import pyarrow as pa
 
 from samesame.errors import ConfigError, OutputError, SameSameError
 
-__all__ = ["THREAD_BYTES", "Shelf", "Space", "free_memory", "mishaps", "num_bytes", "read_batches", "write_batches"]
+__all__ = [
+    "GROWTH",
+    "TABLE_BYTES",
+    "Shelf",
+    "Space",
+    "free_memory",
+    "mishaps",
+    "num_bytes",
+    "read_batches",
+    "write_batches",
+]
 
 CHUNK_BYTES = 128 << 20
+GROWTH = 1.5  # bytes of features for each byte of text, where nobody says otherwise
+TABLE_BYTES = 64 << 20  # that a table may take in any case: while it is there, no part is copied
 _BASE_BYTES = 384 << 20  # the interpreter, Arrow, compiled kernels, a part that is copied
-THREAD_BYTES = 128 << 20  # batches under way and scratch, for each thread
-_DOCUMENT_BYTES = 160  # what is known of a document until the end: docs/scale.md lists it
+_THREAD_BYTES = 96 << 20  # batches under way and scratch, for each thread
+_BATCH_BYTES = 16 << 20  # of text in a batch, about
+_DOCUMENT_BYTES = 192  # what is known of a document until the end: docs/scale.md lists it
 _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 
 _T = TypeVar("_T", bound=np.generic)
@@ -65,11 +78,13 @@ class Space:
         memory: Bytes; half of what is free if None.
         threads: How many share it.
         folder: Where spilled files go: a folder that is made in it, and removed with the run.
+        growth: Bytes of features for each byte of text.
     """
 
-    def __init__(self, memory: int | None, threads: int, folder: Path | None = None) -> None:
+    def __init__(self, memory: int | None, threads: int, folder: Path | None = None, growth: float = GROWTH) -> None:
         self.memory = free_memory() // 2 if memory is None else memory
-        least = _BASE_BYTES + threads * THREAD_BYTES
+        self.working_bytes = threads * (_THREAD_BYTES + int(growth * _BATCH_BYTES))
+        least = _BASE_BYTES + self.working_bytes
         if self.memory < least:
             message = f"memory={self.memory:,} bytes is below the {least:,} that {threads} threads need"
             raise ConfigError(message, hint="Allow more memory, or use fewer threads.")
