@@ -42,7 +42,7 @@ GROWTH = 1.5  # bytes of features for each byte of text, where nobody says other
 TABLE_BYTES = 64 << 20  # that a table may take in any case: while it is there, no part is copied
 _BASE_BYTES = 384 << 20  # the interpreter, Arrow, compiled kernels, a part that is copied
 _THREAD_BYTES = 96 << 20  # batches under way and scratch, for each thread
-_BATCH_BYTES = 16 << 20  # of text in a batch, about
+_BATCH_BYTES = 24 << 20  # of text, in the batch and a half that a thread has under way
 _DOCUMENT_BYTES = 192  # what is known of a document until the end: docs/scale.md lists it
 _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 
