@@ -82,7 +82,7 @@ def _of(batch: pa.RecordBatch, rows: list[int]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=corpora(max_size=9), data=st.data())
 @example(texts=SURE, data=None)
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_a_slice_gives_the_rows_of_the_slice(name: str, texts: list[str | None], data: Any) -> None:
     """At every stage, from anywhere to anywhere; none at all is a batch too."""
     for stage, given_batch, made in _steps(name, texts):
@@ -95,7 +95,7 @@ def test_a_slice_gives_the_rows_of_the_slice(name: str, texts: list[str | None],
 
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=corpora(max_size=9), random=st.randoms(use_true_random=False))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_the_order_of_rows_does_not_matter(name: str, texts: list[str | None], random: Any) -> None:
     """Each row is what it is by itself."""
     for stage, given_batch, made in _steps(name, texts):
@@ -120,7 +120,7 @@ def test_a_mapped_file_is_as_good_as_memory(name: str, tmp_path: Any) -> None:
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=st.lists(st.none() | st.text(max_size=30), max_size=5))
 @example(texts=["\0", "\ufffe\uffff", "\U0010ffff", "\u0378", "a\u0301" * 40, "\u200f\u202e", "🏳️‍🌈", "\x7f\x80"])
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_no_text_makes_a_stage_raise(name: str, texts: list[str | None]) -> None:
     """Unassigned characters, controls, marks without a base: every one is read."""
     for _, _, made in _steps(name, texts):
