@@ -213,6 +213,9 @@ def test_an_existing_folder_is_replaced_only_when_asked(source, tmp_path):
     (home / "old").touch()
     done = run("dedup", source, "-o", home)
     assert (2, ["old"]) == (done.exit_code, [path.name for path in home.iterdir()])
+    done = run("dedup", source, "-o", home, "--overwrite")
+    assert (2, True) == (done.exit_code, "nothing that samesame wrote" in " ".join(done.stderr.split()))
+    (home / "stats.json").touch()
     assert 0 == run("dedup", source, "-o", home, "--overwrite").exit_code
     assert "old" not in [path.name for path in home.iterdir()]
     assert [] == leftovers(tmp_path)

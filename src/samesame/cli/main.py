@@ -80,6 +80,9 @@ def _verdict(error: BaseException) -> tuple[int, str, str]:
             status = error.exit_code
         case click.Abort() | KeyboardInterrupt():
             status = INTERRUPTED
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.ctx.get_help())
+            status = DONE
         case click.UsageError():
             message, hint = error.format_message(), f"See {error.ctx.command_path if error.ctx else 'samesame'} --help."
         case SameSameError():

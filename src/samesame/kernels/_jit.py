@@ -31,7 +31,12 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-__all__ = ["jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+__all__ = ["is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+
+
+def is_cold() -> bool:
+    """Whether nothing has been compiled yet: the first run takes some ten seconds more."""
+    return not any(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
 
 
 def jit(function):  # type: ignore[no-untyped-def]

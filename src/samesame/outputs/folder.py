@@ -43,6 +43,8 @@ def require_place(
         >>> require_place("there-is-no-such-folder").name
         'there-is-no-such-folder'
     """
+    if "://" in str(path):
+        raise OutputError(f"{path} is a URL, and output is written to local folders", hint="Name a folder.")
     place = Path(os.path.realpath(path))
     for source in sources:
         _require_apart(path, place, source)
@@ -63,6 +65,9 @@ def _require_replaceable(path: str | Path, place: Path, *, folder: bool, overwri
         raise OutputError(f"{path} exists", hint=_REPLACE)
     if place in (Path.home(), *_and_parents(Path.cwd())):
         raise OutputError(f"{path} holds the folder that you work in", hint="Name another place.")
+    if folder and any(place.iterdir()) and not (place / "stats.json").is_file():
+        message = f"{path} is not empty, and nothing that samesame wrote: it has no stats.json"
+        raise OutputError(message, hint="Empty it yourself, or name another place.")
 
 
 def _require_apart(path: str | Path, place: Path, source: str) -> None:

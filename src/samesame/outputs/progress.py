@@ -45,6 +45,10 @@ def watched(*, quiet: bool = False) -> Iterator[results.Progress]:
         progress = Live(Console(stderr=True))
     else:
         progress = Lines()
+    from samesame.kernels._jit import is_cold  # noqa: PLC0415  (the compiler, which a run needs anyway)
+
+    if is_cold():
+        progress.note("first run: machine code is made for this processor and kept, which takes some seconds more")
     try:
         yield progress
     finally:
