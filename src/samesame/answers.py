@@ -49,6 +49,7 @@ class Run:
     clock: Clock
     settings: dict[str, Any]
     sources: list[str]  # what of them is paths
+    notes: tuple[str, ...] = ()  # what was found on the way that one must know
 
     def without_features(self) -> "Run":
         """The same once all has been decided: what only deciding needed is given back."""
@@ -126,7 +127,7 @@ class Run:
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
             least=float(self.state.method.least),
-            notes=self.state.step.notes,
+            notes=(*self.state.step.notes, *self.notes),
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
@@ -225,7 +226,8 @@ class Result:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
         settings = {name: self.run.settings[name] for name in ("within", "clusters")}
-        decided = pipeline.decide(self.run.state, higher.least, Clock(), **settings)
+        rule = pipeline.deciding(self.run.state, higher.least, **settings)
+        decided = pipeline.decide(self.run.state, rule, Clock(), within=settings["within"])
         return Result(self.run, higher, decided)
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)

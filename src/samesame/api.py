@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame import audits, pipeline
+from samesame import audits, costs, pipeline
 from samesame._version import __version__
 from samesame.answers import Pairs, Result, Run
 from samesame.engines.checkpoints import Checkpoints
@@ -98,7 +98,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column))
     settings = {"keep": keep, "within": within, "clusters": clusters}
     recipe, run = _prepared((source, against), method, policy, columns, how, settings)
-    decided = pipeline.decide(run.state, recipe.least, run.clock, within=within, clusters=clusters)
+    rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
+    run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
+    decided = pipeline.decide(run.state, rule, run.clock, within=within)
     audited = _audited(run, recipe, decided, wanted=audit, within=within)
     return Result(run.without_features(), recipe, decided, audited)
 
@@ -161,8 +163,10 @@ def pairs(  # noqa: PLR0913  (as above)
     columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
+    groups = Groups(run.state.best, identical == "star", run.state.step.mirror)
+    rule = pipeline.joining(run.state, recipe.least, groups)
+    run = costs.foretold(run, lambda meeting, each: sum(part.num_verified for part in rule.join(meeting, each, 1)))
     with run.clock("joining"):
-        groups = Groups(run.state.best, identical == "star", run.state.step.mirror)
         parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
         found = _sorted(parts, run.state.num_against if against is not None else None)
     audited = _audited(run, recipe, None, wanted=audit, within=True)

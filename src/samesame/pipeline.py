@@ -38,7 +38,7 @@ from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import Found
 from samesame.steps import Steps, steps
 
-__all__ = ["State", "beside", "decide", "join", "prepare", "steps"]
+__all__ = ["State", "beside", "decide", "deciding", "join", "joining", "prepare", "steps"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -160,24 +160,30 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
         return room, np.array([num_keys]), *meeting.flat()
 
 
-def decide(
-    state: State, threshold: Fraction, clock: Clock, *, within: bool = True, clusters: str = "greedy"
-) -> Decided:
+def deciding(state: State, threshold: Fraction, *, within: bool = True, clusters: str = "greedy") -> Any:
+    """The rule by which is decided who is removed."""
+    bound, side = state.step.bound(threshold), state.num_against
+    if clusters == "greedy":
+        return state.step.deciding(Greedy(bound, side, within))
+    weights = np.bincount(state.best, minlength=state.best.size)
+    return Connected(state.step.linking(bound, side, within), bound, weights, side, within)
+
+
+def decide(state: State, rule: Any, clock: Clock, *, within: bool = True) -> Decided:
     """Who is removed, and by which witness."""
     with clock("deciding"):
-        bound, side = state.step.bound(threshold), state.num_against
-        if clusters == "greedy":
-            rule = state.step.deciding(Greedy(bound, side, within))
-        else:
-            weights = np.bincount(state.best, minlength=state.best.size)
-            rule = Connected(state.step.linking(bound, side, within), bound, weights, side, within)
         decided = state.engine.decide(state.meeting, rule) if state.meeting else NOBODY
         return inherit(decided, state.best, state.num_against, within=within)
 
 
+def joining(state: State, threshold: Fraction, groups: Groups) -> Any:
+    """The rule by which pairs are listed."""
+    return state.step.joining(state.step.bound(threshold), groups.below(state.num_against))
+
+
 def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
     """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
-    rule = state.step.joining(state.step.bound(threshold), groups.below(state.num_against))
+    rule = joining(state, threshold, groups)
     total = groups.num_within()
     if state.meeting:
         sampled, times = state.engine.sample(state.meeting, rule)

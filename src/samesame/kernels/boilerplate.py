@@ -10,7 +10,7 @@ from samesame.kernels.mixing import finish
 from samesame.kernels.sets import digest_set, first_at_least
 from samesame.kernels.shingles import BARE
 
-__all__ = ["Slots", "drop_items", "frequent_items", "hold_most", "num_frequent"]
+__all__ = ["Slots", "count_these", "drop_items", "frequent_items", "hold_most", "num_frequent"]
 
 _ONE, _TWO, _NIBBLE = np.uint64(1), np.uint64(2), np.uint8(15)
 _SIX, _MASK, _ZERO = np.uint64(6), np.uint64(63), np.uint64(0)
@@ -117,3 +117,13 @@ def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, o
         out_ends[i + 1] = filled
         a, b = digest_set(out, begin, filled)
         about[1, i], about[2, i] = np.int64(a), np.int64(b)
+
+
+@jit
+def count_these(items, starts, ends, weights, wanted, counts):
+    """Add weights[i] to counts[j] for each set i that has wanted[j]."""
+    for i in range(starts.size):
+        for j in range(wanted.size):
+            at = first_at_least(items, starts[i], ends[i], wanted[j])
+            if at < ends[i] and items[at] == wanted[j]:
+                counts[j] += weights[i]

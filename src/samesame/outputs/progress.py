@@ -23,6 +23,7 @@ __all__ = ["Lines", "Live", "watched"]
 _STEPS = {
     "features": "reading",
     "boilerplate": "counting boilerplate",
+    "foretelling": "foretelling the cost",
     "identical": "grouping identical ones",
     "counts": "counting",
     "keys": "making keys",
@@ -166,7 +167,7 @@ class Live:
 
     def note(self, text: str) -> None:
         """A line of its own, that stays."""
-        self._display.console.print(text, highlight=False)
+        self._display.console.print(text, highlight=False, markup=False)
 
     def end(self) -> None:
         """Give the terminal back."""

@@ -20,7 +20,7 @@ from samesame.kernels import boilerplate as kernel
 from samesame.kernels.auditing import mark_filter
 from samesame.kernels.boilerplate import Slots
 
-__all__ = ["Boilerplate", "CountExactly", "WithoutBoilerplate", "shares"]
+__all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
 
 _WAITING = 1 << 16  # items are sorted so many at a time, or as many as there are
 _ITEM_BYTES = 64  # hash and count, while they are sorted and merged
@@ -151,3 +151,31 @@ class WithoutBoilerplate:
         raw = (batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b"))
         kept = arrow.items(items[: ends[-1]].copy(), ends)
         return pa.RecordBatch.from_arrays([*raw, *map(pa.array, about), kept], schema=schemas.FEATURES)
+
+
+@dataclass(frozen=True, eq=False)
+class CountThese:
+    """The fold that counts the documents that have each of a few items.
+
+    Attributes:
+        items: ascending.
+        weights: by row: how many documents it stands for.
+    """
+
+    items: arrow.UInt64s
+    weights: arrow.Int64s
+
+    def start(self) -> arrow.Int64s:
+        """None."""
+        return np.zeros(self.items.size, np.int64)
+
+    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, _: int) -> arrow.Int64s:
+        """Count a batch; there is too little to share out, so part 0 does it."""
+        if part == 0:
+            rows = arrow.frozen(self.weights[arrow.ints(batch.column("row"))])
+            kernel.count_these(*arrow.lists(batch.column("items")), rows, self.items, state)
+        return state
+
+    def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
+        """Both."""
+        return a + b

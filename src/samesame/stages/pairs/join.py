@@ -21,6 +21,7 @@ __all__ = ["AllPairs", "Found", "found_in", "grouped", "in_rows"]
 _BLOCK = 4096
 _ROOM = 1 << 14
 _SAMPLED, _RUN = 256, 8  # a prediction looks at so many runs of so many documents
+_ENOUGH = 1 << 22  # comparisons, and so pairs: a template may have 100,000 for each document
 Rows = npt.NDArray[np.int64]
 
 
@@ -67,9 +68,13 @@ class AllPairs:
         if rows.size <= _SAMPLED * _RUN:
             return [], 0.0
         starts = np.linspace(0, rows.size - _RUN, _SAMPLED).astype(np.int64)
-        stamps = np.zeros(rows.size, np.int32)
-        pieces = [in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows) for low in starts]
-        return pieces, rows.size / (_SAMPLED * _RUN)
+        stamps, pieces, total = np.zeros(rows.size, np.int32), [], 0
+        for low in starts.reshape(16, -1).T.ravel():  # all over the documents, should it end early
+            pieces.append(in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows))
+            total += pieces[-1].num_verified
+            if total > _ENOUGH:
+                break
+        return pieces, rows.size / (len(pieces) * _RUN)
 
 
 def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
