@@ -59,7 +59,7 @@ def compressed(data: bytes, compression: str) -> bytes:
         case ".gz":
             return gzip.compress(data)
         case ".bz2":
-            return bz2.compress(data)
+            return bz2.compress(data, 1)  # small blocks: a break loses one
         case ".xz":
             return lzma.compress(data)
         case ".zst":

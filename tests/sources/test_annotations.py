@@ -106,6 +106,18 @@ def test_a_column_of_that_name_is_an_error(tmp_path: Path, kind: str) -> None:
         part.copy(tmp_path / "again" / part.target, NONE, ANNOTATIONS)
 
 
+@pytest.mark.parametrize("line", [b'{"text":"A","cluster":1}', b'{"text":"A", "witness\\u005fid" : null}'])
+def test_a_key_of_that_name_in_any_json_line_is_an_error(tmp_path: Path, line: bytes) -> None:
+    """However it is spelt; a text or an inner object may have the word."""
+    harmless = b'{"text":"\\"cluster\\"","x":"cluster","inner":{"cluster":1}}\n'
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(harmless * 2_000)
+    only(path).copy(tmp_path / "kept.jsonl", NONE, ANNOTATIONS)
+    path.write_bytes(harmless * 2_000 + line)
+    with pytest.raises(ColumnError, match=r"a\.jsonl, line 2001 already has a column '(cluster|witness_id)'"):
+        only(path).copy(tmp_path / "kept.jsonl", NONE, ANNOTATIONS)
+
+
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 @pytest.mark.parametrize("dictionary", [False, True])
 def test_an_arrow_copy_has_the_compression_of_its_source(tmp_path: Path, codec: str | None, dictionary: bool) -> None:

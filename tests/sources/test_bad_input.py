@@ -15,6 +15,8 @@ import pytest
 
 from samesame.errors import ColumnError, SourceError
 from samesame.sources import Annotations, Columns, Skipped, open_parts
+from samesame.sources.streams import COMPRESSIONS as SUFFIXES
+from samesame.sources.taking import take
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
 
@@ -97,6 +99,44 @@ def test_a_json_array_is_an_error_that_says_how_to_convert(tmp_path: Path, name:
 
 
 @pytest.mark.parametrize(
+    "data", [b'{\n  "text": "A"\n}\n', b'{"id": 1,\n "text": "A"}', b'{\n"text": "A"\n}\n{\n"text": "B"\n}\n']
+)
+def test_a_json_object_over_several_lines_is_an_error_that_says_how_to_convert(tmp_path: Path, data: bytes) -> None:
+    """As people print them; in `.jsonl` each line is a broken record."""
+    with pytest.raises(SourceError, match=r"a\.json holds a JSON object over several lines") as caught:
+        read(only(_file(tmp_path, "a.json", data)))
+    assert "jq -c '.'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"id,text,text\n1,A,B\n", "has several columns named 'text'"),
+        (b"a,a,a\n1,A,B\n", "has no string column"),
+        ("id,text\n1,A\n".encode("utf-16"), "is not UTF-8 text"),
+        ("id,text\n1,A\n".encode("utf-16-le"), "is not UTF-8 text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\r\n", "is not UTF-8 text"),
+        (b"id;text\n1;A\n", "looks separated by ';'"),
+        (b"id\ttext\n1\tA\n", "looks separated by '\\t'"),
+    ],
+)
+def test_a_csv_of_another_kind_is_an_error_that_says_so(tmp_path: Path, data: bytes, says: str) -> None:
+    """No message holds what it holds, where that is no text."""
+    with pytest.raises(SourceError) as caught:
+        read(only(_file(tmp_path, "a.csv", data)))
+    assert says in caught.value.message
+    assert "a.csv" in caught.value.message
+    assert "\0" not in caught.value.message + caught.value.hint
+
+
+def test_a_csv_of_one_column_may_have_any_name(tmp_path: Path) -> None:
+    """When it is given; and a header in another encoding is no hindrance where the text's name can be read."""
+    columns = Columns(text="notes; remarks")
+    assert ["A"] == [row["text"] for row in read(only(_file(tmp_path, "a.csv", b"notes; remarks\nA\n")), columns)[0]]
+    assert ["A"] == [row["text"] for row in read(only(_file(tmp_path, "b.csv", b"caf\xe9,text\n1,A\n")))[0]]
+
+
+@pytest.mark.parametrize(
     ("record", "reason"),
     [
         (b"x", "1 fields where the header has 2"),
@@ -138,16 +178,43 @@ def test_a_broken_stream_gives_what_came_before_the_break(tmp_path: Path, kind: 
     assert "unread from here on" in skipped[0].reason
     again = decompressed(copied(only(path), tmp_path, [0]))
     first = encoded(written[:1], kind).splitlines(keepends=True)[-1]
+    assert len(rows) > 100
+    assert len(again) > 100 * len(first)
     assert plain.replace(first, b"", 1).startswith(again)
-    if compression != ".bz2":  # one block: nothing before its end
-        assert rows
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS[1:])
-def test_a_file_that_is_not_compressed_at_all_is_one_skip(tmp_path: Path, compression: str) -> None:
-    """A wrong suffix leaves nothing to read, and says so."""
-    rows, skipped = read(only(_file(tmp_path, f"a.jsonl{compression}", b'{"text": "A"}\n' * 100)))
-    assert ([], 1) == (rows, len(skipped))
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_a_copy_can_do_without_the_torn_end(tmp_path: Path, kind: str, compression: str) -> None:
+    """Of a stream that broke off it has the whole records, and no byte more; so it is read without a skip."""
+    written = [{**row, "text": hashlib.sha512(row["text"].encode()).hexdigest()} for row in ROWS * 3]
+    packed = compressed(encoded(written, kind), compression)
+    part = only(_file(tmp_path, f"a.{kind}{compression}", packed[: -len(packed) // 5]))
+    part.copy(tmp_path / "kept" / part.target, np.array([0]), drop_unread=True)
+    rows, skipped = read(only(tmp_path / "kept" / part.target))
+    expected = [row["text"] for row in read(part)[0][1:]]
+    assert (expected, []) == ([row["text"] for row in rows], skipped)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS[1:])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "feather"])
+def test_a_file_that_is_not_compressed_at_all_is_an_error_by_name_and_a_skip_in_a_folder(
+    tmp_path: Path, kind: str, compression: str
+) -> None:
+    """A wrong suffix leaves nothing to read, and says so; in a folder the file is copied as it is, or not at all."""
+    path = _file(tmp_path, f"a.{kind}{compression}", encoded(ROWS[:100], kind))
+    with pytest.raises(SourceError, match=rf"a\.{kind}{compression} is not readable as {SUFFIXES[compression]}"):
+        read(only(path))
+    write(tmp_path, ROWS[:2], "jsonl")
+    broken, _ = open_parts([tmp_path], columns=Columns())
+    rows, skipped = read(broken)
+    assert ([], [(path, None, None)]) == (rows, [place[:3] for place in skipped])
+    assert read(broken, Columns(order="n"))[1] == skipped
+    assert Path(path).read_bytes() == copied(broken, tmp_path).read_bytes()
+    broken.copy(tmp_path / "none", np.zeros(0, np.int64), drop_unread=True)
+    assert not (tmp_path / "none").exists()
+    nothing = np.zeros(0, np.int64)
+    assert 0 == len(take(broken, nothing, nothing, Columns()))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -176,6 +243,8 @@ def test_a_file_that_is_not_one_is_an_error_by_name_and_a_skip_in_a_folder(
     (rows, skipped), (others, _) = (read(part) for part in parts)
     assert ([], [(path, None, None)], 2) == (rows, [place[:3] for place in skipped], len(others))
     assert Path(path).read_bytes() == copied(parts[0], tmp_path).read_bytes()
+    parts[0].copy(tmp_path / "none", np.zeros(0, np.int64), drop_unread=True)
+    assert not (tmp_path / "none").exists()
 
 
 def test_damage_inside_a_parquet_file_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -264,8 +333,10 @@ def test_a_folder_without_permission_is_an_error_that_names_it(name: str) -> Non
         (folder / "closed").mkdir(mode=0)
         (folder / "a.jsonl").write_bytes(b"")
         os.seteuid(user)
-        with pytest.raises(SourceError, match=r"permission denied|matches no file"):
+        with pytest.raises(SourceError, match=r"permission denied|matches no file") as caught:
             open_parts([str(folder / name)], columns=Columns())
+        place = folder / ("closed" if name == "." else name)
+        assert caught.value.message in {f"{place}: permission denied", f"{place} matches no file"}
 
 
 def test_a_file_without_permission_is_an_error_that_names_it() -> None:

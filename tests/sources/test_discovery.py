@@ -5,6 +5,9 @@ import os
 import pickle
 from pathlib import Path
 
+import fsspec
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -138,6 +141,83 @@ def test_what_is_in_memory_is_read_and_copied_as_a_table(tmp_path: Path, thing: 
     part = only(thing)
     assert (["A", None], []) == ([row["text"] for row in read(part)[0]], read(part)[1])
     assert [None] == [row["text"] for row in read(only(copied(part, tmp_path, [0])))[0]]
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        pl.Series(["A", None]),
+        pl.Series("body", ["A", None]),
+        pd.Series(["A", None]),
+        pa.array(["A", None]),
+        pa.array([b"A", None]),
+        pa.array(["A", None]).dictionary_encode(),
+        pa.chunked_array([["A"], [None]], pa.string()),
+        pa.array([{"text": "A"}, {"text": None}]),
+        pl.Series([{"text": "A"}, {"text": None}]),
+        pa.chunked_array([[{"text": "A"}], [{"text": None}]]),
+    ],
+)
+def test_a_column_in_memory_is_a_column_of_texts(thing: object) -> None:
+    """Whatever it is called; one of structs is a table."""
+    assert ["A", None] == [row["text"] for row in read(only(thing))[0]]
+
+
+@pytest.mark.parametrize(
+    "thing", [pl.Series([1]), pd.Series([1.5]), pa.array([1]), pa.array([["A"]]), pa.chunked_array([[1]])]
+)
+def test_a_column_of_something_else_is_an_error(thing: object) -> None:
+    """It names the type."""
+    with pytest.raises(SourceError, match=r"documents cannot be read from a .* of "):
+        only(thing)
+
+
+def test_only_regular_files_are_read(tree: Path) -> None:
+    """A pipe or socket in a folder is passed over (reading it would wait for ever); named, it is an error."""
+    os.mkfifo(tree / "a.jsonl")
+    os.mkfifo(tree / "a.txt")
+    assert (4, 4) == (len(_opened(tree)), _opened(tree).num_ignored)
+    assert ["b.jsonl"] == [part.target for part in _opened(f"{tree}/*.jsonl")]
+    with pytest.raises(SourceError, match=r"a\.jsonl is no regular file") as caught:
+        _opened(tree / "a.jsonl")
+    assert "standard input" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "x/a.parquet"])
+def test_a_link_to_nothing_is_a_skip_that_names_it(tree: Path, name: str) -> None:
+    """In a folder or glob, among others or alone; nothing of it is copied, and everything else is read."""
+    (tree / "x").mkdir()
+    for target in ("nothing", name.rpartition("/")[2]):  # the last leads to itself
+        (tree / name).unlink(missing_ok=True)
+        (tree / name).symlink_to(target)
+        for source in (tree, f"{tree}/{name[:-1]}*"):
+            parts = _opened(source)
+            (dangling,) = (part for part in parts if part.name == f"{tree}/{name}")
+            expected = [(f"{tree}/{name}", None, None, "a link that leads to no file")]
+            assert ([], expected) == (read(dangling)[0], [tuple(place) for place in read(dangling)[1]])
+        assert 5 == len(_opened(tree))
+    dangling.copy(tree / "copy", np.zeros(0, np.int64))
+    assert not (tree / "copy").exists()
+    with pytest.raises(SourceError, match=r"does not exist|symbolic links"):
+        _opened(tree / name)
+    with pytest.raises(SourceError, match="leads to no file"):
+        read(next(part for part in open_parts([tree], columns=Columns(), strict=True) if part.name == dangling.name))
+
+
+def test_a_name_in_memory_keeps_both_slashes() -> None:
+    """For files, folders, globs and text files at the top of a file system."""
+    memory = fsspec.filesystem("memory")
+    with memory.open("/one.jsonl", "wb") as out:
+        out.write(LINE)
+    with memory.open("/one.txt", "wb") as out:
+        out.write(b"A")
+    for url in ("memory://one.jsonl", "memory://one.txt", "memory://*.jsonl", "memory://*.txt"):
+        part = only(url)
+        assert part.name.startswith("memory://")
+        assert ["A"] == [row["text"] for row in read(part)[0]]
+    assert "memory://one.jsonl" == only("memory://one.jsonl").name
+    memory.rm("/one.jsonl")
+    memory.rm("/one.txt")
 
 
 @pytest.mark.parametrize("thing", [7, ["A", 7], [{"text": "A"}, "A"], [{"text": "A"}, {"text": 7}]])

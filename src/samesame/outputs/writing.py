@@ -33,7 +33,9 @@ class Copyable(Protocol):
     def target(self) -> str:
         """Its path below kept/."""
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Any = None) -> None:
+    def copy(
+        self, target: Path, removed: npt.NDArray[np.int64], annotations: Any = None, *, drop_unread: bool = False
+    ) -> None:
         """Write it without some positions, or with annotations."""
 
 
@@ -45,6 +47,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     *,
     annotate: Callable[..., Any] | None = None,
     memory: int | None = None,
+    drop_unread: bool = False,
 ) -> None:
     """Copy parts below `home`.
 
@@ -55,13 +58,14 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
         home: The folder.
         annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
         memory: Bytes that all copies together may take, where there is a bound.
+        drop_unread: Whether what could not be read, and has no position, is left out.
     """
     home.mkdir(parents=True, exist_ok=True)
     calls = []
     for number, part in enumerate(parts, start=first):
         added = None if annotate is None else annotate(*verdict.columns(number))
         gone = verdict.positions(number, part.name, removed=annotate is None)
-        calls.append(partial(part.copy, home / part.target, gone, added))
+        calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))
     if len(calls) == 1:
         calls[0]()
         return

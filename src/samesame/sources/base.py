@@ -71,5 +71,16 @@ class Part(Protocol):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
-        """Write the part to `target` without the `removed` positions (ascending), or with annotations."""
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write the part to `target` without the `removed` positions (ascending), or with annotations.
+
+        With `drop_unread` also without what has no position: the torn end of a stream, or a file that cannot be
+        read at all, of which nothing is written.
+        """

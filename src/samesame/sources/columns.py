@@ -77,6 +77,9 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     for name in ("text", "content"):
         if names.count(name) == 1:
             return name
+        if name in names:
+            hint = f"Rename all but one of them. {_hint('--text-column', names)}"
+            raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
     others = [name for name in strings if name not in {columns.id or "id", columns.order}]
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]

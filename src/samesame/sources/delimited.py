@@ -26,13 +26,15 @@ from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import Chosen, choose, is_stringlike, records
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
-from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
+from samesame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
 from samesame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
 
 _SNIFFED = 1_000
 _BINARY = pa.large_binary()
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Delimited(FilePart):
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
         order = None if columns.order is None else self._order_type(columns)
-        for block, header in self._blocks():
+        for block, header in self._blocks(skip):
             good = _good(block, header, skip, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
@@ -58,23 +60,37 @@ class Delimited(FilePart):
             if block.broken:
                 skip(unread_rest(block, self.name))
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
         """Write header and raw records to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        bom, _ = without_bom(chunks(self.file, self.compression))
+        plain = self.decompressed(lambda _: None)
+        if plain is None:
+            self.copy_unread(target, drop=drop_unread)
+            return
+        bom, _ = without_bom(plain)
         with sink(target, self.compression) as out:
             out.write(bom)
-            for number, (block, header) in enumerate(self._blocks()):
+            for number, (block, header) in enumerate(self._blocks(lambda _: None)):
                 if annotations is None:
                     out.writelines(without_removed(block, removed, block.position))
                 else:
                     heading = header if number == 0 else None
                     out.writelines(self._annotated(block, header, heading, removed, annotations))
-                out.write(block.tail)
+                out.write(b"" if drop_unread and block.broken else block.tail)
 
-    def _blocks(self) -> Iterator[tuple[Block, "_Header"]]:
+    def _blocks(self, skip: Skip) -> Iterator[tuple[Block, "_Header"]]:
         """The blocks, their records without the header, and the header."""
-        _, stream = without_bom(chunks(self.file, self.compression))
+        plain = self.decompressed(skip)
+        if plain is None:
+            return
+        _, stream = without_bom(plain)
         header = None
 
         def split(data: bytes, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
@@ -92,7 +108,10 @@ class Delimited(FilePart):
                 yield block, _Header([], 0, 0)
 
     def _header(self, block: Block) -> "_Header":
-        text = block.raw(0).decode("utf-8", "replace")
+        raw = block.raw(0)
+        if raw.startswith(_UTF16) or _CONTROLS.intersection(raw):
+            raise _no_text(self.name)
+        text = raw.decode("utf-8", "replace")
         num_fields = int(_fields(block)[0])
         if num_fields < 0:
             raise SourceError(f"{self.name}: a quote in the header never closes", hint="Mend the first line.")
@@ -107,14 +126,26 @@ class Delimited(FilePart):
             )
         strings: list[str] = []
         if not {"text", "content", columns.text}.intersection(names):
-            sample = _parsed(block, good[:_SNIFFED], _Wanted(names, names, self.delimiter, None))
-            strings = [name for name, field in zip(names, sample.schema, strict=True) if is_stringlike(field.type)]
+            self._refuse_header(names)
+            single = [name for name in names if names.count(name) == 1]
+            sample = _parsed(block, good[:_SNIFFED], _Wanted(names, single, self.delimiter, None)) if single else None
+            strings = [field.name for field in sample.schema if is_stringlike(field.type)] if sample else []
         return choose(columns, names, strings, self.name)
+
+    def _refuse_header(self, names: Sequence[str]) -> None:
+        """Raise a SourceError where no column can be told because the header is of another kind of file."""
+        if any("\N{REPLACEMENT CHARACTER}" in name for name in names):
+            raise _no_text(self.name)
+        marks = [mark for mark in ";\t|" if len(names) == 1 and self.delimiter == "," and mark in names[0]]
+        if marks:
+            hint = "Name it .tsv." if marks[0] == "\t" else "Write it again with commas, or as .tsv with tabs."
+            message = f"{self.name} has the one column {names[0]!r}: it looks separated by {marks[0]!r}"
+            raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
 
     def _order_type(self, columns: Columns) -> pa.DataType:
         """The narrowest of int64, float64 and string that takes all values of the column."""
         kinds = [pa.int64(), pa.float64(), pa.string()]
-        for block, header in self._blocks():
+        for block, header in self._blocks(lambda _: None):
             good = _good(block, header, lambda _: None, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
@@ -159,6 +190,11 @@ class _Header(NamedTuple):
     names: list[str]
     num_fields: int
     end: int  # bytes, in the first block
+
+
+def _no_text(name: str) -> SourceError:
+    hint = "Convert it, from UTF-16 for instance with: iconv -f UTF-16 -t UTF-8."
+    return SourceError(f"{name} is not UTF-8 text", hint=hint)
 
 
 def _from_second(found: Records) -> Records:

@@ -2,13 +2,15 @@
 
 1. The order is the user's; inside a folder or a glob it is that of the paths, its text files (one part) last.
 2. What is named explicitly must be readable; what a folder happens to hold may be passed over, and is counted.
-3. Nothing is read here but directories and file times (and standard input, which cannot be read twice).
+3. Only regular files are read: of a folder or glob, others are passed over; a link to nothing is a skip.
+4. Nothing is read here but directories and file times (and standard input, which cannot be read twice).
 """
 
 import glob
 import itertools
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import weakref
@@ -20,11 +22,12 @@ from samesame.errors import ColumnError, SourceError
 from samesame.sources.base import Columns, Part
 from samesame.sources.delimited import Delimited
 from samesame.sources.feather import Feather
-from samesame.sources.files import File, filesystem, is_url, mishaps, suffixed_name
+from samesame.sources.files import File, filesystem, is_url, joined, mishaps, suffixed_name
 from samesame.sources.folder import TextFolder
 from samesame.sources.jsonl import JsonLines
 from samesame.sources.memory import Memory, table_of
 from samesame.sources.parquet import Parquet
+from samesame.sources.parts import Dangling
 from samesame.sources.streams import COMPRESSIONS
 from samesame.sources.targets import with_own_targets
 
@@ -56,12 +59,11 @@ class _Listing(NamedTuple):
     paths: list[str]  # relative to the root
     explicit: bool
     num_ignored: int = 0
+    dangling: Sequence[str] = ()  # links that lead to no file
 
     def url(self, path: str) -> str:
         """The path as the user would write it."""
-        if not self.root:
-            return path
-        return f"{self.root.rstrip('/')}/{path}"
+        return joined(self.root, path)
 
 
 def open_parts(
@@ -132,7 +134,7 @@ def _together(paths: list[str]) -> Iterator[_Listing]:
     groups = [[path] for path in paths] if apart else [paths] if paths else []
     for group in groups:
         depth = common if len(groups) == 1 else group[0].count("/")
-        root = "/".join(group[0].split("/")[:depth]) or ("/" if group[0].startswith("/") else "")
+        root = _rooted("/".join(group[0].split("/")[:depth]), group[0])
         yield _Listing(root, ["/".join(path.split("/")[depth:]) for path in group], explicit=True)
 
 
@@ -144,7 +146,10 @@ def _located(path: str) -> _Listing:
             return _inside(path, list(_walked(path)))
         if glob.has_magic(path) and not os.path.lexists(path):
             return _matched(path)
-        Path(path).stat()
+        mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode):
+        message = f"{path} is no regular file, and others cannot be read twice"
+        raise SourceError(message, hint="Give its contents, as JSON lines, to the source - (standard input).")
     root, name = os.path.split(path)
     return _explicit(root, name, path)
 
@@ -161,7 +166,8 @@ def _walked(root: str) -> Iterator[str]:
     """The files below a folder, relative; hidden folders, and folders behind links, are not entered."""
 
     def stop(error: OSError) -> None:
-        raise error
+        with mishaps(str(error.filename or root)):
+            raise error
 
     for folder, inner, names in os.walk(root, onerror=stop):
         inner[:] = [name for name in inner if not name.startswith(".")]
@@ -169,12 +175,30 @@ def _walked(root: str) -> Iterator[str]:
 
 
 def _inside(root: str, paths: list[str]) -> _Listing:
-    known = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
-    if not known:
+    visible = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
+    modes = {path: _mode(root, path) for path in visible}
+    known = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
+    dangling = [path for path, mode in modes.items() if mode is None]
+    if not known and not dangling:
         what = f"{len(paths)} files, none of a known format" if paths else "no files"
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow or .txt files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
-    return _Listing(root, known, explicit=False, num_ignored=len(paths) - len(known))
+    num_ignored = len(paths) - len(known) - len(dangling)
+    return _Listing(root, known, explicit=False, num_ignored=num_ignored, dangling=dangling)
+
+
+def _mode(root: str, path: str) -> int | None:
+    """What kind of file it is; None for a link that leads to none."""
+    if is_url(root):
+        return stat.S_IFREG
+    place = Path(joined(root, path))
+    with mishaps(str(place)):
+        try:
+            return place.stat().st_mode
+        except OSError:
+            if place.is_symlink():
+                return None
+            raise
 
 
 def _matched(pattern: str) -> _Listing:
@@ -191,7 +215,14 @@ def _matched(pattern: str) -> _Listing:
 def _static_prefix(pattern: str) -> str:
     parts = pattern.split("/")
     fixed = next(index for index, part in enumerate(parts) if glob.has_magic(part))
-    return "/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else "")
+    return _rooted("/".join(parts[:fixed]), pattern)
+
+
+def _rooted(root: str, path: str) -> str:
+    """A first part of a path, with the slashes at its end that mean something."""
+    if root.endswith(":/") and is_url(path):
+        return f"{root}/"
+    return root or ("/" if path.startswith("/") else "")
 
 
 def _located_remotely(url: str) -> _Listing:
@@ -205,8 +236,9 @@ def _located_remotely(url: str) -> _Listing:
             return _inside(_static_prefix(url), [item[len(prefix) :].lstrip("/") for item in found])
         if _format(suffixed_name(url))[0] is None and system.isdir(path):
             return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
-    at = suffixed_name(url).rindex("/")
-    return _explicit(url[:at], url[at + 1 :], url)
+    at = suffixed_name(url).rindex("/") + 1
+    root = url[:at] if url[:at].endswith("://") else url[: at - 1]
+    return _explicit(root, url[at:], url)
 
 
 def _format(path: str) -> tuple[str | None, str | None]:
@@ -236,6 +268,10 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
                 lenient=not listing.explicit and len(listing.paths) > 1,
                 stamp=file.stamp(),
             )
+    for path in listing.dangling:
+        link = Path(listing.url(path)).lstat()
+        stamp = (link.st_size, link.st_mtime_ns)
+        yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
     if texts:
         _refuse_columns(columns, listing.root)
         yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)

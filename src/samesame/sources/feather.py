@@ -18,7 +18,7 @@ from samesame.errors import SourceError
 from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import choose, is_stringlike, records
 from samesame.sources.parts import FilePart, damage, strictly
-from samesame.sources.streams import copy_raw, seekable, sink
+from samesame.sources.streams import copy_raw, sink
 from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
 
 __all__ = ["Feather"]
@@ -33,7 +33,7 @@ class Feather(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        with seekable(self.file, self.compression) as source, damage(self.name):
+        with self.whole(skip) as source, damage(self.name):
             reader = self._opened(source, skip)
             if reader is None:
                 return
@@ -45,12 +45,22 @@ class Feather(FilePart):
                 yield from records(wanted, chosen, np.arange(start, start + len(batch)), skip, self.name)
                 start += len(batch)
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
         """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        with seekable(self.file, self.compression) as source, damage(self.name):
+        with self.whole(lambda _: None) as source, damage(self.name):
             reader = self._opened(source, lambda _: None)
-            if reader is None or (annotations is None and not len(removed)):
+            if reader is None:
+                self.copy_unread(target, drop=drop_unread)
+                return
+            if annotations is None and not len(removed):
                 copy_raw(self.file, target)
                 return
             schema = reader.schema if annotations is None else annotated_schema(reader.schema, self.name)
@@ -66,6 +76,8 @@ class Feather(FilePart):
                     start += len(batch)
 
     def _opened(self, source: Any, skip: Skip) -> Any:
+        if source is None:
+            return None
         try:
             return _reader(source)
         except (pa.ArrowException, OSError) as error:

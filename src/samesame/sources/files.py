@@ -17,7 +17,7 @@ from fsspec.registry import known_implementations
 
 from samesame.errors import MissingExtraError, SameSameError, SourceError
 
-__all__ = ["File", "filesystem", "is_url", "mishaps", "suffixed_name"]
+__all__ = ["File", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
 
 _STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created")
 
@@ -59,6 +59,11 @@ class File:
 def is_url(path: str) -> bool:
     """Whether fsspec has to open it."""
     return "://" in path
+
+
+def joined(root: str, path: str) -> str:
+    """A path below a root, as the user would write it."""
+    return root + path if not root or root.endswith("://") else f"{root.rstrip('/')}/{path}"
 
 
 def suffixed_name(path: str) -> str:

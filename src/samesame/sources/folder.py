@@ -21,7 +21,7 @@ import xxhash
 from samesame.errors import SourceError
 from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
-from samesame.sources.files import File
+from samesame.sources.files import File, joined
 from samesame.sources.parts import strictly
 from samesame.sources.streams import copy_raw, sink
 from samesame.sources.tables import ANNOTATIONS, values_of
@@ -67,7 +67,14 @@ class TextFolder:
         if positions:
             yield self._batch(positions, texts, chosen)
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
+    ) -> None:
         """Write the paths that stay to `target`, or the files below it; annotations go to annotations.jsonl beside."""
         gone = set(removed.tolist())
         stay = [position for position in range(len(self.paths)) if position not in gone]
@@ -86,8 +93,7 @@ class TextFolder:
 
     def file(self, position: int) -> File:
         """The file at a position."""
-        path = self.paths[position]
-        return File(f"{self.root.rstrip('/')}/{path}" if self.root else path)
+        return File(joined(self.root, self.paths[position]))
 
     def _text(self, position: int, skip: Skip) -> bytes | None:
         try:

@@ -28,13 +28,14 @@ from samesame.sources.base import Annotations, Columns, Skip, Skipped
 from samesame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
-from samesame.sources.streams import Block, Records, blocks, chunks, sink, unread_rest, without_bom, without_removed
-from samesame.sources.tables import ANNOTATIONS, values_of
+from samesame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
+from samesame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["JsonLines", "annotate_line"]
 
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
+_KEYS = (*(f'"{key}"'.encode() for key in ANNOTATIONS.names), b"\\u")  # the last: a key may be escaped
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
 _NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 _TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string": pa.string()}
@@ -61,36 +62,51 @@ class JsonLines(FilePart):
         skip = strictly(skip, strict=self.strict)
         order = None if columns.order is None else self._order_type(columns.order)
         plan = None
-        for block in self._blocks():
+        for block in self._blocks(skip):
             plan = plan or _plan(block, columns, self.name, order)
             fast = _fast(block, plan) if plan else None
             yield from bounded(_slow(block, plan, skip, self.name) if fast is None else fast)
             if block.broken:
                 skip(unread_rest(block, self.name))
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
         """Write the raw lines to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        bom, stream = without_bom(chunks(self.file, self.compression))
+        plain = self.decompressed(lambda _: None)
+        if plain is None:
+            self.copy_unread(target, drop=drop_unread)
+            return
+        bom, stream = without_bom(plain)
         with sink(target, self.compression) as out:
             out.write(bom)
             for block in blocks(stream, split_lines):
                 if annotations is None:
                     out.writelines(without_removed(block, removed, block.position))
                 else:
+                    _refuse_keys(block, self.name)
                     out.writelines(_annotated(block, removed, annotations))
-                out.write(block.tail)
+                out.write(b"" if drop_unread and block.broken else block.tail)
 
-    def _blocks(self) -> Iterator[Block]:
-        _, stream = without_bom(chunks(self.file, self.compression))
+    def _blocks(self, skip: Skip) -> Iterator[Block]:
+        plain = self.decompressed(skip)
+        if plain is None:
+            return
+        _, stream = without_bom(plain)
         for block in blocks(stream, split_lines):
             if not block.position and (self.name == "-" or ".json" in _suffixes(self.name)):
-                _refuse_array(block, self.name)
+                _refuse_whole(block, self.name)
             yield block
 
     def _order_type(self, name: str) -> pa.DataType:
         kinds: set[str] = set()
-        for block in self._blocks():
+        for block in self._blocks(lambda _: None):
             kinds |= _kinds(block, name)
         if kinds == {"int", "float"}:
             return pa.float64()
@@ -126,12 +142,33 @@ def _suffixes(name: str) -> list[str]:
     return Path(suffixed_name(name).lower()).suffixes[-2:]
 
 
-def _refuse_array(block: Block, name: str) -> None:
-    if len(block.records.starts) and block.raw(0).lstrip(_BLANKS).startswith(b"["):
-        raise SourceError(
-            f"{name} holds one JSON array, not one object a line",
-            hint=f"Convert it with: jq -c '.[]' {name} > {Path(name).stem}.jsonl",
-        )
+def _refuse_whole(block: Block, name: str) -> None:
+    """Raise a SourceError where a file is one JSON value over its lines."""
+    first = block.raw(0).strip(_BLANKS) if len(block.records.starts) else b""
+    what, path = "", "."
+    if first.startswith(b"["):
+        what, path = "one JSON array", ".[]"
+    elif first == b"{" or (first.startswith(b"{") and isinstance(_object(first), str) and _is_object(block)):
+        what = "a JSON object over several lines"
+    if what:
+        hint = f"Convert it with: jq -c '{path}' {name} > {Path(name).stem}.jsonl"
+        raise SourceError(f"{name} holds {what}, not one object a line", hint=hint)
+
+
+def _is_object(block: Block) -> bool:
+    """Whether all bytes of a block are one object."""
+    return bool(block.data[-1:] or block.tail) and isinstance(_object(bytes(block.data) + block.tail), dict)
+
+
+def _refuse_keys(block: Block, name: str) -> None:
+    """Raise a ColumnError where a record already has one of the three keys."""
+    for index in range(len(block.records.starts)):
+        line = block.raw(index)
+        if not any(key in line for key in _KEYS):
+            continue
+        found = _object(line)
+        if isinstance(found, dict):
+            refuse_annotated(list(found), f"{name}, line {block.line_of(index)}")
 
 
 def _plan(block: Block, columns: Columns, source: str, order: pa.DataType | None) -> _Plan | None:

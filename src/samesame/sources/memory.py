@@ -26,6 +26,7 @@ __all__ = ["Memory", "table_of"]
 
 _GROUP_ROWS = 131_072
 _MATRIX = 2  # dimensions
+_HINT = "Give a path, a table or column of texts with __arrow_c_stream__, a list of strings or of dicts, a 2-D array."
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,14 @@ class Memory:
             yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
             start += len(batch)
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
+    ) -> None:
         """Write the table to `target` as Parquet without the `removed` positions (ascending), or with annotations."""
         schema = self.table.schema if annotations is None else annotated_schema(self.table.schema, self.name)
         with sink(target, None) as out, pq.ParquetWriter(out, schema) as writer:
@@ -67,10 +75,14 @@ def table_of(thing: Any) -> pa.Table:
     Raises:
         SourceError: It is nothing that a table can be made of.
     """
-    return without_views(_table(thing))
+    try:
+        return without_views(_table(thing))
+    except pa.ArrowException as error:
+        message = f"documents cannot be read from {_described(thing)}: {str(error).partition(chr(10))[0]}"
+        raise SourceError(message, hint=_HINT) from error
 
 
-def _table(thing: Any) -> pa.Table:
+def _table(thing: Any) -> pa.Table:  # noqa: PLR0911  (a line for each kind of thing)
     match thing:
         case np.ndarray() if thing.ndim == _MATRIX and thing.dtype.kind in "fiu":
             return _vectors(thing)
@@ -79,15 +91,38 @@ def _table(thing: Any) -> pa.Table:
         case pa.RecordBatch():
             return pa.Table.from_batches([thing])
         case _ if hasattr(thing, "__arrow_c_stream__"):
-            return pa.RecordBatchReader.from_stream(thing).read_all()
+            return _streamed(thing)
+        case _ if hasattr(thing, "__arrow_c_array__"):
+            return _batched(thing)
         case list() | tuple() if all(value is None or isinstance(value, str) for value in thing):
             return pa.table({"text": _strings(thing)})
         case list() | tuple() if all(isinstance(value, dict) for value in thing):
             return _rows(thing)
-    raise SourceError(
-        f"documents cannot be read from {_described(thing)}",
-        hint="Give a path, an Arrow table or anything with __arrow_c_stream__, a list of strings dicts, a 2-D array.",
-    )
+    raise SourceError(f"documents cannot be read from {_described(thing)}", hint=_HINT)
+
+
+def _streamed(thing: Any) -> pa.Table:
+    """What gives an Arrow stream: a table, or a column of texts."""
+    try:
+        return pa.RecordBatchReader.from_stream(thing).read_all()
+    except pa.ArrowInvalid:  # no stream of rows
+        return _texts(pa.chunked_array(thing), thing)
+
+
+def _batched(thing: Any) -> pa.Table:
+    """What gives an Arrow array: rows, or a column of texts."""
+    try:
+        return pa.Table.from_batches([pa.record_batch(thing)])
+    except pa.ArrowInvalid:
+        return _texts(pa.array(thing), thing)
+
+
+def _texts(column: Any, thing: Any) -> pa.Table:
+    kind = column.type
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    if not (is_stringlike(kind) or is_bytes or pa.types.is_null(kind)):
+        raise SourceError(f"documents cannot be read from {_described(thing)} of {kind}", hint=_HINT)
+    return pa.table({"text": column})
 
 
 def _vectors(matrix: npt.NDArray[Any]) -> pa.Table:

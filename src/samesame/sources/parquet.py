@@ -22,7 +22,7 @@ from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipp
 from samesame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike, records
 from samesame.sources.files import is_url
 from samesame.sources.parts import FilePart, damage, strictly
-from samesame.sources.streams import copy_raw, seekable, sink
+from samesame.sources.streams import copy_raw, sink
 from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
 
 __all__ = ["Parquet"]
@@ -39,7 +39,7 @@ class Parquet(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        with seekable(self.file, self.compression) as source, damage(self.name):
+        with self.whole(skip) as source, damage(self.name):
             file = self._opened(source, skip)
             if file is None:
                 return
@@ -53,12 +53,22 @@ class Parquet(FilePart):
                     yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
                     start += len(batch)
 
-    def copy(self, target: Path, removed: npt.NDArray[np.int64], annotations: Annotations | None = None) -> None:
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
         """Write the same Parquet file to `target` without the `removed` positions (ascending), or with annotations."""
         self.require_unchanged()
-        with seekable(self.file, self.compression) as source, damage(self.name):
+        with self.whole(lambda _: None) as source, damage(self.name):
             file = self._opened(source, lambda _: None)
-            if file is None or (annotations is None and not len(removed)):
+            if file is None:
+                self.copy_unread(target, drop=drop_unread)
+                return
+            if annotations is None and not len(removed):
                 copy_raw(self.file, target)
                 return
             schema = file.schema_arrow if annotations is None else annotated_schema(file.schema_arrow, self.name)
@@ -67,6 +77,8 @@ class Parquet(FilePart):
                     writer.write_table(table, row_group_size=max(len(table), 1))
 
     def _opened(self, source: Any, skip: Skip) -> pq.ParquetFile | None:
+        if source is None:
+            return None
         try:
             remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
             return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)

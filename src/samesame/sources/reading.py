@@ -4,8 +4,9 @@
 2. Where a document came from is written down beside it, and so is the value that --keep goes by.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from samesame import schemas
-from samesame.errors import ConfigError, SourceError
+from samesame.errors import ColumnError, SourceError
 from samesame.results import Progress, Silent
 from samesame.sources.base import Columns, Part, Skipped
 from samesame.sources.folder import TextFolder, alike
+from samesame.sources.ordering import one_order
 
 __all__ = ["Reading"]
 
@@ -45,7 +47,7 @@ class Reading:
         needed = self._needed()
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
-            batches = part.read(self.columns, self._skip)
+            batches = self._read(part, may_lack_order=number < len(self.against))
             if isinstance(part, TextFolder) and only is not None:
                 batches = part.read(self.columns, self._skip, only)
                 self.num_unread += len(part.paths) - only.size
@@ -54,6 +56,19 @@ class Reading:
                     yield self._number(number, piece)
             if number + 1 == len(self.against):
                 self.num_against = self.num_documents
+
+    def _read(self, part: Part, *, may_lack_order: bool) -> Iterator[pa.RecordBatch]:
+        """The records of a part; documents of the against side all stay, so they may do without --keep's column."""
+        num_skipped, batches = len(self.skipped), part.read(self.columns, self._skip)
+        if not may_lack_order or self.columns.order is None:
+            return batches
+        try:
+            return itertools.chain([next(batches)], batches)
+        except StopIteration:
+            return iter(())
+        except ColumnError:
+            del self.skipped[num_skipped:]
+            return part.read(replace(self.columns, order=None), self._skip)
 
     @property
     def all_parts(self) -> list[Part]:
@@ -81,15 +96,8 @@ class Reading:
         """The column of --keep, by row."""
         if self.columns.order is None:
             return None
-        kinds = {array.type for array in self._orders if not pa.types.is_null(array.type)}
-        if len(kinds) > 1:
-            common = pa.string() if any(map(pa.types.is_string, kinds)) else pa.float64()
-            return pa.chunked_array([array.cast(common) for array in self._orders], common)
-        kind = next(iter(kinds), pa.int64())
-        if pa.types.is_nested(kind):
-            message = f"column {self.columns.order!r} is of type {kind}, which has no order"
-            raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
-        return pa.chunked_array([array.cast(kind) for array in self._orders], kind)
+        names = [self.all_parts[batch.column("source")[0].as_py()].name for batch in self._origins]
+        return one_order(self._orders, names, self.columns.order)
 
     def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
         """Of each part the positions that have to be read, where others can be ruled out unread."""
@@ -122,7 +130,8 @@ class Reading:
             )
         )
         if self.columns.order is not None:
-            self._orders.append(batch.column("order"))
+            has_order = "order" in batch.schema.names
+            self._orders.append(batch.column("order") if has_order else pa.nulls(len(batch)))
         name, schema = self._content
         content = batch.column(name)
         if name == "vector":

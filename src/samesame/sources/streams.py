@@ -8,6 +8,7 @@
 import bz2
 import contextlib
 import gzip
+import itertools
 import lzma
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame.errors import OutputError, SameSameError, SourceError
+from samesame.errors import OutputError, SameSameError
 from samesame.sources.base import BATCH_BYTES, Skipped
 from samesame.sources.files import File, is_url, mishaps
 
@@ -28,9 +29,11 @@ __all__ = [
     "Block",
     "BrokenStreamError",
     "Records",
+    "begun",
     "blocks",
     "chunks",
     "copy_raw",
+    "looks_compressed",
     "seekable",
     "sink",
     "unread_rest",
@@ -39,6 +42,8 @@ __all__ = [
 ]
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
+_SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
 _RAW_CHUNK = 4 << 20
 _CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by byte, before a break
 _BOM = b"\xef\xbb\xbf"
@@ -87,6 +92,19 @@ def chunks(file: File, compression: str | None) -> Iterator[bytes]:
             yield from _xz(raw)
     if compression not in {None, "xz"}:
         yield from _arrow_codec(file, str(compression))
+
+
+def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The same stream, read up to its first byte: where it breaks before, BrokenStreamError comes at once."""
+    return itertools.chain([next(filter(None, stream), b"")], stream)
+
+
+def looks_compressed(file: File, compression: str) -> bool:
+    """Whether a file begins as its compression demands, as far as it goes."""
+    magic = _MAGIC[compression]
+    with file.open() as raw:
+        head = raw.read(len(magic))
+    return magic.startswith(head) or (compression == "zstd" and head[1:] == _SKIPPABLE)
 
 
 def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
@@ -236,7 +254,11 @@ def _compressor(raw: Any, compression: str | None) -> Any:
 
 @contextlib.contextmanager
 def seekable(file: File, compression: str | None) -> Iterator[Any]:
-    """A file that formats with a footer can read: itself, or a temporary copy of what cannot seek."""
+    """A file that formats with a footer can read: itself, or a temporary copy of what cannot seek.
+
+    Raises:
+        BrokenStreamError: It cannot be decompressed to its end.
+    """
     if compression is None and not is_url(file.url):
         with mishaps(file.url), pa.OSFile(file.url) as source:
             yield source
@@ -251,11 +273,8 @@ def seekable(file: File, compression: str | None) -> Iterator[Any]:
 
 
 def _spool(file: File, compression: str | None, spool: Any) -> None:
-    try:
-        for piece in chunks(file, compression):
-            spool.write(piece)
-    except BrokenStreamError as error:
-        raise SourceError(f"{file.url}: {error}", hint="Fetch or write the file again: it ends too early.") from None
+    for piece in chunks(file, compression):
+        spool.write(piece)
     spool.seek(0)
 
 

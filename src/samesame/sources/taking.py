@@ -21,7 +21,7 @@ from samesame.sources.files import File
 from samesame.sources.folder import TextFolder
 from samesame.sources.memory import Memory, table_of
 from samesame.sources.parquet import Parquet
-from samesame.sources.parts import FilePart
+from samesame.sources.parts import Dangling, FilePart
 from samesame.sources.streams import chunks, seekable
 
 __all__ = ["take", "texts"]
@@ -48,8 +48,10 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
         case FilePart():
             with tempfile.TemporaryDirectory(prefix="samesame-") as home:
                 copy = Path(home) / "part"
-                part.copy(copy, others)
-                return _whole(part, File(str(copy)))
+                part.copy(copy, others, drop_unread=True)
+                return _whole(part, File(str(copy))) if copy.exists() else pa.table({})  # it could not be read at all
+        case Dangling():
+            return pa.table({})
         case _:
             raise TypeError(f"no way to take records from a {type(part).__name__}")
 
