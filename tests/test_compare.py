@@ -206,3 +206,9 @@ def test_a_containment_recipe_decides_containment():
     method = ss.Containment(shingle_size=1, threshold="0.9")
     found = compare("a b c", "a b c d e f", method=method, measure="containment")
     assert (Fraction(9, 10), True) == (found.threshold, found.similar)
+
+
+def test_a_word_in_two_clusters_is_named() -> None:
+    """The user's word, not its hash."""
+    with pytest.raises(ss.ConfigError, match="'b' is in two clusters"):
+        ss.compare("a b", "b c", clusters=[["a", "b"], ["b", "c"]])

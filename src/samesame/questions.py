@@ -95,8 +95,9 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         measures, deciding["clusters"] = (*measures, found[0]), found[1]
     value = deciding.get(measure)
     if value is None:
-        message = f"measure={measure} was not computed: the texts have {len(a):,} and {len(b):,} characters"
-        needed = "clusters" if measure == "clusters" else "edits"
+        lengths = f"the texts have {len(a):,} and {len(b):,} characters"
+        why, needed = ("there are no clusters", "clusters") if measure == "clusters" else (lengths, "edits")
+        message = f"measure={measure} was not computed: {why}"
         raise ConfigError(message, hint=f"Ask for {needed}, or choose another measure.")
     runs = passages.shared_passages(_side(one, winnow), _side(other, winnow), winnow.least)
     return Comparison(
@@ -257,7 +258,7 @@ def _of_clusters(
     one: _Taken, other: _Taken, recipe: MinHash, clusters: Iterable[Iterable[str]]
 ) -> tuple[Measured, Fraction]:
     sets = steps(recipe).features[-1]
-    known = []
+    known: list[set[int]] = []
     for cluster in clusters:
         if isinstance(cluster, str) or not all(isinstance(word, str) for word in cluster):
             raise ConfigError(f"{cluster!r} is not a list of words", hint="Write one list for each cluster.")
@@ -265,6 +266,9 @@ def _of_clusters(
         wrong = [word for word, hashes in placed.items() if len(hashes) != 1]
         if wrong:
             raise ConfigError(f"{wrong[0]!r} in a cluster is not one token", hint="Write single words, one by one.")
+        twice = next((word for word, hashes in placed.items() if any(hashes[0] in items for items in known)), None)
+        if twice is not None:
+            raise ConfigError(f"{twice!r} is in two clusters", hint="Give each word one cluster.")
         known.append({hashes[0] for hashes in placed.values()})
     a, b = (frozenset(side.placed.hashes.tolist()) for side in (one, other))
     value = likeness.cluster_jaccard(a, b, known)

@@ -44,4 +44,9 @@ def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
 def _is_file(text: str) -> bool:
     if text == "-" or ("://" in text and " " not in text):
         return True
-    return len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME and "\0" not in text and Path(text).exists()
+    return (
+        text != ""
+        and len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME
+        and "\0" not in text
+        and Path(text).exists()
+    )

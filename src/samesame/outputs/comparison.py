@@ -71,7 +71,7 @@ def verdict(found: Comparison) -> str:
     if found.similar:
         return f"Near-duplicates: {NAMES[found.measure]} {_cut(value)} >= {least}."
     if value >= found.threshold:
-        return "Not near-duplicates: a text without words resembles none, unless it is the same text."
+        return "Not near-duplicates: a text without words resembles only its copies, and an empty one resembles none."
     return f"Not near-duplicates: {NAMES[found.measure]} {_cut(value)} < {least}."
 
 

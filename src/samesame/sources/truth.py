@@ -7,6 +7,7 @@
    differently.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -72,6 +73,9 @@ def read_truth(path: str, ids: Sequence[str], *, least: float = 1.0) -> Truth:
             message = f"{path}, line {number}: {fields[0]!r} and {fields[1]!r} are judged twice, differently"
             raise ConfigError(message, hint="Leave one of the lines out.")
     known = sorted(pair for pair, verdict in judged.items() if verdict is not None)
+    if judged and not known:
+        message = f"{path}: none of its {len(judged):,} pairs is judged true or false"
+        raise ConfigError(message, hint="Write numbers, or yes and no, as the third column.")
     places = np.array(known, np.int64).reshape(-1, 2)
     is_true = np.array([bool(judged[pair]) for pair in known], np.bool_)
     labelled = any(len(fields) > 2 for _, fields in lines)
@@ -83,9 +87,10 @@ def _verdict(label: str, least: float) -> bool | None:
     if word in _YES | _NO:
         return word in _YES
     try:
-        return float(word) >= least
+        number = float(word)
     except ValueError:
         return None
+    return None if math.isnan(number) else number >= least
 
 
 def _rows(path: str, lines: list[tuple[int, list[str]]], ids: Sequence[str]) -> dict[str, int]:

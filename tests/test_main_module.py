@@ -1,0 +1,10 @@
+"""The package runs as a module, too."""
+
+import subprocess
+import sys
+
+
+def test_the_package_is_a_command() -> None:
+    """As `samesame` is."""
+    done = subprocess.run([sys.executable, "-m", "samesame", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("samesame ")
