@@ -145,8 +145,12 @@ def test_a_source_without_permission(tmp_path, monkeypatch):
     """The place is named (the system's refusal is feigned: tests may run as root)."""
     (tmp_path / "closed").mkdir()
 
-    def refuse(path):
-        raise PermissionError(13, "Permission denied", path)
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
     done = run("dedup", tmp_path / "closed", "-o", tmp_path / "clean")
