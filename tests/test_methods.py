@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from samesame import methods
 from samesame.errors import ConfigError
-from samesame.methods import Containment, Digest, Jaccard, MinHash, ModP, SimHash, by_name
+from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash, by_name
 
 EVERY = [Jaccard, Containment, MinHash, ModP, Digest, SimHash]
 SHINGLED = [Jaccard, Containment, MinHash, ModP]
@@ -68,6 +68,8 @@ def test_a_threshold_that_cannot_be_is_an_error_that_names_it(method, threshold,
         (MinHash, {"bands": 1, "rows": 0}, "rows=0: "),
         (MinHash, {"bands": 5}, "bands=5 and rows=None must be given together"),
         (MinHash, {"rows": 5}, "bands=None and rows=5 must be given together"),
+        (MinHash, {"bands": 5, "rows": 5, "recall": 0.99}, "recall=0.99 does nothing with bands=5 and rows=5"),
+        (Hyperplane, {"bands": 5, "rows": 5, "recall": 0.9}, "recall=0.9 does nothing with bands=5 and rows=5"),
         (MinHash, {"bands": 1, "rows": 129}, "rows=129 is above num_perm=128"),
         (MinHash, {"bands": 33, "rows": 4}, "bands=33 of rows=4 need 132 values, num_perm=128"),
         (MinHash, {"choice": "random", "bands": 1, "rows": 129}, "rows=129 is above num_perm=128"),
@@ -151,8 +153,8 @@ def recipes(draw):
             return Containment(**text, **cut, **sets, threshold=draw(st.fractions("0.51", 1)), jaccard_floor=floor)
         case "minhash":
             shape = draw(st.sampled_from([{}, {"bands": 9, "rows": 13}, {"choice": "random", "bands": 99, "rows": 5}]))
-            recall = draw(st.floats(0.001, 0.999))
-            return MinHash(**text, **cut, **sets, **shape, threshold=draw(THRESHOLDS), recall=recall)
+            recall = {} if shape else {"recall": draw(st.floats(0.001, 0.999))}
+            return MinHash(**text, **cut, **sets, **shape, **recall, threshold=draw(THRESHOLDS))
         case "modp":
             return ModP(**text, **cut, **sets, threshold=draw(THRESHOLDS), modulus=draw(st.integers(1, 99)))
         case "digest":
@@ -261,3 +263,24 @@ def test_the_unicode_version_is_that_of_the_tables():
     from samesame.kernels import unicode
 
     assert unicode.VERSION == methods.UNICODE_VERSION == Jaccard().record()["unicode"]
+
+
+def test_stop_words_are_codes_as_a_list_or_as_people_write_them():
+    """One text, a list or a tuple: one recipe."""
+    for codes in ("en,de", "en, de", ["en", "de"], ("en", "de")):
+        assert ("en", "de") == Jaccard(stop_words=codes).stop_words
+    assert () == Jaccard(stop_words="").stop_words
+
+
+def test_a_setting_that_was_made_does_nothing_to_ready_items_even_if_it_is_the_default():
+    """What was said is not ignored."""
+    assert ["shingle_size"] == Jaccard(shingle_size=5).for_texts
+    assert [] == Jaccard(threshold=0.7).for_texts == Jaccard(threshold=0.7).raised(0.9).for_texts
+    assert ["shingle_size"] == Jaccard(shingle_size=5).raised(0.9).for_texts
+
+
+def test_given_bands_leave_no_recall_in_the_record():
+    """It would say what nothing goes by; the recipe raised has the same bands."""
+    assert (None, 0.99) == (MinHash(bands=5, rows=5).record()["recall"], MinHash().record()["recall"])
+    raised = MinHash(bands=5, rows=5).raised(0.9)
+    assert (5, 5) == (raised.bands, raised.rows)

@@ -38,6 +38,7 @@ Rows = npt.NDArray[np.int64]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
 _NUM_LARGEST = 5
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,6 @@ class Run:
     def num_ignored(self) -> int:
         """How many files of folders and patterns are of no known format."""
         return self.reading.num_ignored
-
-    @property
-    def unreadable(self) -> dict[str, list[int]]:
-        """The positions of the records that could not be read, by the names of their parts."""
-        found: dict[str, list[int]] = {}
-        for skipped in self.reading.skipped:
-            if skipped.position is not None:
-                found.setdefault(skipped.source, []).append(skipped.position)
-        return found
 
     def texts(self, rows: Rows) -> list[str]:
         """The texts of some rows, read again."""
@@ -111,12 +103,12 @@ class Run:
         return Stats(
             documents=about.sizes.size + self.reading.num_unread,
             unread=self.reading.num_unread,
-            against=self.reading.num_against,
+            against=self.reading.num_against + self.reading.num_unread_against,
             text_bytes=int(about.text_bytes.sum()),
             skipped=len(self.reading.skipped),
             ignored=self.num_ignored,
             empty=int((about.sizes == 0).sum()),
-            bare=about.num_bare - self.state.dropped.documents if self.measure != "digest" else 0,
+            bare=about.num_bare - self.state.dropped.documents,
             dropped_shingles=self.state.dropped.shingles,
             dropped_occurrences=self.state.dropped.occurrences,
             emptied=self.state.dropped.documents,
@@ -127,7 +119,7 @@ class Run:
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
             least=float(self.state.method.least),
-            notes=(*self.state.step.notes, *self.notes),
+            notes=(*self.state.step.notes, *self.state.notes, *self.notes),
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
@@ -145,6 +137,11 @@ class Result:
     method: Method
     _decided: Decided
     audit: Audit | None = None
+    notes: tuple[str, ...] = ()  # beside those of the run
+
+    def __repr__(self) -> str:
+        stats = self.stats
+        return f"Result({stats.documents:,} documents, {stats.kept:,} kept, {stats.removed:,} removed)"
 
     @cached_property
     def stats(self) -> Stats:
@@ -167,6 +164,7 @@ class Result:
             component=decided.component,
             audit=None if self.audit is None else self.audit.record(),
             least=float(self.method.least),
+            notes=(*known.notes, *self.notes),
             recipe={**known.recipe, **self.method.record()},
         )
 
@@ -228,7 +226,8 @@ class Result:
         settings = {name: self.run.settings[name] for name in ("within", "clusters")}
         rule = pipeline.deciding(self.run.state, higher.least, **settings)
         decided = pipeline.decide(self.run.state, rule, Clock(), within=settings["within"])
-        return Result(self.run, higher, decided)
+        unaudited = f"recall was not measured at threshold {float(higher.least):g}: that takes a run of its own"
+        return Result(self.run, higher, decided, notes=(unaudited,) if self.audit or self.notes else ())
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)
         self,
@@ -267,8 +266,8 @@ class Result:
         """
         run, reading = self.run, self.run.reading
         place = folder.require_place(directory, run.sources, overwrite=overwrite)
-        unreadable = run.unreadable if drop_unreadable else {}
-        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable)
+        unreadable = reading.unreadable if drop_unreadable else {}
+        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable, reading.unread)
         parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
         with folder.appearing(place) as home:
             with run.clock("writing"):
@@ -333,9 +332,8 @@ class Result:
         for number, part in enumerate(reading.parts, start=len(reading.against)):
             here = source == number
             removed, kept = position[here & gone], position[here & ~gone]
-            if isinstance(part, TextFolder) and reading.num_unread:  # files that equal no other have no row
-                kept = np.setdiff1d(np.arange(len(part.paths)), removed)
-            unreadable = np.array(self.run.unreadable.get(part.name, []), np.int64)
+            kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
+            unreadable = np.array(reading.unreadable.get(number, []), np.int64)
             wanted, others = (kept, removed) if stay else (removed, kept)
             found.append(take(part, wanted, np.union1d(others, unreadable), reading.columns))
         return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
@@ -349,6 +347,11 @@ class Pairs:
     method: Method
     _found: Listed
     audit: Audit | None = None
+
+    def __repr__(self) -> str:
+        size = self._found.a.size
+        pairs = f"{size:,} pair{'' if size == 1 else 's'}"
+        return f"Pairs({pairs}, method={self.method.name}, threshold={float(self.method.least):g})"
 
     @cached_property
     def table(self) -> pa.Table:

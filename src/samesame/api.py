@@ -7,8 +7,9 @@
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,24 @@ import numpy as np
 from samesame import audits, costs, pipeline
 from samesame._version import __version__
 from samesame.answers import Pairs, Result, Run
+from samesame.arguments import require_number, require_path, require_text, require_yes_or_no
 from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
-from samesame.errors import ConfigError
-from samesame.methods import Jaccard, Method, Shingling, by_name
+from samesame.errors import ConfigError, SourceError
+from samesame.methods import METHODS, Jaccard, Method, Recipe, Shingling, by_name
 from samesame.results import Audit, Clock, Progress
 from samesame.sources import Columns, Part, open_parts
+from samesame.sources.files import File
+from samesame.sources.memory import Memory
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
 
 __all__ = ["Pairs", "Result", "dedup", "pairs"]
+
+_COLUMNS = {"items": "features", "vectors": "vector"}  # what callers call them
 
 
 def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one go by keyword)
@@ -88,7 +94,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         >>> found.stats.removed
         1
     """
-    how = _How(strict, threads, batch_rows, progress, memory, workdir)
+    how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     policy = Keep.parse(keep)
     method = _recipe(method)
     within = _within(method, against, within)
@@ -101,7 +107,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
     run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
     decided = pipeline.decide(run.state, rule, run.clock, within=within)
-    audited = _audited(run, recipe, decided, wanted=audit, within=within)
+    audited = _audited(run, recipe, decided, wanted=how.audit, within=within)
     return Result(run.without_features(), recipe, decided, audited)
 
 
@@ -152,6 +158,7 @@ def pairs(  # noqa: PLR0913  (as above)
         >>> pairs(["a rose is a rose", "a rose is a rose", "a daisy"]).table.num_rows
         1
     """
+    require_number("max_pairs", max_pairs, 0)
     if identical not in ("all", "star"):
         raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
     if identical == "star" and against is not None:
@@ -159,17 +166,17 @@ def pairs(  # noqa: PLR0913  (as above)
     method = _recipe(method)
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
-    how = _How(strict, threads, batch_rows, progress, memory, workdir)
+    how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
-    groups = Groups(run.state.best, identical == "star", run.state.step.mirror)
+    across = None if against is None else run.state.num_against
+    groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)
     rule = pipeline.joining(run.state, recipe.least, groups)
     run = costs.foretold(run, lambda meeting, each: sum(part.num_verified for part in rule.join(meeting, each, 1)))
     with run.clock("joining"):
-        parts = list(pipeline.join(run.state, recipe.least, groups, max_pairs))
-        found = _sorted(parts, run.state.num_against if against is not None else None)
-    audited = _audited(run, recipe, None, wanted=audit, within=True)
+        found = _sorted(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
+    audited = _audited(run, recipe, None, wanted=how.audit, within=True)
     return Pairs(run.without_features(), recipe, found, audited)
 
 
@@ -178,11 +185,20 @@ class _How:
     """What changes nothing in the answer."""
 
     strict: bool
+    audit: bool | None
     threads: int | None
     batch_rows: int | None
     progress: Progress | None
     memory: int | str | None
     workdir: str | os.PathLike[str] | None
+
+    def __post_init__(self) -> None:
+        require_yes_or_no("strict", self.strict)
+        require_yes_or_no("audit", self.audit, default=True)
+        for name in ("threads", "batch_rows"):
+            if getattr(self, name) is not None:
+                require_number(name, getattr(self, name), 1)
+        require_path("workdir", self.workdir)
 
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
@@ -190,9 +206,14 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     settings: dict[str, Any], *, listing: bool = False,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
+    for name, column in asdict(columns).items():
+        require_text(f"{_COLUMNS.get(name, name)}_column", column)
     _check(recipe, columns)
+    if sides[0] is None:
+        raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
     clock = Clock(how.progress)
     parts = [open_parts(_several(side), columns=columns) for side in sides]
+    parts[1][:] = _named_apart(parts[1])
     reading = Reading(
         parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
     )
@@ -207,12 +228,16 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     return recipe, Run(reading, state, clock, settings, _paths(*sides))
 
 
-def _sorted(parts: list[Listed], num_against: int | None) -> Listed:
-    """All parts as one, by (a, b); with two sides, only the pairs across."""
+def _named_apart(parts: list[Part]) -> list[Part]:
+    """Tables of the against side under another name than those of the other."""
+    names = ("against" if number == 1 else f"against-{number}" for number in count(1))
+    return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
+
+
+def _sorted(parts: list[Listed]) -> Listed:
+    """All parts as one, by (a, b)."""
     a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
     order = np.lexsort((b, a))
-    if num_against is not None:
-        order = order[(a[order] < num_against) & (b[order] >= num_against)]
     return Listed(a[order], b[order], similarity[order], columns[:, order])
 
 
@@ -223,11 +248,18 @@ def _paths(*sides: Any) -> list[str]:
 def _recipe(method: Method | str | None) -> Method:
     if method is None:
         return Jaccard()
+    if not isinstance(method, str | Recipe):
+        raise ConfigError(
+            f"method={method!r} is no recipe", hint='Give one, as in Jaccard(), or a name, as in "jaccard".'
+        )
     return by_name(method) if isinstance(method, str) else method
 
 
 def _within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
     """Whether documents of one side are compared with each other."""
+    require_yes_or_no("within", within, default=True)
+    if within is False and against is None:
+        raise ConfigError("within=False without against: nothing would be compared", hint="Give against, too.")
     if not recipe.across_only:
         return within is not False
     if against is None:
@@ -272,7 +304,8 @@ def _check(recipe: Method, columns: Columns) -> None:
         )
     if not isinstance(recipe, Shingling):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        raise ConfigError(message, hint="Choose jaccard, containment, minhash or simhash.")
+        *others, last = (name for name, each in METHODS.items() if issubclass(each, Shingling))
+        raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
     given = recipe.for_texts
     if given:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
@@ -293,12 +326,22 @@ def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, ho
     return {
         "version": __version__,
         **recipe.record(),
+        "named": _named(recipe),
         "keep": f"{keep.policy}:{keep.column}",
         "columns": repr(columns),
         "batch_rows": how.batch_rows,
         "against": len(reading.against),
         "inputs": [[part.name, *_stamp(part)] for part in reading.all_parts],
     }
+
+
+def _named(recipe: Method) -> str | None:
+    """The digest of the file that a recipe names."""
+    path = getattr(recipe, "frequencies", None)
+    if path is None:
+        return None
+    with File(path).open() as file:
+        return hashlib.blake2b(file.read(), digest_size=8).hexdigest()
 
 
 def _stamp(part: Part) -> list[Any]:
@@ -325,8 +368,6 @@ def _several(source: Any) -> list[Any]:
 
 
 def _engine(how: _How, identity: dict[str, Any], growth: float) -> Local:
-    if how.threads is not None and how.threads < 1:
-        raise ConfigError(f"threads={how.threads} is not at least 1", hint="Leave it out to use all processors.")
     memory = None if how.memory is None else num_bytes(how.memory)
     engine = Local(how.threads or 0, memory, None if how.workdir is None else Path(how.workdir), growth=growth)
     if engine.workdir is not None:

@@ -9,6 +9,7 @@ from samesame.errors import ConfigError
 from samesame.recipes import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe, Threshold, in_unit_interval
 
 __all__ = [
+    "METHODS",
     "UNICODE_VERSION",
     "Containment",
     "Digest",
@@ -112,10 +113,20 @@ class MinHash(Shingled):
         """Bands may have no bucket in common."""
         return True
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_recall_is_none_given(cls, settings: Any) -> Any:
+        return _without_none(settings, "recall")
+
+    def record(self) -> dict[str, Any]:
+        """Given bands go by no recall: then it is null."""
+        return super().record() | ({} if self.bands is None else {"recall": None})
+
     @model_validator(mode="after")
     def _bands_fit(self) -> "MinHash":
         if (self.bands is None) != (self.rows is None):
             raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
+        _refuse_recall(self)
         if self.bands is None or self.rows is None:
             return self
         if self.rows > self.num_perm:
@@ -257,7 +268,7 @@ class SimHash(Shingling):
         if self.confirm is not None:
             return super().raised(threshold)
         k = (1 - in_unit_interval(threshold)) * self.bits
-        return type(self)(**{**self.model_dump(), "k": k.numerator // k.denominator})
+        return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
 
     @model_validator(mode="after")
     def _settings_fit(self) -> "SimHash":
@@ -332,21 +343,44 @@ class Hyperplane(Recipe):
         """Whether documents are vectors of numbers, not texts."""
         return True
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_recall_is_none_given(cls, settings: Any) -> Any:
+        return _without_none(settings, "recall")
+
+    def record(self) -> dict[str, Any]:
+        """Given bands go by no recall: then it is null."""
+        return super().record() | ({} if self.bands is None else {"recall": None})
+
     @model_validator(mode="after")
     def _bands_fit(self) -> "Hyperplane":
         if self.bits % 64:
             raise ValueError(f"bits={self.bits} is not a multiple of 64")
         if (self.bands is None) != (self.rows is None):
             raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
+        _refuse_recall(self)
         if self.bands is not None and self.rows is not None and self.bands * self.rows > self.bits:
             needed = self.bands * self.rows
             raise ValueError(f"bands={self.bands} of rows={self.rows} need {needed} bits, bits={self.bits}")
         return self
 
 
+def _without_none(settings: Any, name: str) -> Any:
+    """What was given, less a setting that is None."""
+    if not isinstance(settings, dict):
+        return settings
+    return {key: value for key, value in settings.items() if key != name or value is not None}
+
+
+def _refuse_recall(recipe: MinHash | Hyperplane) -> None:
+    """What bands are chosen by does nothing where they are given."""
+    if recipe.bands is not None and "recall" in recipe.model_fields_set:
+        raise ValueError(f"recall={recipe.recall} does nothing with bands={recipe.bands} and rows={recipe.rows}")
+
+
 Method = Jaccard | Containment | MinHash | ModP | Digest | SimHash | Hyperplane
 
-_METHODS: dict[str, type[Method]] = {
+METHODS: dict[str, type[Method]] = {
     "containment": Containment,
     "digest": Digest,
     "hyperplane": Hyperplane,
@@ -359,8 +393,8 @@ _METHODS: dict[str, type[Method]] = {
 
 def by_name(name: str, **settings: Any) -> Method:
     """The recipe called `name`; settings that it does not have are an error."""
-    if name not in _METHODS:
+    if name not in METHODS:
         raise ConfigError(
-            f"method={name!r} is not one of {', '.join(sorted(_METHODS))}", hint="Choose a method by its name."
+            f"method={name!r} is not one of {', '.join(sorted(METHODS))}", hint="Choose a method by its name."
         )
-    return _METHODS[name](**settings)
+    return METHODS[name](**settings)

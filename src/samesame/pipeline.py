@@ -23,13 +23,14 @@ from samesame.kernels.buckets import Meeting
 from samesame.methods import (
     Method,
     Shingled,
+    SimHash,
 )
 from samesame.results import Clock
 from samesame.sources.reading import Reading
 from samesame.sources.sizes import text_bytes
 from samesame.stages.clusters.components import Connected
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
-from samesame.stages.clusters.policies import Keep, ranks
+from samesame.stages.clusters.policies import Keep, ranks, readable
 from samesame.stages.features.about import About, CountRows, Describe
 from samesame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
 from samesame.stages.features.frequencies import FrequencyTable
@@ -71,6 +72,7 @@ class State:
     num_keys: int = 0
     distinct: Any = None  # the features of the documents that represent all others
     meeting: Meeting | None = None
+    notes: tuple[str, ...] = ()  # what one must know of the priority
 
     @cached_property
     def measured_sizes(self) -> Rows:
@@ -106,10 +108,11 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     with clock("identical"):
         sizes = about.sizes if step.larger_first else None
         side = 0 if listing and step.larger_first else reading.num_against  # either may contain the other
-        priority = ranks(keep, about.text_bytes, reading.order, side, sizes)
+        values, notes = readable(keep, reading.order)
+        priority = ranks(keep, about.text_bytes, values, side, sizes)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
-    state = State(method, engine, about, best, step, frequencies, dropped, reading.num_against)
+    state = State(method, engine, about, best, step, frequencies, dropped, reading.num_against, notes=notes)
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
@@ -184,21 +187,33 @@ def joining(state: State, threshold: Fraction, groups: Groups) -> Any:
 def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
     """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
     rule = joining(state, threshold, groups)
-    total = groups.num_within()
-    if state.meeting:
+    total, fewer = groups.num_within(), _fewer(state.method, groups)
+    if state.meeting and state.meeting.entries.rows.size:
+        check_number(total, most, known="at least", fewer=fewer)
         sampled, times = state.engine.sample(state.meeting, rule)
-        check_number(total + times * sum(groups.num_between(part.a, part.b) for part in sampled), most)
+        predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
+        check_number(predicted, most, known="about", fewer=fewer)
         waiting: list[Found] = []
         for found in state.engine.join(state.meeting, rule):
             total += groups.num_between(found.a, found.b)
-            check_number(total, most)
+            check_number(total, most, known="at least", fewer=fewer)
             waiting.append(found)
             if sum(part.a.size for part in waiting) >= _MANY_PAIRS:
                 yield _listed(state, groups, waiting)
                 waiting = []
         yield _listed(state, groups, waiting)
-    check_number(total, most)
+    check_number(total, most, fewer=fewer)
     yield groups.within()
+
+
+def _fewer(method: Method, groups: Groups) -> list[str]:
+    """What would make pairs fewer, of what this run can do."""
+    unconfirmed = isinstance(method, SimHash) and method.confirm is None
+    threshold = (
+        ["lower k" if unconfirmed else "raise the threshold"] if "threshold" in type(method).model_fields else []
+    )
+    can_star = not groups.star and groups.num_against is None
+    return [*threshold, *(["write groups of identical documents as a star"] if can_star else [])]
 
 
 def _listed(state: State, groups: Groups, parts: list[Found]) -> Listed:

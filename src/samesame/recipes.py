@@ -38,6 +38,11 @@ def _written(value: Fraction) -> float | str:
     return number if Fraction(str(number)) == value else str(value)
 
 
+def _codes(value: Any) -> Any:
+    """Several codes as people write them: `en,de`."""
+    return tuple(filter(None, (code.strip() for code in value.split(",")))) if isinstance(value, str) else value
+
+
 Threshold = Annotated[
     Fraction,
     BeforeValidator(in_unit_interval),
@@ -85,7 +90,12 @@ class Recipe(BaseModel):
         """The same recipe with another threshold."""
         if "threshold" not in type(self).model_fields:
             raise ConfigError(f"method={self.name} has no threshold", hint="Run again with another method.")
-        return type(self)(**{**self.model_dump(), "threshold": threshold})
+        return type(self)(**{**self.settings, "threshold": threshold})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was given, not left to its default: two recipes made from it are the same."""
+        return self.model_dump(exclude_unset=True)
 
     @property
     def may_miss(self) -> bool:
@@ -125,7 +135,7 @@ class TextRecipe(Recipe):
 
     keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
     keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
-    stop_words: tuple[str, ...] = Field(
+    stop_words: Annotated[tuple[str, ...], BeforeValidator(_codes)] = Field(
         default=(), description="Language codes (ISO 639-1) whose stop words are dropped."
     )
     nfkc: bool = Field(
@@ -156,8 +166,7 @@ class Shingling(TextRecipe):
     @property
     def for_texts(self) -> list[str]:
         """The settings that were made and do nothing to ready items."""
-        fields = type(self).model_fields
-        return [name for name in self.TEXT_ONLY if getattr(self, name) != fields[name].default]
+        return [name for name in self.TEXT_ONLY if name in self.model_fields_set]
 
     @property
     def features(self) -> dict[str, Any]:

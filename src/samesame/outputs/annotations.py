@@ -2,6 +2,7 @@
 
 1. A document without a near-duplicate has a null cluster; a kept one a null witness.
 2. A record that could not be read has three nulls, and goes only when it is asked for.
+3. Parts are told apart by their numbers: both sides may have one of the same name.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,8 @@ __all__ = ["Verdict"]
 
 Rows = npt.NDArray[np.int64]
 
+_NONE = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -26,11 +29,12 @@ class Verdict:
     names: Names
     rows: Rows  # removed ones
     witnesses: Rows  # of each
-    unreadable: Mapping[str, Iterable[int]] = field(default_factory=dict)  # positions that go too, by the part's name
+    unreadable: Mapping[int, Iterable[int]] = field(default_factory=dict)  # positions that go too, by part
+    unread: Mapping[int, Rows] = field(default_factory=dict)  # positions of documents that equal no other, by part
 
-    def positions(self, part: int, name: str, *, removed: bool = True) -> Rows:
+    def positions(self, part: int, *, removed: bool = True) -> Rows:
         """The positions that go from a part, ascending; without `removed` only the unreadable."""
-        gone = np.array(sorted(self.unreadable.get(name, ())), np.int64)
+        gone = np.array(sorted(self.unreadable.get(part, ())), np.int64)
         if not removed:
             return np.unique(gone)
         source, position = self._origins
@@ -41,10 +45,13 @@ class Verdict:
         source, position = self._origins
         rows = np.flatnonzero(source == part)
         at = position[rows]
-        size = int(at[-1]) + 1 if at.size else 0
+        alone = self.unread.get(part, _NONE)
+        size = int(max(at.max(initial=-1), alone.max(initial=-1))) + 1
         witness, counts = self._by_row
         cluster = np.where(counts > 0, np.arange(source.size), witness)
-        return _spread(cluster[rows], at, size), self._witness_ids(rows, at, size), _spread(counts[rows], at, size)
+        known = np.concatenate([counts[rows], np.zeros_like(alone)])
+        duplicates = _spread(known, np.concatenate([at, alone]), size)
+        return _spread(cluster[rows], at, size), self._witness_ids(rows, at, size), duplicates
 
     def _witness_ids(self, rows: Rows, at: Rows, size: int) -> pa.Array:
         witness = self._by_row[0][rows]

@@ -64,7 +64,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     calls = []
     for number, part in enumerate(parts, start=first):
         added = None if annotate is None else annotate(*verdict.columns(number))
-        gone = verdict.positions(number, part.name, removed=annotate is None)
+        gone = verdict.positions(number, removed=annotate is None)
         calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))
     if len(calls) == 1:
         calls[0]()

@@ -7,6 +7,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from samesame import schemas
 from samesame.errors import ColumnError, SourceError
 from samesame.results import Progress, Silent
-from samesame.sources.base import Columns, Part, Skipped
+from samesame.sources.base import Columns, Part, Skip, Skipped
 from samesame.sources.folder import TextFolder, alike
 from samesame.sources.ordering import one_order
 
@@ -36,8 +37,9 @@ class Reading:
     raw_bytes: bool = False  # only equal bytes matter: files that equal no other need not be read
     num_against: int = 0
     num_documents: int = 0
-    num_unread: int = 0  # documents that have no row: they equal no other
+    unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
+    unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
@@ -47,20 +49,21 @@ class Reading:
         needed = self._needed()
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
-            batches = self._read(part, may_lack_order=number < len(self.against))
+            skip = partial(self._skip, number)
+            batches = self._read(number, part, skip)
             if isinstance(part, TextFolder) and only is not None:
-                batches = part.read(self.columns, self._skip, only)
-                self.num_unread += len(part.paths) - only.size
+                batches = part.read(self.columns, skip, only)
+                self.unread[number] = np.setdiff1d(np.arange(len(part.paths)), only)
             for batch in batches:
                 for piece in self._pieces(batch):
                     yield self._number(number, piece)
             if number + 1 == len(self.against):
                 self.num_against = self.num_documents
 
-    def _read(self, part: Part, *, may_lack_order: bool) -> Iterator[pa.RecordBatch]:
+    def _read(self, number: int, part: Part, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The records of a part; documents of the against side all stay, so they may do without --keep's column."""
-        num_skipped, batches = len(self.skipped), part.read(self.columns, self._skip)
-        if not may_lack_order or self.columns.order is None:
+        num_skipped, batches = len(self.skipped), part.read(self.columns, skip)
+        if number >= len(self.against) or self.columns.order is None:
             return batches
         try:
             return itertools.chain([next(batches)], batches)
@@ -68,12 +71,23 @@ class Reading:
             return iter(())
         except ColumnError:
             del self.skipped[num_skipped:]
-            return part.read(replace(self.columns, order=None), self._skip)
+            self.unreadable.pop(number, None)
+            return part.read(replace(self.columns, order=None), skip)
 
     @property
     def all_parts(self) -> list[Part]:
         """The against side, then the other: `source` in ORIGINS counts in this list."""
         return [*self.against, *self.parts]
+
+    @property
+    def num_unread(self) -> int:
+        """Documents that have no row: they equal no other."""
+        return sum(positions.size for positions in self.unread.values())
+
+    @property
+    def num_unread_against(self) -> int:
+        """Of these, those of the against side."""
+        return sum(positions.size for part, positions in self.unread.items() if part < len(self.against))
 
     @property
     def size_bytes(self) -> int | None:
@@ -106,13 +120,15 @@ class Reading:
             return {}
         return dict(enumerate(alike(folders)))
 
-    def _skip(self, skipped: Skipped) -> None:
+    def _skip(self, number: int, skipped: Skipped) -> None:
         if self.strict:
             line = "" if skipped.line is None else f", line {skipped.line}"
             record = "" if line or skipped.position is None else f", record {skipped.position}"
             place = f"{skipped.source}{line}{record}"
             raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
         self.skipped.append(skipped)
+        if skipped.position is not None:
+            self.unreadable.setdefault(number, []).append(skipped.position)
 
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         step = self.batch_rows or max(1, len(batch))

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from samesame.errors import SourceError
 from samesame.sources.base import Columns, Part
 from samesame.sources.delimited import Delimited
 from samesame.sources.feather import Feather
@@ -38,6 +39,7 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
         others: The positions of all other records, ascending.
         columns: What the run reads: a folder of texts has no more.
     """
+    _require_unchanged(part, positions)
     match part:
         case Memory():
             return part.table.take(pa.array(positions))
@@ -54,6 +56,18 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
             return pa.table({})
         case _:
             raise TypeError(f"no way to take records from a {type(part).__name__}")
+
+
+def _require_unchanged(part: Part, positions: Rows) -> None:
+    """Refuse to read by positions that were counted in other contents."""
+    if isinstance(part, FilePart):
+        part.require_unchanged()
+    if isinstance(part, TextFolder) and part.stamps:
+        for position in positions.tolist():
+            file = part.file(position)
+            if file.stamp() != part.stamps[position]:
+                hint = "Run again when nothing writes to it any more."
+                raise SourceError(f"{file.url} changed while it was being read", hint=hint)
 
 
 def _whole(part: FilePart, file: File) -> pa.Table:
@@ -103,6 +117,7 @@ def texts(part: Part, positions: Rows, columns: Columns) -> dict[int, str]:
     """The texts (or the items or numbers, joined) at these positions; reads no further than the last of them."""
     found: dict[int, str] = {}
     wanted = np.unique(positions)
+    _require_unchanged(part, wanted)
     for batch in part.read(columns, lambda _: None):
         chosen = batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), wanted)))
         values = chosen.column("vector" if columns.vectors else "items" if columns.items else "text").to_pylist()

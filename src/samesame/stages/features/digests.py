@@ -75,7 +75,7 @@ class TextDigests:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        contents = self._contents(texts)
+        contents, num_tokens = self._contents(texts)
         if self.algorithm in _WEAK:
             sums = np.array([self._checksum(content) for content in contents], np.int64)
             words, offsets = _padded(contents)
@@ -84,19 +84,20 @@ class TextDigests:
             words, offsets = _padded([_STRONG[self.algorithm](content) if content else b"" for content in contents])
             met = _first_words(words, offsets)
         raw = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")]
-        about = [pa.array(column) for column in (np.zeros(len(batch), np.int64), *met)]
+        about = [pa.array(column) for column in (num_tokens, *met)]
         return pa.RecordBatch.from_arrays([*raw, *about, arrow.items(words, offsets)], schema=schemas.FEATURES)
 
     def _checksum(self, content: bytes) -> int:
         return zlib.crc32(content) if self.algorithm == "crc32" else _bytesum(content)
 
-    def _contents(self, texts: arrow.Strings) -> list[bytes]:
-        """What is digested of each text."""
+    def _contents(self, texts: arrow.Strings) -> tuple[list[bytes], arrow.Int64s]:
+        """What is digested of each text, and the number of its tokens; raw, it counts as one."""
         raw = _cut(texts.data, texts.offsets)
         if not self.normalise:
-            return raw
+            return raw, np.ones(len(raw), np.int64)
         joined = _cut(*join_words(texts, self.flags, self._stops))
-        return [words or text for words, text in zip(joined, raw, strict=True)]
+        num_tokens = np.array([words.count(b" ") + bool(words) for words in joined], np.int64)
+        return [words or text for words, text in zip(joined, raw, strict=True)], num_tokens
 
 
 def _cut(data: arrow.Bytes, offsets: arrow.Int64s) -> list[bytes]:
