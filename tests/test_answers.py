@@ -85,3 +85,18 @@ def test_a_normalised_digest_counts_texts_without_a_word():
     texts = ["***", "!!!", "", None, "a rose"]
     assert 2 == ss.dedup(texts, method=ss.Digest(normalise=True)).stats.bare
     assert 0 == ss.dedup(texts, method="digest").stats.bare
+
+
+def test_bytes_go_in_and_come_out_of_each_step(tmp_path):
+    """Text, features of eight bytes, keys of 21, and the files that are there in the end."""
+    found = ss.dedup([ROSE, NEARLY, DAISY, "", DAISY + " is"], method=ss.Jaccard(shingle_size=1, threshold=0.5))
+    stats = found.write(tmp_path / "out")
+    steps = stats.bytes
+    assert {"documents": 5, "in": stats.text_bytes, "out": 8 * (3 + 3 + 3 + 3)} == steps["features"]
+    assert steps["features"]["out"] == steps["identical"]["in"]
+    assert 8 * stats.features == steps["identical"]["out"] == steps["keys"]["in"]
+    assert 21 * stats.keys == steps["keys"]["out"] == steps["meeting"]["in"]
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file() and path.name != "stats.json"]
+    assert {"documents": stats.kept, "out": sum(path.stat().st_size for path in files)} == steps["writing"]
+    assert steps == json.loads((tmp_path / "out" / "stats.json").read_text())["bytes"]
+    assert "in" not in ss.dedup([ROSE, DAISY], method="minhash").stats.bytes["keys"]

@@ -22,7 +22,7 @@ from samesame.methods import Method
 from samesame.outputs import folder, lists, tables
 from samesame.outputs.annotations import Verdict
 from samesame.outputs.examples import spread
-from samesame.outputs.writing import copy_parts
+from samesame.outputs.writing import copy_parts, num_bytes
 from samesame.results import Audit, Clock, Stats
 from samesame.sources import Annotations, TextFolder
 from samesame.sources.reading import Reading
@@ -121,6 +121,7 @@ class Run:
             least=float(self.state.method.least),
             notes=(*self.state.step.notes, *self.state.notes, *self.notes),
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
+            bytes=self.state.volumes,
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
             room=self.state.engine.room,
@@ -264,7 +265,7 @@ class Result:
             ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
             1
         """
-        run, reading = self.run, self.run.reading
+        run, reading, stats = self.run, self.run.reading, self.stats
         place = folder.require_place(directory, run.sources, overwrite=overwrite)
         unreadable = reading.unreadable if drop_unreadable else {}
         verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable, reading.unread)
@@ -277,7 +278,8 @@ class Result:
                 for name, table in self._tables(pairs=pairs).items():
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
-            stats = replace(self.stats, seconds=seconds)
+            written = {"documents": stats.documents if annotate else stats.kept, "out": num_bytes(home)}
+            stats = replace(stats, seconds=seconds, bytes={**stats.bytes, "writing": written})
             folder.write_json(stats.record(), home / "stats.json")
         return stats
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from samesame import arrow
+from samesame import arrow, schemas
 from samesame.engines.base import Engine
 from samesame.kernels.boilerplate import Slots
 from samesame.kernels.buckets import Meeting
@@ -43,6 +43,7 @@ __all__ = ["State", "beside", "decide", "deciding", "join", "joining", "prepare"
 
 Rows = npt.NDArray[np.int64]
 
+_KEY_BYTES = sum(field.type.bit_width for field in schemas.KEYS) // 8
 _MANY_PAIRS = 1 << 20  # are looked at together
 
 
@@ -73,6 +74,24 @@ class State:
     distinct: Any = None  # the features of the documents that represent all others
     meeting: Meeting | None = None
     notes: tuple[str, ...] = ()  # what one must know of the priority
+
+    @cached_property
+    def volumes(self) -> dict[str, dict[str, int]]:
+        """Of each step the documents, and the bytes that go in and come out, where they are known."""
+        leads = self.best == np.arange(self.best.size)
+        made, distinct = 8 * int(self.about.sizes.sum()), 8 * int(self.about.sizes[leads].sum())
+        size = int(leads.sum())
+        found = {
+            "features": {"documents": leads.size, "in": int(self.about.text_bytes.sum()), "out": made},
+            "identical": {"documents": leads.size, "in": made, "out": distinct},
+        }
+        if self.meeting is not None:
+            keys = _KEY_BYTES * self.num_keys
+            sketched = self.step.sketches is not None  # how many bytes these are is not counted
+            found["keys"] = {"documents": size, **({} if sketched else {"in": distinct}), "out": keys}
+            met = {"documents": self.meeting.entries.rows.size, "in": keys, "out": 8 * self.meeting.items.size}
+            found["meeting"] = met
+        return found
 
     @cached_property
     def measured_sizes(self) -> Rows:

@@ -122,6 +122,8 @@ class Stats:
         notes: what one must know to read the answer.
         audit: measured recall, residual duplicates and precision, where the run was audited.
         seconds: wall time of each step.
+        bytes: of each step the documents, and the bytes that go `in` and come `out`, where they are known: of text,
+            then of features, keys and what is written.
         thread_seconds: time that threads spent in each stage.
         bytes_read: on disk, where it is known.
         room: what was chosen by what the memory holds: where features are, and how the count table is made.
@@ -160,6 +162,7 @@ class Stats:
 
     audit: dict[str, Any] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    bytes: dict[str, dict[str, int]] = field(default_factory=dict)
     thread_seconds: dict[str, float] = field(default_factory=dict)
     bytes_read: int | None = None
     room: dict[str, Any] = field(default_factory=dict)

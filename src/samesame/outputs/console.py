@@ -247,7 +247,8 @@ class Report:
     def _counts(self, stats: Stats) -> None:
         seconds = sum(stats.seconds.values())
         speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
-        about = f"{_size(stats.text_bytes)} of {_what(stats)} in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        read = " read" if stats.unread else ""  # of what equals no other nothing is known but the size on disk
+        about = f"{_size(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s, {speed:,.1f} MB/s"
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:

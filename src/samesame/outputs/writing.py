@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from samesame.outputs.annotations import Verdict
 
-__all__ = ["Copyable", "copy_parts"]
+__all__ = ["Copyable", "copy_parts", "num_bytes"]
 
 _MOST_AT_ONCE = 4
 _PART_BYTES = 320 << 20  # that the copy of one part may take: several times a row group
@@ -37,6 +37,11 @@ class Copyable(Protocol):
         self, target: Path, removed: npt.NDArray[np.int64], annotations: Any = None, *, drop_unread: bool = False
     ) -> None:
         """Write it without some positions, or with annotations."""
+
+
+def num_bytes(home: Path) -> int:
+    """What the files of a folder take."""
+    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
 
 
 def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
