@@ -274,7 +274,15 @@ class Result:
             with run.clock("writing"):
                 annotations = Annotations if annotate else None
                 room = run.state.engine.free_bytes
-                copy_parts(parts, len(reading.against), verdict, home / "kept", annotate=annotations, memory=room)
+                copy_parts(
+                    parts,
+                    len(reading.against),
+                    verdict,
+                    home / "kept",
+                    annotate=annotations,
+                    memory=room,
+                    drop_unread=drop_unreadable,
+                )
                 for name, table in self._tables(pairs=pairs).items():
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}

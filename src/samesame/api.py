@@ -212,7 +212,11 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
     clock = Clock(how.progress)
-    parts = [open_parts(_several(side), columns=columns) for side in sides]
+    judged, other = sides
+    parts = [
+        open_parts(_several(judged), columns=columns),
+        open_parts(_several(other), columns=replace(columns, order=None)),
+    ]
     parts[1][:] = _named_apart(parts[1])
     reading = Reading(
         parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
