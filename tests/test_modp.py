@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import samesame as ss
-from samesame import arrow, pipeline, schemas
+from samesame import arrow, schemas, steps
 from samesame.stages.features.shingles import ItemSets
 from samesame.stages.keys.prefix import Counting
 from samesame.stages.sketches.modp import Fingerprints
@@ -118,7 +118,7 @@ def test_counting_in_passes_changes_nothing(method: ss.ModP, monkeypatch: pytest
     random = np.random.Generator(np.random.PCG64(3))
     lists = [[str(item) for item in random.permutation(60)[:size]] for size in (50, 52, 54, 55, 8, 30)]
     expected = ss.pairs(_table(lists), method=method, features_column="items").table
-    monkeypatch.setattr(pipeline, "plan_counting", lambda *_: Counting(16, nibbles=True, passes=4))
+    monkeypatch.setattr(steps, "plan_counting", lambda *_: Counting(16, nibbles=True, passes=4))
     assert expected.equals(ss.pairs(_table(lists), method=method, features_column="items").table)
     assert expected.num_rows
 

@@ -14,6 +14,7 @@ import pytest
 from pyarrow import csv
 
 import samesame as ss
+from samesame import steps
 from samesame.engines.checkpoints import Checkpoints
 from samesame.errors import WorkdirError
 
@@ -188,7 +189,7 @@ def test_a_run_that_failed_lets_go_of_its_folder(corpus, tmp_path, monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(ss.pipeline, "plan_counting", fail)
+        patch.setattr(steps, "plan_counting", fail)
         with pytest.raises(MemoryError) as told:
             found(corpus, tmp_path / "w")
     assert told.value is not None

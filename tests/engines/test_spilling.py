@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import samesame as ss
+from samesame import steps
 from samesame.engines import space
 
 from .made import documents
@@ -81,7 +82,7 @@ def test_what_spilled_is_gone_after_an_error(budget, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(space.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(ss.pipeline, "plan_counting", fail)
+    monkeypatch.setattr(steps, "plan_counting", fail)
     with pytest.raises(KeyboardInterrupt):
         ss.dedup(documents(400), memory=budget(TINY), batch_rows=50)
     gc.collect()
