@@ -135,8 +135,11 @@ def fill(place: Path, leave: int = 0) -> Path:
     """Take all room of a disk but a little."""
     ballast = place / "ballast"
     with ballast.open("wb") as file:
-        free = os.statvfs(place)
-        os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_frsize - leave))
+        for _ in range(1000):  # a process that is being stopped may still take some room meanwhile
+            free = os.statvfs(place)
+            with contextlib.suppress(OSError):
+                os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_frsize - leave))
+                break
     return ballast
 
 
@@ -148,9 +151,13 @@ def run_with_the_disk_filled(corpus: Path, home: Path, when: str) -> tuple[int, 
         while process.poll() is None and not any(home.glob(when)):
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)
-        fill(home)
-        process.send_signal(signal.SIGCONT)
-        said = process.communicate(timeout=240)[1]
+        try:
+            fill(home)
+            process.send_signal(signal.SIGCONT)
+            said = process.communicate(timeout=120)[1]
+        except BaseException:
+            process.kill()  # else leaving the block waits for a stopped process
+            raise
     return process.returncode, said
 
 
@@ -187,8 +194,10 @@ def test_a_second_process_in_the_same_work_directory_is_refused_at_once(corpus, 
         while first.poll() is None and not any(tmp_path.glob("work/features/*")):
             time.sleep(0.001)
         first.send_signal(signal.SIGSTOP)
-        second = run([*command(corpus, tmp_path)[:4], tmp_path / "other", *command(corpus, tmp_path)[5:]])
-        first.send_signal(signal.SIGKILL)
+        try:
+            second = run([*command(corpus, tmp_path)[:4], tmp_path / "other", *command(corpus, tmp_path)[5:]])
+        finally:
+            first.send_signal(signal.SIGKILL)
     assert 2 == second.returncode
     assert f"error: {tmp_path / 'work'} is in use by process {first.pid}" in second.stderr
     assert 0 == run(command(corpus, tmp_path)).returncode
