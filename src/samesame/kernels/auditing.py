@@ -9,7 +9,7 @@ import numpy as np
 from samesame.kernels._jit import jit
 from samesame.kernels.hyperplanes import angle_across
 from samesame.kernels.mixing import finish
-from samesame.kernels.sets import intersect_across
+from samesame.kernels.sets import first_at_least, intersect_across
 
 __all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter", "share_buckets"]
 
@@ -45,18 +45,6 @@ def mark_filter(items, shift, bits):
     for i in range(items.size):
         slot = items[i] >> shift
         bits[np.int64(slot >> _SIX)] |= _ONE << (slot & _MASK)
-
-
-@jit
-def _first(values, x):
-    low, high = 0, values.size
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @jit
@@ -101,7 +89,7 @@ def lookup_documents(
             slot = x >> shift
             if bits[np.int64(slot >> _SIX)] & (_ONE << (slot & _MASK)) == _ZERO:
                 continue
-            at = _first(probes, x)
+            at = first_at_least(probes, 0, probes.size, x)
             while at < probes.size and probes[at] == x:
                 owner = owners[at]
                 if hits[owner] == 0:
