@@ -73,5 +73,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/pip
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(bin)/pip
 	@$(bin)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'], sep='\n')" \
 	  > $(VENV)/dev-requirements.txt
-	$(bin)/pip install --quiet --disable-pip-version-check -c constraints.txt -r $(VENV)/dev-requirements.txt -e '.[remote,report]'
+	$(bin)/pip install --quiet --disable-pip-version-check -c constraints.txt -r $(VENV)/dev-requirements.txt -e '.[postgres,remote,report,scrapy,serve,spark,trafilatura,web]'
 	@touch $@ $(VENV)/.installed
