@@ -2,6 +2,7 @@
 
 1. Each tool runs as a whole process from raw text in a Parquet file to an answer, its own environment installed from
    PyPI (peers.txt), driven by an adapter of ours (adapters/) as its documentation shows, on all processors if it can.
+   samesame is driven in the same way; one row more writes the Parquet file of what stays, which no peer is asked for.
 2. The answer is which documents go. `recall` is the share of the pairs at or above the threshold of which one at least
    goes; `precision` the share of removed documents that have a kept one at or above the threshold. Both are taken
    against the exact answer (corpora.py).
@@ -40,7 +41,7 @@ SLOW_DOCUMENTS, LIMIT_MINUTES = 25_000, 20
 REPEATS, REPEATED_SECONDS = 3, 30  # what takes longer is run once
 WARM_BYTES = 6_000_000
 PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
-EXACT, SKETCHES = "samesame jaccard", "samesame minhash"
+EXACT, SKETCHES, WRITING = "samesame jaccard", "samesame minhash", "samesame jaccard, writing what stays"
 HEADER = (
     *("tool", "setting", "documents", "seconds", "documents/s", "MB/s", "peak MB", "removed", "recall", "precision"),
     "samesame is … times as fast",
@@ -61,7 +62,7 @@ class Tool:
     @property
     def is_ours(self) -> bool:
         """Whether it is samesame."""
-        return self.name in (EXACT, SKETCHES)
+        return self.name in (EXACT, SKETCHES, WRITING)
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def tools(threads: Sequence[int]) -> list[Tool]:
     wide = {"bands": 16, "rows": 6}  # `samesame plan --threshold 0.8`
     return [
         *ours,
+        Tool(WRITING, ours[-1].setting, ours[-1].options),
         Tool("rensa", "RMinHash, its own 8 × 16"),
         Tool("rensa", "RMinHash, 32 × 4", {"bands": 32, "rows": 4}),  # it takes divisors of 128 only
         Tool("gaoya", "its own bands"),
@@ -160,7 +162,16 @@ class Bench:
             shutil.rmtree(work, ignore_errors=True)
 
     def _ours(self, tool: Tool, file: Path, work: Path) -> tuple[processes.Run, list[int]]:
-        settings = ["--method", tool.name.split()[1], "--threshold", THRESHOLD, "--no-audit", "--quiet"]
+        if tool.name == WRITING:
+            return self._writing(tool, file, work)
+        common = {"file": str(file), "answer": str(work / "answer.json"), "threshold": THRESHOLD}
+        task = json.dumps({**common, "method": tool.name.split()[1], **tool.options})
+        command = [sys.executable, str(ADAPTERS / "itself.py"), task]
+        run = processes.run(command, corpora.kernels(self.folder), self.limit_seconds)
+        return run, json.loads((work / "answer.json").read_bytes())
+
+    def _writing(self, tool: Tool, file: Path, work: Path) -> tuple[processes.Run, list[int]]:
+        settings = ["--threshold", THRESHOLD, "--no-audit", "--quiet"]
         threads = ["--threads", str(tool.options["threads"])]
         command = [*corpora.samesame("dedup"), str(file), "-o", str(work / "out"), *settings, *threads]
         run = processes.run(command, corpora.kernels(self.folder), self.limit_seconds)
