@@ -7,7 +7,7 @@
 
 import hashlib
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -206,7 +206,8 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     settings: dict[str, Any], *, listing: bool = False,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
-    for name, column in asdict(columns).items():
+    for name in ("text", "id", "order", "items", "vectors"):
+        column = getattr(columns, name)
         require_text(f"{_COLUMNS.get(name, name)}_column", column)
     _check(recipe, columns)
     if sides[0] is None:

@@ -24,7 +24,8 @@ __all__ = [
 ]
 
 # What a source yields for its readable records; `order` (the --keep column, of any type) and, in the place of
-# `text`, `items` (with --features-column) or `vector` (with --vector-column) come only when asked for.
+# `text`, `items` (with --features-column) or `vector` (with --vector-column) come only when asked for. Behind them
+# stand, as strings by their own names, those columns of `Columns.beside` that a source has.
 RECORDS = pa.schema(
     [
         pa.field("position", pa.int64(), nullable=False),

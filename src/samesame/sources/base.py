@@ -31,6 +31,9 @@ class Columns:
     order: str | None = None  # the column of --keep newest:COLUMN and the like; comes as `order`
     items: str | None = None  # a list column of ready features; comes as `items`, and no `text`
     vectors: str | None = None  # a list column of numbers; comes as `vector`, and no `text`
+    beside: tuple[
+        str, ...
+    ] = ()  # what may be known beside the content, as strings: come by these names, where they are
 
 
 class Skipped(NamedTuple):

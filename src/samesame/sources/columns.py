@@ -3,10 +3,11 @@
 1. Text: the named column, else `text`, else `content`, else the only string column (the id's and the
    order's excluded), else a ColumnError that lists the columns.
 2. Ids of any scalar type become strings; items become strings, vectors float64; the order keeps its own type.
+   What stands beside becomes strings, too; a source need not have it, and what is no scalar there is null.
 3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +46,12 @@ class Chosen(NamedTuple):
     order: str | None
     items: str | None
     vectors: str | None = None
+    beside: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
         """The distinct columns to read."""
-        return list(dict.fromkeys(name for name in self if name is not None))
+        single = (self.text, self.id, self.order, self.items, self.vectors)
+        return list(dict.fromkeys(name for name in (*single, *self.beside) if name is not None))
 
 
 def choose(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> Chosen:
@@ -70,7 +73,8 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     identity = columns.id or ("id" if names.count("id") == 1 else None)
     textless = columns.items is not None or columns.vectors is not None
     text = None if textless else columns.text or _guess(columns, names, strings, source)
-    return Chosen(text, identity, columns.order, columns.items, columns.vectors)
+    beside = tuple(name for name in columns.beside if names.count(name) == 1)
+    return Chosen(text, identity, columns.order, columns.items, columns.vectors, beside)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
@@ -81,6 +85,8 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
             hint = f"Rename all but one of them. {_hint('--text-column', names)}"
             raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
     others = [name for name in strings if name not in {columns.id or "id", columns.order}]
+    if len(others) > 1:
+        others = [name for name in others if name not in columns.beside] or others
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]
     problem = "several string columns" if others else "no string column"
@@ -118,7 +124,8 @@ def records(
         order = None if chosen.order is None else column[chosen.order]
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
         vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
-        found = assemble(positions, ids, texts, order=order, items=items, vectors=vectors)
+        beside = {name: _strings(column[name]) for name in chosen.beside}
+        found = assemble(positions, ids, texts, order=order, items=items, vectors=vectors, beside=beside)
         if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
@@ -135,6 +142,7 @@ def assemble(  # noqa: PLR0913  (a column each)
     order: pa.Array | None = None,
     items: pa.Array | None = None,
     vectors: pa.Array | None = None,
+    beside: Mapping[str, pa.Array] | None = None,
 ) -> pa.RecordBatch:
     """A RECORDS batch from its columns."""
     fields = [RECORDS.field("position"), RECORDS.field("id")]
@@ -146,6 +154,9 @@ def assemble(  # noqa: PLR0913  (a column each)
     if order is not None:
         fields.append(pa.field("order", order.type))
         values.append(order)
+    for name, strings in (beside or {}).items():
+        fields.append(pa.field(name, strings.type))
+        values.append(strings)
     return pa.RecordBatch.from_arrays(values, schema=pa.schema(fields))
 
 
@@ -232,6 +243,11 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
         value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
     )
     return pa.array(list(values), pa.string())
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    """What stands beside the content, as strings; lists and records say nothing."""
+    return pa.nulls(len(column), pa.string()) if pa.types.is_nested(column.type) else _ids(column, "", "")
 
 
 def _items(column: pa.Array, name: str, source: str) -> pa.Array:

@@ -258,9 +258,9 @@ def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.Re
 
 
 def _ready(batch: pa.RecordBatch, chosen: Chosen, order: pa.DataType | None) -> pa.RecordBatch:
-    """The batch with its empty ids and orders null, and the order of its type."""
+    """The batch with its empty ids and orders (and what is beside) null, and the order of its type."""
     ready = {name: batch.column(name) for name in batch.schema.names}
-    for name in {chosen.id, chosen.order} - {None, chosen.text}:
+    for name in {chosen.id, chosen.order, *chosen.beside} - {None, chosen.text}:
         ready[str(name)] = _null_if_empty(ready[str(name)])
     if order is not None:
         values = _null_if_empty(batch.column(chosen.order))

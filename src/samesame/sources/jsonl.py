@@ -183,7 +183,7 @@ def _plan(block: Block, columns: Columns, source: str, order: pa.DataType | None
         for name, value in record.items():
             seen.setdefault(name, set()).add(type(value))
     strings = [name for name, kinds in seen.items() if kinds - {type(None)} == {str}]
-    chosen = choose(columns, list(seen), strings, source)
+    chosen = choose(columns, list(seen), strings, source)._replace(beside=columns.beside)  # later lines may have it
     return _Plan(chosen, _expected(chosen, seen, sample, order), order)
 
 
@@ -202,7 +202,7 @@ def _expected(
         expected[chosen.vectors] = pa.list_(pa.float64())
     if chosen.text is not None:
         expected[chosen.text] = pa.large_string()
-    return expected
+    return dict.fromkeys(chosen.beside, pa.string()) | expected
 
 
 def _table(block: Block, schema: pa.Schema) -> pa.Table | None:
@@ -241,6 +241,7 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
         order=None if chosen.order is None else column[chosen.order].cast(plan.order),
         items=None if chosen.items is None else column[chosen.items].cast(pa.large_list(pa.large_string())),
         vectors=vectors,
+        beside={name: column[name].cast(pa.string()) for name in chosen.beside},
     )
 
 
@@ -252,13 +253,14 @@ def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.Recor
     """The block line by line; what cannot be read goes to `skip`."""
     chosen = plan.chosen if plan else Chosen("text", None, None, None)
     order = plan.order if plan else None
-    rows: list[tuple[int, Any, Any, Any, Any, Any]] = []
+    rows: list[tuple[int, Any, Any, Any, Any, Any, Any]] = []
     for index in range(len(block.records.starts)):
         try:
             rows.append((block.position + index, *_values(_object(block.raw(index)), chosen, order)))
         except _UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
-    positions, ids, texts, orders, items, vectors = map(list, zip(*rows, strict=True)) if rows else [[]] * 6
+    positions, ids, texts, orders, items, vectors, beside = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
+    strings = zip(*beside, strict=True) if beside else [[]] * len(chosen.beside)
     return assemble(
         np.array(positions, np.int64),
         pa.array(ids, pa.string()),
@@ -266,6 +268,7 @@ def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.Recor
         order=None if order is None else pa.array(orders, order),
         items=None if chosen.items is None else pa.array(items, pa.large_list(pa.large_string())),
         vectors=None if chosen.vectors is None else pa.array(vectors, VECTORS.field("vector").type),
+        beside={name: pa.array(values, pa.string()) for name, values in zip(chosen.beside, strings, strict=True)},
     )
 
 
@@ -293,7 +296,7 @@ def _values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | N
     items = None if chosen.items is None else _items(record.get(chosen.items))
     value = None if chosen.order is None else _ordered(record.get(chosen.order), order)
     vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
-    return identity, text, value, items, vector
+    return identity, text, value, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
 
 
 def _id(value: Any) -> str | None:
@@ -312,6 +315,14 @@ def _text(value: Any) -> str | None:
         what = "invalid UTF-8" if escaped else "a lone surrogate"
         raise _UnreadableError(f"{what} at character {error.start} of the text") from None
     return value
+
+
+def _beside(value: Any) -> str | None:
+    """What stands beside the content: lists and objects say nothing there, and are no reason to skip a record."""
+    if value is None or isinstance(value, (dict, list)):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _items(value: Any) -> list[str] | None:

@@ -1,7 +1,8 @@
 """Parts to numbered documents: the one place where rows get their numbers.
 
 1. Rows are numbered in order of reading, from 0: the `against` side first, then the others, part by part.
-2. Where a document came from is written down beside it, and so is the value that --keep goes by.
+2. Where a document came from is written down beside it, and so are the value that --keep goes by and what else is
+   known beside its content (`Columns.beside`), null where its source has no such column.
 """
 
 import itertools
@@ -42,6 +43,7 @@ class Reading:
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
+    _beside: list[tuple[pa.Array, ...]] = field(default_factory=list)  # by batch, a column for each name
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -113,6 +115,11 @@ class Reading:
         names = [self.all_parts[batch.column("source")[0].as_py()].name for batch in self._origins]
         return one_order(self._orders, names, self.columns.order)
 
+    def beside(self, name: str) -> pa.ChunkedArray:
+        """One of the columns that `Columns.beside` names, by row."""
+        number = self.columns.beside.index(name)
+        return pa.chunked_array([batch[number] for batch in self._beside], pa.string())
+
     def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
         """Of each part the positions that have to be read, where others can be ruled out unread."""
         folders = [part for part in self.all_parts if isinstance(part, TextFolder)]
@@ -148,6 +155,9 @@ class Reading:
         if self.columns.order is not None:
             has_order = "order" in batch.schema.names
             self._orders.append(batch.column("order") if has_order else pa.nulls(len(batch)))
+        if self.columns.beside:
+            names, nulls = set(batch.schema.names), pa.nulls(len(batch), pa.string())
+            self._beside.append(tuple(batch.column(n) if n in names else nulls for n in self.columns.beside))
         name, schema = self._content
         content = batch.column(name)
         if name == "vector":
