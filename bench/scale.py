@@ -3,7 +3,8 @@
 1. The documents are made part after part by corpus.py; only a sample of the planted families is kept beside them, and
    what is to go of these is computed by truth.py and compared with what went.
 2. Before a size starts, the disk must have room for its text, the output and what is spilled. Everything is deleted
-   after. A size that would take, or takes, longer than the limit is told so, not left out in silence.
+   after, but for the documents with --keep: then the next run finds them. A size that would take, or takes, longer than
+   the limit is told so, not left out in silence.
 3. The ratio is between the cost of a document at a size and at the first, in one run.
 """
 
@@ -14,7 +15,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -129,21 +130,40 @@ def sample(rows: Sequence[tuple[int, str, int | None]]) -> Sample:
     return Sample(frozenset(place), frozenset(rows[index][0] for index in known.expected))
 
 
-def measure(num_documents: int, folder: Path, memory: str, limit_seconds: float) -> Outcome:
+def made(folder: Path, num_documents: int) -> tuple[int, Sample]:
+    """What `make` gives; of documents that an earlier run kept, what it wrote beside them."""
+    beside = folder.with_suffix(".json")
+    if beside.exists():
+        known = json.loads(beside.read_bytes())
+        return known["text_bytes"], Sample(frozenset(known["numbers"]), frozenset(known["expected"]))
+    shutil.rmtree(folder, ignore_errors=True)  # half made
+    began = time.perf_counter()
+    text_bytes, drawn = make(folder, num_documents)
+    known = {"text_bytes": text_bytes, "numbers": sorted(drawn.numbers), "expected": sorted(drawn.expected)}
+    beside.write_text(json.dumps(known), "utf-8")
+    print(f"made {num_documents:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
+    return text_bytes, drawn
+
+
+def measure(num_documents: int, folder: Path, settings: argparse.Namespace) -> Outcome:
     """One size, from making its documents to deleting them."""
-    needed, free = num_documents * DISK_BYTES, shutil.disk_usage(folder).free
+    parts, target = folder / f"parts-{num_documents}", folder / "out"
+    held = sum(file.stat().st_size for file in parts.glob("*")) if parts.exists() else 0
+    needed, free = num_documents * DISK_BYTES - held, shutil.disk_usage(folder).free
     if needed > free:
         reason = f"needs about {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free"
         return Outcome(num_documents, reason=reason)
-    parts, target = folder / "parts", folder / "out"
     try:
-        began = time.perf_counter()
-        text_bytes, drawn = make(parts, num_documents)
-        print(f"made {num_documents:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
-        return _dedup(Outcome(num_documents, text_bytes), drawn, (parts, target), memory, limit_seconds)
+        text_bytes, drawn = made(parts, num_documents)
+        outcome = Outcome(num_documents, text_bytes)
+        if settings.only_make:
+            return replace(outcome, reason="made only")
+        return _dedup(outcome, drawn, (parts, target), settings.memory, settings.limit_minutes * 60)
     finally:
-        for made in (parts, target):
-            shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(target, ignore_errors=True)
+        if not settings.keep:
+            shutil.rmtree(parts, ignore_errors=True)
+            parts.with_suffix(".json").unlink(missing_ok=True)
 
 
 def _dedup(outcome: Outcome, drawn: Sample, places: tuple[Path, Path], memory: str, limit_seconds: float) -> Outcome:
@@ -169,10 +189,11 @@ def _dedup(outcome: Outcome, drawn: Sample, places: tuple[Path, Path], memory: s
     )
 
 
-def scale(sizes: Sequence[int], folder: Path, memory: str, limit_minutes: float) -> list[Outcome]:
+def scale(folder: Path, settings: argparse.Namespace) -> list[Outcome]:
     """All sizes, from the smallest on."""
+    limit_minutes = settings.limit_minutes
     found: list[Outcome] = []
-    for size in sorted(sizes):
+    for size in sorted(settings.sizes):
         costs = [outcome.cost for outcome in found if outcome.run]
         minutes = costs[-1] * size / 60 if costs else 0
         if minutes > limit_minutes:
@@ -180,7 +201,7 @@ def scale(sizes: Sequence[int], folder: Path, memory: str, limit_minutes: float)
             found.append(Outcome(size, reason=reason))
         else:
             print(f"{size:,} documents", flush=True)
-            found.append(measure(size, folder, memory, limit_minutes * 60))
+            found.append(measure(size, folder, settings))
         print(found[-1].reason or f"{found[-1].cost * 1e6:.1f} µs a document", flush=True)
     return found
 
@@ -246,6 +267,8 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--memory", default=MEMORY, help=f"the bound of each run (default {MEMORY})")
     parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one size; then it is ended")
     parser.add_argument("--folder", type=Path, help="where documents are made and deleted; default: a temporary one")
+    parser.add_argument("--keep", action="store_true", help="leave the documents for the next run; needs --folder")
+    parser.add_argument("--only-make", action="store_true", help="make the documents, and measure nothing")
     parser.add_argument("--no-write", action="store_true", help="only print")
     return parser.parse_args(given)
 
@@ -255,7 +278,9 @@ def main(given: Sequence[str]) -> int:
     settings, load = arguments(given), os.getloadavg()[0]
     with limit.working_folder(settings.folder) as folder:
         warm(folder)
-        outcomes = scale(settings.sizes, folder, settings.memory, settings.limit_minutes)
+        outcomes = scale(folder, settings)
+    if settings.only_make:
+        return 0
     table = report.markdown(HEADER, rows(outcomes))
     parts = (about(settings.memory, load), table, failures(outcomes), report.made_by("scale", PACKAGES))
     text = "\n\n".join(filter(None, parts))

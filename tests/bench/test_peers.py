@@ -142,7 +142,7 @@ def test_a_size_that_takes_too_long_is_told_so(tmp_path, monkeypatch) -> None:
 
     run = processes.Run(60, 60, 1, 1, 1, "")
     monkeypatch.setattr(scale, "measure", lambda size, *_: scale.Outcome(size, run=run, steps_seconds=50))
-    first, second = scale.scale([1000, 100_000], tmp_path, "1GB", 60)
+    first, second = scale.scale(tmp_path, scale.arguments(["--sizes", "1000", "100k", "--limit-minutes", "60"]))
     assert run == first.run
     assert "would take about 100 minutes, more than --limit-minutes 60" == second.reason
     assert "did not run" in scale.rows([first, second])[1]
