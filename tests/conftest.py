@@ -1,10 +1,14 @@
-"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora."""
+"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora, a Spark session."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import sparks
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,3 +31,12 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real corpora in {folder}: set SAMESAME_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session; the test is skipped where there is no Java, but in CI it fails."""
+    sparks.require_java()
+    session = sparks.session()
+    yield session
+    session.stop()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from samesame.errors import (
         ColumnError,
         ConfigError,
+        EngineError,
         MissingExtraError,
         OutputError,
         SameSameError,
@@ -36,6 +37,7 @@ __all__ = [
     "ConfigError",
     "Containment",
     "Digest",
+    "EngineError",
     "Evaluation",
     "Explanation",
     "Hyperplane",
@@ -70,6 +72,7 @@ _HOMES = {
     "samesame.errors": (
         "ColumnError",
         "ConfigError",
+        "EngineError",
         "MissingExtraError",
         "OutputError",
         "SameSameError",

@@ -7,6 +7,7 @@
     │   └── ColumnError      (LookupError)   a source without the column that was asked for
     ├── OutputError          (OSError)       the place to write to cannot be used
     ├── WorkdirError         (OSError)       a work directory of another run, or in use
+    ├── EngineError          (RuntimeError)  what runs the stages has given up
     └── MissingExtraError    (ImportError)   an optional dependency is not installed
 
 1. A message names the values: ``num_bands=3 does not divide num_perm=128``.
@@ -24,6 +25,7 @@ from typing import Self
 __all__ = [
     "ColumnError",
     "ConfigError",
+    "EngineError",
     "MissingExtraError",
     "OutputError",
     "SameSameError",
@@ -91,6 +93,12 @@ class WorkdirError(SameSameError, OSError):
     """A work directory of another run, or in use."""
 
     code = "workdir"
+
+
+class EngineError(SameSameError, RuntimeError):
+    """What runs the stages has given up: Spark, after all that it tried again."""
+
+    code = "engine"
 
 
 class MissingExtraError(SameSameError, ImportError):

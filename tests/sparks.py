@@ -1,0 +1,65 @@
+"""One Spark session for all tests of a process, small and local; and whether there is a Java to run it.
+
+1. Without Java a test is skipped with that reason, but never in CI: there it fails.
+2. The session sees what the tests see: the package of this checkout.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["CONF", "environment", "java_missing", "require_java", "session"]
+
+ROOT = Path(__file__).resolve().parent.parent
+CONF = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.warehouse.dir": "/nonexistent",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+
+
+def java_missing() -> str:
+    """Why Spark cannot be started here; empty if it can."""
+    from samesame.engines.spark.sessions import require_spark
+    from samesame.errors import MissingExtraError
+
+    try:
+        require_spark()
+    except MissingExtraError as error:
+        return error.message
+    return ""
+
+
+def require_java(environment: Mapping[str, str] = os.environ) -> None:
+    """Skip the test where there is no Java, or fail it in CI, which has to have one."""
+    reason = java_missing()
+    if reason and environment.get("CI"):
+        pytest.fail(f"in CI Spark has to run: {reason}")
+    if reason:
+        pytest.skip(reason)
+
+
+def environment() -> dict[str, str]:
+    """What processes need to find this interpreter and this checkout."""
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    return {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "PYTHONPATH": path}
+
+
+@functools.cache
+def session() -> Any:
+    """The session, started once."""
+    from pyspark.sql import SparkSession
+
+    os.environ |= environment()  # workers inherit it
+    builder = SparkSession.builder.master("local[2]").appName("samesame tests")
+    return builder.config(map=CONF).getOrCreate()
