@@ -11,6 +11,7 @@ from samesame._version import __version__
 if TYPE_CHECKING:
     from samesame.answers import Pairs, Result
     from samesame.api import dedup, pairs
+    from samesame.canonical import CanonicalUrl
     from samesame.errors import (
         ColumnError,
         ConfigError,
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
     from samesame.planning import plan, plan_simhash
     from samesame.questions import compare
     from samesame.results import Comparison, Explanation
+    from samesame.stages.keys.surt import surt
+    from samesame.stages.keys.urls import canonical_url
 
 __all__ = [
+    "CanonicalUrl",
     "ColumnError",
     "Comparison",
     "ConfigError",
@@ -56,6 +60,7 @@ __all__ = [
     "TooManyPairsError",
     "WorkdirError",
     "__version__",
+    "canonical_url",
     "compare",
     "dedup",
     "evaluate",
@@ -63,12 +68,14 @@ __all__ = [
     "pairs",
     "plan",
     "plan_simhash",
+    "surt",
     "write_evaluation",
 ]
 
 _HOMES = {
     "samesame.answers": ("Pairs", "Result"),
     "samesame.api": ("dedup", "pairs"),
+    "samesame.canonical": ("CanonicalUrl",),
     "samesame.errors": (
         "ColumnError",
         "ConfigError",
@@ -88,6 +95,8 @@ _HOMES = {
     "samesame.planning": ("plan", "plan_simhash"),
     "samesame.questions": ("compare",),
     "samesame.results": ("Comparison", "Explanation"),
+    "samesame.stages.keys.surt": ("surt",),
+    "samesame.stages.keys.urls": ("canonical_url",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
