@@ -1,6 +1,7 @@
-"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora, a Spark session."""
+"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora, a Spark session, PostgreSQL."""
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import sparks
+from tests.postgres import Server, programs
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,3 +42,31 @@ def spark() -> Iterator[Any]:
     session = sparks.session()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server of this process's own; the test is skipped where PostgreSQL is not installed."""
+    yield from _server(durable=False)
+
+
+@pytest.fixture(scope="session")
+def durable_postgres() -> Iterator[Server]:
+    """Another that forces what it commits to the disk."""
+    yield from _server(durable=True)
+
+
+@pytest.fixture
+def postgres_url(postgres: Server) -> str:
+    """A place for an index that no other test uses."""
+    return postgres.url(f"t{uuid.uuid4().hex[:12]}")
+
+
+def _server(*, durable: bool) -> Iterator[Server]:
+    if programs() is None:
+        if os.environ.get("CI"):
+            pytest.fail("PostgreSQL is not installed, and CI must test with it: install Debian's postgresql")
+        pytest.skip("PostgreSQL is not installed: install Debian's postgresql")
+    server = Server(durable=durable)
+    yield server
+    server.close()
