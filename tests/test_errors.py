@@ -16,6 +16,10 @@ BUILTINS = {
     "ColumnError": LookupError,
     "OutputError": OSError,
     "WorkdirError": OSError,
+    "StoreError": OSError,
+    "StoreBusyError": TimeoutError,
+    "IndexMismatchError": ValueError,
+    "UnknownIdError": LookupError,
     "MissingExtraError": ImportError,
 }
 
@@ -37,6 +41,7 @@ def test_an_error_is_the_builtin_that_a_caller_would_catch(name):
         raise getattr(errors, name)("x")
     assert set(BUILTINS) == set(errors.__all__) - {"SameSameError"}
     assert issubclass(errors.ColumnError, errors.SourceError)
+    assert issubclass(errors.StoreBusyError, errors.StoreError)
 
 
 def test_codes_differ_and_are_in_the_tree():

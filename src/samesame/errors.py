@@ -8,6 +8,10 @@
     ├── OutputError          (OSError)       the place to write to cannot be used
     ├── WorkdirError         (OSError)       a work directory of another run, or in use
     ├── EngineError          (RuntimeError)  what runs the stages has given up
+    ├── StoreError           (OSError)       what holds an index cannot be used
+    │   └── StoreBusyError   (TimeoutError)  another process has been writing to it for too long
+    ├── IndexMismatchError   (ValueError)    an index was made with another recipe
+    ├── UnknownIdError       (LookupError)   no document of an index has this id
     └── MissingExtraError    (ImportError)   an optional dependency is not installed
 
 1. A message names the values: ``num_bands=3 does not divide num_perm=128``.
@@ -26,11 +30,15 @@ __all__ = [
     "ColumnError",
     "ConfigError",
     "EngineError",
+    "IndexMismatchError",
     "MissingExtraError",
     "OutputError",
     "SameSameError",
     "SourceError",
+    "StoreBusyError",
+    "StoreError",
     "TooManyPairsError",
+    "UnknownIdError",
     "WorkdirError",
 ]
 
@@ -99,6 +107,30 @@ class EngineError(SameSameError, RuntimeError):
     """What runs the stages has given up: Spark, after all that it tried again."""
 
     code = "engine"
+
+
+class StoreError(SameSameError, OSError):
+    """What holds an index cannot be used."""
+
+    code = "store"
+
+
+class StoreBusyError(StoreError, TimeoutError):
+    """Another process has been writing to an index for too long."""
+
+    code = "store-busy"
+
+
+class IndexMismatchError(SameSameError, ValueError):
+    """An index was made with another recipe, or in another format."""
+
+    code = "index-mismatch"
+
+
+class UnknownIdError(SameSameError, LookupError):
+    """No document of an index has this id."""
+
+    code = "unknown-id"
 
 
 class MissingExtraError(SameSameError, ImportError):
