@@ -1,4 +1,4 @@
-"""What every test may ask for: the Hypothesis profile, the checkout and the real corpora, a Spark session, PostgreSQL."""
+"""What every test may ask for: the Hypothesis profile, the checkout, the real corpora, Spark and PostgreSQL."""
 
 import os
 import uuid
