@@ -16,6 +16,7 @@ BUILTINS = {
     "ColumnError": LookupError,
     "OutputError": OSError,
     "WorkdirError": OSError,
+    "EngineError": RuntimeError,
     "StoreError": OSError,
     "StoreBusyError": TimeoutError,
     "IndexMismatchError": ValueError,
