@@ -93,6 +93,25 @@ def test_kernels_are_kept_where_the_user_can_write():
     assert _jit._cache_dir() == _jit._cache_dir()
 
 
+def test_without_a_home_kernels_are_kept_among_temporary_files(tmp_path, monkeypatch):
+    """In a folder that nobody else can write to: a container has no home, and a cache is code."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/dev/null")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    place = Path(_jit._cache_dir()).parent
+    assert (tmp_path / f"samesame-{os.getuid()}", 0o700) == (place, place.stat().st_mode & 0o777)
+
+
+def test_a_folder_of_somebody_else_is_not_taken(tmp_path, monkeypatch):
+    """What others may have put there would be run."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    mine = os.getuid()
+    (tmp_path / f"samesame-{mine + 1}").mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    assert Path("/dev/null/samesame") == Path(_jit._cache_dir()).parent
+
+
 def test_nothing_is_compiled_before_the_first_call():
     """At import there is no signature yet; what will be compiled has no lock, and no threads of its own."""
 

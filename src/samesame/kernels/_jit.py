@@ -6,7 +6,8 @@
 2. The cache directory is decided here alone: NUMBA_CACHE_DIR where the user has set it, else a folder of the user's
    own cache, named after the interpreter and a digest of all kernel sources. (Numba looks only at the file of
    the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
-   writes through a rename. Spark's workers get there the same way.
+   writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
+   can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
 3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
    count, and loads of four and eight bytes at any address.
 """
@@ -18,10 +19,23 @@ from pathlib import Path
 
 
 def _cache_dir() -> str:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     digest = hashlib.blake2b(sources, digest_size=8).hexdigest()
-    return str(Path(base) / "samesame" / f"kernels-{sys.implementation.cache_tag}-{digest}")
+    return str(_base() / f"kernels-{sys.implementation.cache_tag}-{digest}")
+
+
+def _base() -> Path:
+    """The user's cache, or where there is none to write to, a folder of the user's own among temporary files."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (Path raises without a home)
+    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"samesame-{os.getuid()}"  # noqa: S108  (owned, see below)
+    for place in (Path(base) / "samesame", temporary):
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if place.stat().st_uid == os.getuid() and os.access(place, os.W_OK):
+                return place
+        except OSError:
+            continue
+    return Path(base) / "samesame"  # Numba tells what is wrong with it
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", _cache_dir())
