@@ -26,7 +26,7 @@ def _cache_dir() -> str:
 
 def _base() -> Path:
     """The user's cache, or where there is none to write to, a folder of the user's own among temporary files."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (Path raises without a home)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (without a home Path raises)
     temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"samesame-{os.getuid()}"  # noqa: S108  (owned, see below)
     for place in (Path(base) / "samesame", temporary):
         try:
