@@ -40,6 +40,9 @@ class Fold(Protocol):
     def merge(self, a: Any, b: Any) -> Any:
         """The state of both."""
 
+    # A fold that does better with several batches at once also has
+    # add_many(state, batches, part, parts): the same as `add` with each.
+
 
 class Rule(Protocol):
     """What is done with documents that meet in buckets; see stages/clusters/keepers.py and stages/pairs/join.py."""

@@ -151,9 +151,13 @@ class Local:
         """Reduce: the pool's threads share one state, each with a share of its own of every batch."""
 
         def run(part: int) -> None:
+            if many:
+                many(state, window, part, self.threads)
+                return
             for batch in window:
                 fold.add(state, batch, part, self.threads)
 
+        many = getattr(fold, "add_many", None)
         state = fold.start()
         if isinstance(state, np.ndarray):
             self.space.hold(state)

@@ -1,6 +1,7 @@
 """Counting in whole bytes, half bytes and passes says the same as a dictionary, as far as its counters reach."""
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from samesame import arrow, schemas
 from samesame.stages.keys import prefix
 from samesame.stages.keys.prefix import Counting, CountItems, ItemCounts, plan_counting
+from samesame.stages.pairs import measures
 
 SETS = st.lists(
     st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 40).map(lambda n: n << 56), max_size=30), max_size=25
@@ -106,3 +108,30 @@ def test_narrowed_features_are_counted_as_their_rows_alone():
     assert [[2, 1], [2, 1]] == ItemCounts(counting, 0, counted(batch, counting, 0, 2))(batch).column(
         "counts"
     ).to_pylist()
+
+
+@given(st.lists(SETS, max_size=4), st.integers(1, 3), st.integers(5, 9), st.integers(2, 5), st.integers(0, 3))
+def test_batches_counted_together_count_as_each_alone(groups, parts, bits, stretch_bits, spare):
+    """Whatever the stretches, the shares and the room in which slots wait; also where all fall into one slot."""
+    batches = [features(sets) for sets in groups]
+    fold = CountItems(Counting(bits))
+    alone, together = fold.start(), fold.start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix, "_LARGE_BITS", 1)
+        patch.setattr(prefix, "_STRETCH_BITS", stretch_bits)
+        patch.setattr(prefix, "_WAITING_BYTES", (4 << bits >> stretch_bits) * (1 + spare) or 4)
+        for part in range(parts):
+            fold.add_many(together, batches, part, parts)
+            for batch in batches:
+                fold.add(alone, batch, part, parts)
+    assert np.array_equal(alone, together)
+
+
+@given(SETS, st.integers(4, 10), st.sampled_from([(1, 2), (4, 5), (1, 1)]), st.booleans())
+def test_keys_are_the_same_from_a_table_and_from_a_column_of_counts(sets, bits, threshold, everything):
+    """A whole table is read no further than a set has keys to offer."""
+    batch, counting = features(sets), Counting(bits)
+    counts = ItemCounts(counting, 0, counted(batch, counting, 0, 1))
+    bound = measures.bound(measures.JACCARD, Fraction(*threshold))
+    expected = prefix.PrefixKeys(bound, None, everything)(counts(batch))
+    assert expected == prefix.PrefixKeys(bound, counts, everything)(batch)

@@ -7,6 +7,7 @@
    by slots per shingle (ALGORITHMS section 2): ≥ 1: 0; .5: 22; .33: 50; ≤ .1: 66, the whole prefix.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,10 @@ from samesame.kernels.scores import Bound
 __all__ = ["CountItems", "Counting", "ItemCounts", "PrefixKeys", "plan_counting"]
 
 _MOST_BITS, _LEAST_BITS = 38, 16
+_LARGE_BITS = 23  # a table that no cache holds
+_STRETCH_BITS = 18  # of slots whose counters stay in cache
+_MOST_STRETCHES = 1024  # lists that are written to at once
+_WAITING_BYTES = 128 << 20  # of slots that wait to be counted, at most
 _ENOUGH = 0.5  # slots for each shingle, at least, before another pass is made
 _COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
 
@@ -93,6 +98,25 @@ class CountItems:
         add(*lists, counting.base(self.number), np.uint64(counting.shift), low, high, state)
         return state
 
+    def add_many(self, state: npt.NDArray[np.uint8], batches: Sequence[pa.RecordBatch], part: int, parts: int) -> Any:
+        """`add` for several batches, of which the items of neighbouring slots are counted together."""
+        counting = self.counting
+        if counting.bits < _LARGE_BITS or counting.nibbles or counting.passes > 1:
+            for batch in batches:
+                self.add(state, batch, part, parts)
+            return state
+        bits = max(_STRETCH_BITS, counting.bits - (_MOST_STRETCHES - 1).bit_length())
+        stretches = 1 << (counting.bits - bits)
+        first, last = part * stretches // parts, (part + 1) * stretches // parts
+        room = max(1, min(_WAITING_BYTES, counting.table_bytes // 2) // 4 // stretches)
+        waiting, numbers = np.empty((last - first, room), np.uint32), np.zeros(last - first, np.int64)
+        for batch in batches:
+            lists = arrow.lists(batch.column("items"))
+            share = (first << bits, last << bits, bits)
+            prefixes.deal_counts(*lists, np.uint64(counting.shift), *share, waiting, numbers, state)
+        prefixes.add_waiting(first << bits, bits, waiting, numbers, state)
+        return state
+
     def merge(self, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Add two tables, counters stopping where they are full."""
         if not self.counting.nibbles:
@@ -131,6 +155,16 @@ class ItemCounts:
         columns = [*map(batch.column, others), arrow.items(items, offsets), column]
         return pa.RecordBatch.from_arrays(columns, schema=self.output)
 
+    def fill_for(
+        self, bound: Bound, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
+    ) -> None:
+        """Write the counts of a whole table where a set has keys to offer; those of other sets may stay 0."""
+        if self.counting.nibbles:
+            self.fill(lists, counts, starts)
+            return
+        shift = np.uint64(self.counting.shift)
+        prefixes.look_up_until_alone(*lists, shift, bound.p, bound.q, self.table, counts, starts)
+
     def fill(self, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
         """Write the counts of the items that the table is about."""
         counting = self.counting
@@ -158,7 +192,10 @@ class PrefixKeys:
             starts = arrow.list_offsets(batch.column("counts"))[:-1]
         else:
             counts = np.zeros(most, np.uint8)
-            self.counts.fill(lists, counts, starts)
+            if self.everything:
+                self.counts.fill(lists, counts, starts)
+            else:
+                self.counts.fill_for(self.bound, lists, counts, starts)
         keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
         places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
         filled = prefixes.prefix_keys(
