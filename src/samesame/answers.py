@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from samesame import pipeline
 from samesame._version import __version__
 from samesame.errors import ConfigError
+from samesame.evidence import Pages
+from samesame.layers import Layers
 from samesame.methods import Method
 from samesame.outputs import folder, lists, tables
 from samesame.outputs.annotations import Verdict
 from samesame.outputs.examples import spread
 from samesame.outputs.writing import copy_parts, num_bytes
+from samesame.removals import Removals
 from samesame.results import Audit, Clock, Stats
 from samesame.sources import Annotations, TextFolder
 from samesame.sources.reading import Reading
@@ -50,6 +52,8 @@ class Run:
     clock: Clock
     settings: dict[str, Any]
     sources: list[str]  # what of them is paths
+    pages: Pages | None = None  # what is known of documents as pages
+    layers: Layers | None = None  # what ran before the method
     notes: tuple[str, ...] = ()  # what was found on the way that one must know
 
     def without_features(self) -> "Run":
@@ -84,6 +88,10 @@ class Run:
         found = self.state.frequencies
         return None if found is None else found.table()
 
+    @property
+    def _page_notes(self) -> tuple[str, ...]:
+        return () if self.pages is None else self.pages.notes
+
     @cached_property
     def measure(self) -> str:
         """What similarities are."""
@@ -99,27 +107,29 @@ class Run:
     def stats(self) -> Stats:
         """What is known before anything is decided."""
         about, best = self.state.about, self.state.best
+        gone = 0 if self.layers is None else int(self.layers.gone.sum())  # to the method they are empty
+        whole = about if self.layers is None else self.layers.about
         entries = self.state.meeting.entries if self.state.meeting else None
         return Stats(
             documents=about.sizes.size + self.reading.num_unread,
             unread=self.reading.num_unread,
             against=self.reading.num_against + self.reading.num_unread_against,
-            text_bytes=int(about.text_bytes.sum()),
+            text_bytes=int(whole.text_bytes.sum()),
             skipped=len(self.reading.skipped),
             ignored=self.num_ignored,
-            empty=int((about.sizes == 0).sum()),
+            empty=int((whole.sizes == 0).sum()),
             bare=about.num_bare - self.state.dropped.documents,
             dropped_shingles=self.state.dropped.shingles,
             dropped_occurrences=self.state.dropped.occurrences,
             emptied=self.state.dropped.documents,
             repeated_ids=tables.repeated_ids(self.reading.origins),
-            distinct=int((best == np.arange(best.size)).sum()),
+            distinct=int((best == np.arange(best.size)).sum()) - gone,
             features=int(about.sizes[best == np.arange(best.size)].sum()),
             keys=self.state.num_keys,
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
             least=float(self.state.method.least),
-            notes=(*self.state.step.notes, *self.state.notes, *self.notes),
+            notes=(*self.state.step.notes, *self.state.notes, *self.notes, *self._page_notes),
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             bytes=self.state.volumes,
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
@@ -136,9 +146,19 @@ class Result:
 
     run: Run
     method: Method
-    _decided: Decided
+    _text: Decided  # by the method
     audit: Audit | None = None
     notes: tuple[str, ...] = ()  # beside those of the run
+
+    @cached_property
+    def _removals(self) -> Removals:
+        run = self.run
+        return Removals(run.state, run.names, self._text, run.measure, self.method.least, run.layers, run.pages)
+
+    @property
+    def _decided(self) -> Decided:
+        """By all layers together."""
+        return self._removals.decided
 
     def __repr__(self) -> str:
         stats = self.stats
@@ -147,21 +167,17 @@ class Result:
     @cached_property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        known, decided, about = self.run.stats, self._decided, self.run.state.about
-        exact = int(about.same_text(decided.rows, decided.witnesses).sum())
+        known, decided = self.run.stats, self._decided
         keepers, sizes = np.unique(decided.witnesses, return_counts=True)
         largest = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
         ids = self.run.names.of(keepers[largest])[0].to_pylist()
         return replace(
             known,
             compared=decided.num_compared,
-            exact_copies=exact,
-            near_copies=decided.rows.size - exact,
-            removed=decided.rows.size,
+            **self._removals.counts(),
             kept=known.documents - known.against - decided.rows.size,
             clusters=keepers.size,
             largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
-            chained=int(self._chained.sum()),
             component=decided.component,
             audit=None if self.audit is None else self.audit.record(),
             least=float(self.method.least),
@@ -172,13 +188,12 @@ class Result:
     @cached_property
     def removals(self) -> pa.Table:
         """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
-        decided = self._decided
-        return tables.removed_table(self.run.names, decided.rows, decided.witnesses, self._similarity, self._measures)
+        return self._removals.table
 
     @cached_property
     def clusters(self) -> pa.Table:
         """Keepers and the documents that they are the witness of, cluster by cluster."""
-        return tables.clusters_table(self.run.names, self._decided.rows, self._decided.witnesses, self._similarity)
+        return self._removals.clusters
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -187,9 +202,9 @@ class Result:
         a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
         order = np.lexsort((b, a))
         found = Found(a[order], b[order], nums[order], dens[order])
-        columns = pipeline.beside(self.run.state, found)
-        listed = Listed(found.a, found.b, self._similarity[order], columns)
-        return self.run.pairs_table(listed, self._measures.take(pa.array(order)))
+        columns = self._removals.beside(found, order)
+        listed = Listed(found.a, found.b, self._removals.similarity[order], columns)
+        return self.run.pairs_table(listed, self._removals.measures.take(pa.array(order)))
 
     @property
     def skipped(self) -> pa.Table:
@@ -299,7 +314,7 @@ class Result:
             ['a rose']
         """
         decided = self._decided
-        chosen = spread(self._similarity, self.run.state.about.same_text(decided.rows, decided.witnesses), count)
+        chosen = spread(self._removals.similarity, self._removals.same_text, count)
         found = self.removals.take(pa.array(chosen))
         for name, rows in (("text", decided.rows), ("witness_text", decided.witnesses)):
             found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
@@ -314,23 +329,6 @@ class Result:
         if self.run.reading.skipped:
             found["skipped"] = self.skipped
         return found
-
-    @cached_property
-    def _chained(self) -> npt.NDArray[np.bool_]:
-        """Which removed documents are not similar to their witness, but joined with it by a chain."""
-        least = self.method.least
-        below = self._decided.nums * least.denominator < self._decided.dens * least.numerator
-        return np.asarray(below & (self._decided.component is not None))
-
-    @cached_property
-    def _measures(self) -> pa.Array:
-        """What each similarity is; of those that are below the threshold, that they are."""
-        plain = tables.same(self.run.measure, self._chained.size)
-        return pc.if_else(pa.array(self._chained), "component", plain) if self._chained.any() else plain
-
-    @cached_property
-    def _similarity(self) -> npt.NDArray[np.float64]:
-        return self._decided.nums / self._decided.dens
 
     def _documents(self, *, stay: bool) -> pa.Table:
         """The records of the judged side that stay or go; one that could not be read is in neither."""

@@ -6,7 +6,9 @@
 """
 
 import hashlib
+import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -15,15 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from samesame import audits, costs, pipeline
+from samesame import audits, costs, layers, pipeline
 from samesame._version import __version__
 from samesame.answers import Pairs, Result, Run
 from samesame.arguments import require_number, require_path, require_text, require_yes_or_no
+from samesame.canonical import CanonicalUrl
 from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError, SourceError
-from samesame.methods import METHODS, Jaccard, Method, Recipe, Shingling, by_name
+from samesame.evidence import BESIDE, Pages
+from samesame.layers import Layers, chosen_layers
+from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
 from samesame.results import Audit, Clock, Progress
 from samesame.sources import Columns, Part, open_parts
 from samesame.sources.files import File
@@ -57,6 +62,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     workdir: str | os.PathLike[str] | None = None,
     batch_rows: int | None = None,
     progress: Progress | None = None,
+    use: str | Sequence[str] | None = None,
+    url_column: str | None = None,
+    urls: CanonicalUrl | None = None,
 ) -> "Result":
     """Find near-duplicates and decide which documents stay.
 
@@ -84,6 +92,12 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
             files; a changed one, or another recipe or version, is an error.
         batch_rows: At most so many documents in a batch. The answer does not depend on it.
         progress: Who watches.
+        use: Layers that remove documents one after the other, cheapest first, as in "url,digest,text": those of one
+            canonical URL (`url`), of one page by a `redirect`, by rel=`canonical` or by a WARC `revisit`, those of the
+            same bytes (`digest`), and those that the method finds (`text`). Default: the method alone.
+        url_column: The column of URLs; default `url`, where there is one. Then every removed document says on what
+            `evidence`, and whether its witness is of the same host.
+        urls: How URLs are made canonical; `CanonicalUrl()` if None.
 
     Raises:
         ConfigError: The recipe cannot be.
@@ -96,14 +110,20 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     """
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     policy = Keep.parse(keep)
-    method = _recipe(method)
+    chosen = None if use is None else chosen_layers(use, method, features_column)
+    method = _recipe(method) if chosen is None or "text" in chosen else Digest()
     within = _within(method, against, within)
     _check_clusters(clusters, method)
     if method.of_vectors and policy.policy in ("longest", "shortest"):
         raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
-    columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column))
+    require_text("url_column", url_column)
+    beside = (url_column or "url", *BESIDE)
+    columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column), beside)
     settings = {"keep": keep, "within": within, "clusters": clusters}
-    recipe, run = _prepared((source, against), method, policy, columns, how, settings)
+    if chosen is not None:
+        settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
+    about = _About(url_column, urls or CanonicalUrl(), chosen, within)
+    recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
     rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
     run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
     decided = pipeline.decide(run.state, rule, run.clock, within=within)
@@ -203,7 +223,7 @@ class _How:
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     sides: tuple[Any, Any], recipe: Method, keep: Keep, columns: Columns, how: _How,
-    settings: dict[str, Any], *, listing: bool = False,
+    settings: dict[str, Any], *, listing: bool = False, about: "_About | None" = None,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
     for name in ("text", "id", "order", "items", "vectors"):
@@ -219,18 +239,47 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
         open_parts(_several(other), columns=replace(columns, order=None)),
     ]
     parts[1][:] = _named_apart(parts[1])
+    layered = about is not None and about.layers is not None
     reading = Reading(
-        parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict, raw_bytes=recipe.raw_bytes
-    )
+        parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict,
+        raw_bytes=recipe.raw_bytes and not layered,
+    )  # fmt: skip
     ready = columns.items is not None
     identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
+    identity |= {"layers": json.dumps([settings["use"], settings["urls"]])} if layered else {}
     engine = _engine(how, identity, recipe.stored_ratio)
     try:
-        state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
+        pages = None if about is None else Pages(reading, about.urls, required=layered)
+        found = None if about is None or pages is None else _first_layers(pages, about, keep, how, clock)
+        if found is None:
+            state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
+        else:
+            state = found.then(reading, recipe, engine, clock)
     finally:
         if engine.checkpoints:
             engine.checkpoints.close()
-    return recipe, Run(reading, state, clock, settings, _paths(*sides))
+    return recipe, Run(reading, state, clock, settings, _paths(*sides), pages, found)
+
+
+@dataclass(frozen=True)
+class _About:
+    """How documents are pages."""
+
+    url_column: str | None
+    urls: CanonicalUrl
+    layers: tuple[str, ...] | None
+    within: bool
+
+
+def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clock) -> Layers | None:
+    """What runs before the method, by an engine of its own: a work directory keeps the steps of the method."""
+    if about.layers is None:
+        return None
+    engine = _engine(replace(how, workdir=None), {}, 1)
+    try:
+        return layers.first(pages, about.layers, keep, engine, clock, within=about.within)
+    finally:
+        engine.close()
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

@@ -110,7 +110,8 @@ class Stats:
         meeting: distinct sets that share a key with another.
         compared: pairs of distinct sets that were compared in deciding.
         exact_copies: removed documents that equal their witness byte for byte.
-        near_copies: the other removed documents.
+        near_copies: the others that the method removed, or a copy of theirs byte for byte.
+        other_copies: the rest, which layers before it removed: by their URL or by what they say of themselves.
         removed: all of them.
         kept: the rest of the documents that were to be judged.
         clusters: keepers that are the witness of another document.
@@ -119,6 +120,12 @@ class Stats:
         component: of clusters="components", what its largest one is like.
         measure: what similarities are.
         least: the least of them that counts.
+        layers: with `use`, for each layer: documents that it looked at, those that it removed, how many of these
+            have another text than their witness there, and how many have inherited the keeper of that witness, which
+            a later layer removed.
+        evidence: where documents have URLs, for how many of the removed ones each kind of evidence holds.
+        same_host: of the removed ones, those whose witness is of the same host; None where no URL is known.
+        cross_host: those whose witness is of another host.
         notes: what one must know to read the answer.
         audit: measured recall, residual duplicates and precision, where the run was audited.
         seconds: wall time of each step.
@@ -150,6 +157,7 @@ class Stats:
     compared: int = 0
     exact_copies: int = 0
     near_copies: int = 0
+    other_copies: int = 0
     removed: int = 0
     kept: int = 0
     clusters: int = 0
@@ -158,6 +166,10 @@ class Stats:
     component: Component | None = None
     measure: str = ""
     least: float = 1.0
+    layers: tuple[dict[str, Any], ...] = ()
+    evidence: dict[str, int] = field(default_factory=dict)
+    same_host: int | None = None
+    cross_host: int | None = None
     notes: tuple[str, ...] = ()
 
     audit: dict[str, Any] | None = None

@@ -69,9 +69,9 @@ def test_a_key_of_later_lines_comes_along(tmp_path: Path) -> None:
     assert "u" == found[-1]["url"]
 
 
-def test_the_text_is_not_looked_for_among_what_stands_beside() -> None:
-    """Unless there is nothing else."""
-    assert Chosen("body", None, None, None, None, ("url",)) == choose(_COLUMNS, ["url", "body"], ["url", "body"], "a")
+def test_what_stands_beside_changes_nothing_in_how_the_text_is_found() -> None:
+    """The column of texts is the same with it and without."""
+    assert Chosen("text", None, None, None, None, ("url",)) == choose(_COLUMNS, ["url", "text"], ["url", "text"], "a")
     assert "url" == choose(_COLUMNS, ["url"], ["url"], "a").text
 
 

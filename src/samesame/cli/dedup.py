@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from samesame.cli import options
 from samesame.cli.outcome import asked, outcome
@@ -23,6 +24,7 @@ _NEEDS_OUTPUT = {
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
 @options.sources
+@options.pages
 @options.method
 @options.text
 @options.deciding
@@ -69,7 +71,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     with console.watched(quiet=given["quiet"]) as progress:
         found = find(
             given["sources"],
-            method=recipe,
+            method=_wanted(ctx, given, recipe),
             keep=given["keep"],
             clusters=given["clusters"],
             against=given["against"] or None,
@@ -83,6 +85,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
                     "id_column",
                     "features_column",
                     "vector_column",
+                    "url_column",
+                    "use",
                     "strict",
                     "threads",
                     "memory",
@@ -104,6 +108,19 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         elif directory is not None:
             report.written(directory)
     return outcome(stats, given["require_recall"])
+
+
+def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
+    """The method; without the layer text none, unless one was asked for, which is then an error."""
+    if given["use"] is None or "text" in given["use"]:
+        return recipe
+    options_given = {
+        str(param.name)
+        for param in ctx.command.params
+        if getattr(param, "setting", False) or param.name == "method"
+        if ctx.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+    }
+    return recipe if options_given else None
 
 
 def _check(given: dict[str, Any]) -> None:

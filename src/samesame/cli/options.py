@@ -24,6 +24,7 @@ __all__ = [
     "explaining",
     "method",
     "output",
+    "pages",
     "planning",
     "room",
     "running",
@@ -116,6 +117,16 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
 
+
+pages = _options(
+    "Sources",
+    spec(
+        "--url-column",
+        metavar="NAME",
+        help="Column of URLs: each removed document then says on what evidence, and of which host.",
+        stands="url, if there is one",
+    ),
+)
 
 method = _options(
     "Method",
@@ -254,6 +265,13 @@ deciding = _options(
         metavar="POLICY",
         help="Which of two stays: first, last, longest, shortest, or newest|oldest|max|min:COLUMN.",
         stands="first",
+    ),
+    spec(
+        "--use",
+        metavar="LAYERS",
+        help="Run these, cheapest first; each removes before the next looks: url, redirect, canonical, revisit,"
+        " digest, text (the method). As in url,digest,text.",
+        stands="text",
     ),
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
     spec(

@@ -47,6 +47,29 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 def guarantee(stats: Stats) -> str:
     """What a run promises about its result, in words."""
+    if stats.layers:
+        return _layered(stats)
+    return _by_method(stats)
+
+
+def _layered(stats: Stats) -> str:
+    """What holds of several layers: the method's word is about what the others left to it."""
+    names = [layer["layer"] for layer in stats.layers]
+    by_word = [name for name in names if name not in {"digest", "text"}]
+    parts = ["every removed document has a kept witness"]
+    if by_word:
+        parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
+    chained = sum(layer["inherited"] for layer in stats.layers)
+    if chained:
+        parts.append(f"of {chained:,} {_plural(chained, 'document')} the own witness went later (see via_id)")
+    if "text" in names:
+        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_by_method(stats)}"
+    if "digest" in names:
+        parts.append("no two kept documents have equal bytes")
+    return f"{'; '.join(parts)}."
+
+
+def _by_method(stats: Stats) -> str:
     recipe = stats.recipe
     if stats.measure == "digest":
         what = "normalised texts" if recipe["normalise"] else "texts"
@@ -187,6 +210,8 @@ class Report:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, _near(stats))
+        if stats.other_copies:
+            self._row("  other texts", stats.other_copies, "removed by what URLs and pages say, not by text")
         if stats.chained:
             self._row("    by a chain", stats.chained, "less similar to their witness than that")
         if stats.largest:
@@ -194,6 +219,7 @@ class Report:
             self.line(f"  largest: {self._largest(stats)}")
         if stats.component:
             self.line(f"  {component(stats)}")
+        self._evidence(stats)
         self._remarks(stats, skipped, num_ignored)
         self.line(f"Guarantee: {guarantee(stats)}")
         if stats.audit:
@@ -253,6 +279,21 @@ class Report:
 
     def _row(self, name: str, count: int, remark: str) -> None:
         self.line(f"{name:<16}{count:>10,}   {remark}".rstrip())
+
+    def _evidence(self, stats: Stats) -> None:
+        """Which layer removed how many, and what else speaks for it."""
+        for layer in stats.layers:
+            other = f"; {layer['other_text']:,} with another text" if layer["other_text"] else ""
+            entered = f"of {layer['documents']:,} {_plural(layer['documents'], 'document')}"
+            by_text = layer["layer"] in {"digest", "text"}
+            self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
+        if stats.same_host is None or stats.cross_host is None or not stats.removed:
+            return
+        unknown = stats.removed - stats.same_host - stats.cross_host
+        self._row("same host", stats.same_host, "removed for a document of their own host")
+        self._row("other host", stats.cross_host, "for one of another" + (f"; {unknown:,} unknown" if unknown else ""))
+        found = ", ".join(f"{kind} {count:,}" for kind, count in stats.evidence.items())
+        self.line(f"  evidence: {found} (a document may have several)")
 
     def _largest(self, stats: Stats) -> str:
         room = self._width - len("  largest: ")

@@ -20,6 +20,7 @@ __all__ = [
     "REMOVED",
     "Names",
     "clusters_table",
+    "extended",
     "pairs_table",
     "removed_table",
     "repeated_ids",
@@ -92,8 +93,14 @@ def removed_table(
     return pa.Table.from_arrays(columns, schema=REMOVED)
 
 
-def clusters_table(names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64]) -> pa.Table:
-    """Keepers and the documents that they witness, cluster by cluster, the keeper first."""
+def clusters_table(
+    names: Names,
+    rows: Rows,
+    witnesses: Rows,
+    similarity: npt.NDArray[np.float64],
+    more: Mapping[str, pa.Array] | None = None,
+) -> pa.Table:
+    """Keepers and the documents that they witness, cluster by cluster, the keeper first; `more` is about the others."""
     keepers = np.unique(witnesses)
     members = np.concatenate([keepers, rows])
     clusters = np.concatenate([keepers, witnesses])
@@ -106,7 +113,16 @@ def clusters_table(names: Names, rows: Rows, witnesses: Rows, similarity: npt.ND
         pa.array(roles, pa.string()),
         pa.array(likeness[order]),
     ]
-    return pa.Table.from_arrays(columns, schema=CLUSTERS)
+    table = pa.Table.from_arrays(columns, schema=CLUSTERS)
+    place = pa.array(order - keepers.size, mask=order < keepers.size)  # null: a keeper, of which there is no more
+    return extended(table, {name: values.take(place) for name, values in (more or {}).items()})
+
+
+def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
+    """A table with further columns."""
+    for name, values in columns.items():
+        table = table.append_column(name, values)
+    return table
 
 
 def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:

@@ -85,8 +85,6 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
             hint = f"Rename all but one of them. {_hint('--text-column', names)}"
             raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
     others = [name for name in strings if name not in {columns.id or "id", columns.order}]
-    if len(others) > 1:
-        others = [name for name in others if name not in columns.beside] or others
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]
     problem = "several string columns" if others else "no string column"

@@ -1,0 +1,354 @@
+"""Layers: the cheap ones first, and nothing goes without a witness that stays to the end.
+
+1. Against a slow twin: the same documents go, by the same layers, for the same witnesses.
+2. The answer depends on documents and settings, not on threads, batches, or the order in which layers are named.
+3. What was not compared is not claimed.
+"""
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import samesame as ss
+from samesame.layers import LAYERS, Layers, require_layers
+from tests.cli.commands import run, write_jsonl
+from tests.oracle.decisions import decide
+from tests.oracle.layers import Gone, layered
+from tests.oracle.shingles import features
+
+Page = dict[str, Any]
+
+_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_TEXTS = st.sampled_from(
+    [
+        *(" ".join(_WORDS[:n]) for n in (8, 9, 10)),
+        " ".join(reversed(_WORDS)),
+        "One, two three four five six seven eight nine ten!",
+        "",
+        None,
+    ]
+)
+_URLS = st.none() | st.sampled_from([f"https://{host}.org/{path}" for host in "ab" for path in ("", "x", "y?b=1&a=2")])
+_SHOWN = {"https://a.org/y?b=1&a=2": "https://a.org/y?a=2&b=1", "https://b.org/y?b=1&a=2": "https://b.org/y?a=2&b=1"}
+_PAGES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "text": _TEXTS,
+            "url": _URLS,
+            "canonical": _URLS,
+            "payload_digest": st.none() | st.sampled_from(["sha1:A", "sha1:B"]),
+            "when": st.integers(0, 3),
+        }
+    ),
+    max_size=9,
+)
+_USES = st.lists(st.sampled_from(["url", "canonical", "revisit", "digest", "text"]), min_size=1, unique=True)
+_THRESHOLD = Fraction(7, 10)
+
+
+def _table(pages: list[Page], prefix: str = "d") -> pa.Table:
+    kinds = {"text": pa.string(), "url": pa.string(), "canonical": pa.string(), "payload_digest": pa.string()}
+    columns = {name: pa.array([page.get(name) for page in pages], kind) for name, kind in kinds.items()}
+    ids = pa.array([f"{prefix}{row}" for row in range(len(pages))], pa.string())
+    return pa.table({"id": ids, **columns, "when": pa.array([page.get("when", 0) for page in pages], pa.int64())})
+
+
+def _order(pages: list[Page], keep: str, num_against: int) -> list[int]:
+    keys = {
+        "first": lambda row: 0,
+        "last": lambda row: -row,
+        "longest": lambda row: -len((pages[row]["text"] or "").encode()),
+        "max:when": lambda row: -pages[row]["when"],
+    }
+    return sorted(range(len(pages)), key=lambda row: (row >= num_against, keys[keep](row), row))
+
+
+def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
+    def form(url: str | None) -> str | None:
+        return _SHOWN.get(url, url) if url else url
+
+    return {
+        "url": [form(page["url"]) for page in pages],
+        "canonical": [form(page["canonical"] or page["url"]) for page in pages],
+        "revisit": [page["payload_digest"] for page in pages],
+        "digest": [page["text"] for page in pages],
+    }
+
+
+def _expected(pages: list[Page], use: list[str], keep: str, num_against: int, *, within: bool) -> dict[int, Gone]:
+    order = _order(pages, keep, num_against)
+
+    def text(left: list[int]) -> dict[int, int]:
+        sets = [features(page["text"] or "", size=2) if row in left else frozenset() for row, page in enumerate(pages)]
+        found = decide(sets, _THRESHOLD, order, num_against=num_against, within=within)
+        return {row: witness for row, (witness, _) in found.items()}
+
+    strings = {name: values for name, values in _strings(pages).items() if name in use}
+    empty = [not page["text"] for page in pages]
+    found = text if "text" in use else None
+    return layered(strings, order, found, num_against=num_against, within=within, empty=empty)
+
+
+@settings(deadline=None, max_examples=120)
+@given(_PAGES, _PAGES, _USES, st.sampled_from(["first", "last", "longest", "max:when"]), st.booleans(), st.data())
+def test_layers_are_the_slow_ones(  # noqa: PLR0917  (drawn by Hypothesis)
+    old: list[Page], new: list[Page], use: list[str], keep: str, within: bool, data: st.DataObject
+) -> None:
+    """The same rows go, by the same layers, and each has the same witness in the end."""
+    pages = [*old, *new]
+    needs = {"url": "url", "canonical": "canonical", "revisit": "payload_digest"}
+    use = [name for name in use if name not in needs or any(page[needs[name]] for page in pages)] or ["digest"]
+    method = {"method": ss.Jaccard(threshold="0.7", shingle_size=2)} if "text" in use else {}
+    found = ss.dedup(
+        _table(new),
+        against=_table(old, "o"),
+        use=data.draw(st.permutations(use)),
+        keep=keep,
+        within=within,
+        batch_rows=data.draw(st.none() | st.integers(1, 4)),
+        threads=data.draw(st.integers(1, 2)),
+        **method,
+    )
+    ids = [*(f"o{row}" for row in range(len(old))), *(f"d{row}" for row in range(len(new)))]
+    expected = {
+        ids[row]: (gone.layer, ids[gone.witness], None if gone.via is None else ids[gone.via])
+        for row, gone in _expected(pages, use, keep, len(old), within=within).items()
+    }
+    names = ["id", "layer", "witness_id", "via_id"]
+    assert expected == {row["id"]: tuple(row[name] for name in names[1:]) for row in found.removals.to_pylist()}
+    kept = set(found.kept().column("id").to_pylist()) | {name for name in ids if name.startswith("o")}
+    assert set(ids) - set(expected) == kept
+    assert set(found.removals.column("witness_id").to_pylist()) <= kept
+    assert len(expected) == sum(layer["removed"] for layer in found.stats.layers) == found.stats.removed
+    assert sum(not page["text"] for page in pages) == found.stats.empty
+
+
+@pytest.fixture
+def chain() -> list[Page]:
+    """A url-copy b of a; a is a near copy of z; c has the bytes of a, d those of b."""
+    text = " ".join(f"word{n}" for n in range(60))
+    return [
+        {"id": "z", "url": "https://z.org/", "text": f"{text} end"},
+        {"id": "a", "url": "https://a.org/", "text": text},
+        {"id": "b", "url": "http://a.org/?utm_source=mail", "text": "another text altogether"},
+        {"id": "c", "url": "https://c.org/", "text": text},
+        {"id": "d", "url": "https://d.org/", "text": "another text altogether"},
+    ]
+
+
+def _lines(found: Any, *names: str) -> dict[str, tuple[Any, ...]]:
+    return {row["id"]: tuple(row[name] for name in names) for row in found.removals.to_pylist()}
+
+
+def test_who_loses_a_witness_inherits_its_keeper_and_says_so(chain: list[Page]) -> None:
+    """Equal bytes inherit the similarity; equal URLs inherit no more than a chain."""
+    found = ss.dedup(chain, use="url,digest,text")
+    similarity = 56 / 57
+    assert {
+        "a": ("z", similarity, "jaccard", "text", None),
+        "b": ("z", similarity, "chain", "url", "a"),
+        "c": ("z", similarity, "jaccard", "digest", "a"),
+    } == _lines(found, "witness_id", "similarity", "measure", "layer", "via_id")
+    assert {"a": ["near"], "b": [], "c": ["near"]} == {
+        name: kinds for name, (kinds,) in _lines(found, "evidence").items()
+    }
+    assert (0, 2, 1) == (found.stats.exact_copies, found.stats.near_copies, found.stats.other_copies)
+
+
+def test_what_one_layer_removes_enters_no_later_one(chain: list[Page]) -> None:
+    """Not even as a witness: d equals b, and stays, since b went by its URL."""
+    found = ss.dedup(chain, use=["text", "digest", "url"])
+    assert [("url", 5, 1), ("digest", 4, 1), ("text", 3, 1)] == [
+        (layer["layer"], layer["documents"], layer["removed"]) for layer in found.stats.layers
+    ]
+    assert {"z", "d"} == set(found.kept().column("id").to_pylist())
+    assert [1, 1, 0] == [layer["inherited"] for layer in found.stats.layers]
+
+
+def test_the_cheap_layers_alone_need_no_method(chain: list[Page]) -> None:
+    """And refuse one, which would have nothing to do."""
+    assert {"b": ("a", "url", 1.0)} == _lines(ss.dedup(chain, use="url"), "witness_id", "measure", "similarity")
+    with pytest.raises(ss.ConfigError, match="without the layer text there is nothing for it to do"):
+        ss.dedup(chain, use="url", method="minhash")
+
+
+def test_the_newest_of_a_recrawled_page_stays() -> None:
+    """The policy of --keep decides in every layer; evidence does not claim that the texts are the same."""
+    pages = [
+        {"id": "old", "url": "http://a.org/p", "text": "as it was", "date": "2024-01-01"},
+        {"id": "new", "url": "https://a.org/p#top", "text": "as it is now", "date": "2024-06-01"},
+    ]
+    found = ss.dedup(pages, use="url", keep="newest:date")
+    assert {"old": ("new", ["url"], True)} == _lines(found, "witness_id", "evidence", "same_host")
+    assert ({"url": 1}, 1, 0) == (found.stats.evidence, found.stats.same_host, found.stats.cross_host)
+    assert 1 == found.stats.layers[0]["other_text"]
+
+
+def test_a_page_without_a_text_takes_no_other_along() -> None:
+    """A crawl that came back empty is no reason to drop what an earlier one has brought."""
+    pages = [{"id": "empty", "url": "u:1", "text": ""}, {"id": "full", "url": "u:1", "text": "something"}]
+    assert 0 == ss.dedup(pages, use="url").stats.removed
+
+
+def test_redirects_are_followed_to_their_end() -> None:
+    """Over several steps, also in a circle; a record of a redirect has no text, and goes."""
+    pages = [
+        {"id": "a", "url": "http://x.org/a", "redirect": "/b", "text": None},
+        {"id": "b", "url": "http://x.org/b", "redirect": "http://y.org/c", "text": None},
+        {"id": "c", "url": "https://y.org/c", "redirect": None, "text": "the page"},
+        {"id": "d", "url": "https://x.org/d", "redirect": "/e", "text": "round"},
+        {"id": "e", "url": "https://x.org/e", "redirect": "/d", "text": "round and round"},
+    ]
+    found = ss.dedup(pages, use="redirect")
+    assert {"a": ("c", ["redirect"], False), "b": ("c", ["redirect"], False), "e": ("d", ["redirect"], True)} == _lines(
+        found, "witness_id", "evidence", "same_host"
+    )
+
+
+def test_a_revisit_goes_for_the_page_that_it_revisits() -> None:
+    """By the digest of its payload; two revisits without their page both stay."""
+    pages = [
+        {"id": "again", "url": "u:1", "revisit_of": "u:1", "payload_digest": "sha1:A", "text": None},
+        {"id": "page", "url": "u:1", "revisit_of": None, "payload_digest": "sha1:A", "text": "the page"},
+        {"id": "lost", "url": "u:2", "revisit_of": "u:2", "payload_digest": "sha1:B", "text": None},
+        {"id": "lost too", "url": "u:2", "revisit_of": "u:2", "payload_digest": "sha1:B", "text": None},
+    ]
+    found = ss.dedup(pages, use="revisit")
+    assert {"again": ("page", ["revisit", "url"])} == _lines(found, "witness_id", "evidence")
+
+
+def test_without_layers_a_url_column_adds_evidence_and_changes_nothing_else(chain: list[Page]) -> None:
+    """The same documents go as without URLs, and the tables have the same columns before the new ones."""
+    plain = ss.dedup([{"id": page["id"], "text": page["text"]} for page in chain])
+    found = ss.dedup(chain)
+    assert plain.removals.equals(found.removals.select(plain.removals.column_names))
+    assert ["evidence", "same_host"] == found.removals.column_names[len(plain.removals.column_names) :]
+    assert plain.clusters.equals(found.clusters.select(plain.clusters.column_names))
+    assert (None, {}) == (plain.stats.same_host, plain.stats.evidence)
+
+
+def test_mirrors_are_evidence_when_hosts_share_several_pages() -> None:
+    """Three pages at the same paths of two hosts, and one pair of other paths."""
+    texts = [" ".join(f"page{page}word{n}" for n in range(30)) for page in range(4)]
+    ours = [{"url": f"http://a.org/{n}", "text": text} for n, text in enumerate(texts)]
+    theirs = [{"url": f"http://b.org/{n if n < 3 else 'other'}", "text": text} for n, text in enumerate(texts)]
+    kinds = ss.dedup([*ours, *theirs]).removals.column("evidence").to_pylist()
+    assert [["bytes", "text", "mirror"]] * 3 + [["bytes", "text"]] == kinds
+
+
+def test_pairs_of_other_layers_have_no_shares_of_the_method() -> None:
+    """Containment says both directions of its own pairs only."""
+    text = " ".join(f"w{n}" for n in range(40))
+    pages = [
+        {"id": "long", "url": "http://a.org/1", "text": f"{text} and more at the end of it"},
+        {"id": "short", "url": "http://a.org/2", "text": text},
+        {"id": "same", "url": "http://a.org/2", "text": "other words"},
+    ]
+    found = ss.dedup(pages, use="url,text", method="containment")
+    assert ["chain", "containment"] == sorted(found.pairs.column("measure").to_pylist())
+    shares = {row["measure"]: (row["a_in_b"], row["b_in_a"]) for row in found.pairs.to_pylist()}
+    assert 1.0 in shares["containment"]
+    assert all(math.isnan(share) for share in shares["chain"])
+
+
+def test_a_higher_threshold_settles_the_layers_anew(chain: list[Page]) -> None:
+    """What went by URL has its own witness again once that stays."""
+    found = ss.dedup(chain, use="url,digest,text").at(threshold="0.99")
+    assert {"b": ("a", "url", None), "c": ("a", "digest", None)} == _lines(found, "witness_id", "measure", "via_id")
+
+
+@pytest.mark.parametrize(
+    ("use", "hint"),
+    [("", "is no layer"), ("url,texts", "'texts' is no layer"), ([], "nothing is no layer"), ("mirror", "is no layer")],
+)
+def test_only_layers_that_there_are_can_be_used(use: Any, hint: str) -> None:
+    """The error names the ones to choose from."""
+    with pytest.raises(ss.ConfigError, match=hint) as error:
+        require_layers(use)
+    assert all(name in error.value.hint for name in LAYERS)
+
+
+def test_a_layer_without_anything_to_go_by_is_an_error() -> None:
+    """It would remove nothing, and nobody would know why."""
+    with pytest.raises(ss.ConfigError, match="no document has anything in the column 'link'"):
+        ss.dedup([{"text": "a", "url": "u"}], use="url", url_column="link")
+    for columns in ({"method": "hyperplane"}, {"features_column": "tags"}):
+        with pytest.raises(ss.ConfigError, match="needs texts"):
+            ss.dedup([{"text": "a", "url": "u"}], use="url,text", **columns)
+
+
+def test_a_work_directory_keeps_the_steps_of_the_method(chain: list[Page], tmp_path: Path) -> None:
+    """The same run again gives the same answer; one with other layers is another run."""
+    source = write_jsonl(tmp_path / "pages.jsonl", chain)
+    first, again = (ss.dedup(source, use="url,text", workdir=tmp_path / "work") for _ in range(2))
+    assert first.removals.equals(again.removals)
+    assert {"a", "b", "c"} == set(first.removals.column("id").to_pylist())
+    with pytest.raises(ss.WorkdirError):
+        ss.dedup(source, use="digest,text", workdir=tmp_path / "work")
+
+
+def test_a_source_that_changes_between_the_passes_is_an_error(
+    chain: list[Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided about other texts removes nothing."""
+    source = write_jsonl(tmp_path / "pages.jsonl", chain)
+    left = Layers.left
+
+    def changing(self: Layers, reading: Any) -> Any:
+        write_jsonl(source, [chain[1], chain[0], *chain[2:]])
+        return left(self, reading)
+
+    monkeypatch.setattr(Layers, "left", changing)
+    with pytest.raises(ss.SourceError, match="changed while it was being read"):
+        ss.dedup(source, use="url,text")
+
+
+def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: Path) -> None:
+    """In the summary, in the folder and in the statistics; in 80 columns."""
+    source = write_jsonl(tmp_path / "pages.jsonl", chain)
+    done = run("dedup", source, "--use", "text,digest,url", "-o", tmp_path / "clean")
+    assert 0 == done.exit_code
+    summary = " ".join(done.stdout.split())
+    for part in (
+        "other texts 1 removed by what URLs and pages say, not by text",
+        "layer url 1 of 5 documents; 1 with another text",
+        "layer digest 1 of 4 documents layer",
+        "same host 0 removed for a document of their own host",
+        "other host 3 for one of another",
+        "evidence: near 2 (a document may have several)",
+        "what url removed may have another text",
+    ):
+        assert part in summary
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("Written"))
+    removed = pq.read_table(tmp_path / "clean" / "removed.parquet")
+    assert ["text", "url", "digest"] == removed.column("layer").to_pylist()
+    assert [["near"], [], ["near"]] == removed.column("evidence").to_pylist()
+    stats = json.loads((tmp_path / "clean" / "stats.json").read_text("utf-8"))
+    assert ["url", "digest", "text"] == stats["recipe"]["use"] == [layer["layer"] for layer in stats["layers"]]
+    assert "canonical-url" in json.dumps(stats["recipe"]["urls"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--use", "url", "--threshold", "0.5"], "nothing for it to do"),
+        (["--use", "url", "--method", "jaccard"], "nothing for it to do"),
+        (["--use", "uri"], "'uri' is no layer"),
+        (["--use", "canonical"], "no document has anything in the column 'canonical'"),
+    ],
+)
+def test_options_that_would_do_nothing_are_errors(
+    chain: list[Page], tmp_path: Path, options: list[str], message: str
+) -> None:
+    """With the exit code of a request that cannot be met."""
+    done = run("dedup", write_jsonl(tmp_path / "pages.jsonl", chain), "--dry-run", *options)
+    assert 2 == done.exit_code
+    assert message in " ".join(done.stderr.split())
