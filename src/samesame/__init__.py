@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from samesame.results import Comparison, Explanation
     from samesame.stages.keys.surt import surt
     from samesame.stages.keys.urls import canonical_url
+    from samesame.web.dust import Learning, learn_urls
+    from samesame.web.rules import UrlRules
+    from samesame.web.urls import Urls, urls
 
 __all__ = [
     "CanonicalUrl",
@@ -51,6 +54,7 @@ __all__ = [
     "Hyperplane",
     "IndexMismatchError",
     "Jaccard",
+    "Learning",
     "MinHash",
     "MissingExtraError",
     "ModP",
@@ -66,6 +70,8 @@ __all__ = [
     "StoreError",
     "TooManyPairsError",
     "UnknownIdError",
+    "UrlRules",
+    "Urls",
     "WorkdirError",
     "__version__",
     "canonical_url",
@@ -73,10 +79,12 @@ __all__ = [
     "dedup",
     "evaluate",
     "explain",
+    "learn_urls",
     "pairs",
     "plan",
     "plan_simhash",
     "surt",
+    "urls",
     "write_evaluation",
 ]
 
@@ -109,6 +117,9 @@ _HOMES = {
     "samesame.results": ("Comparison", "Explanation"),
     "samesame.stages.keys.surt": ("surt",),
     "samesame.stages.keys.urls": ("canonical_url",),
+    "samesame.web.dust": ("Learning", "learn_urls"),
+    "samesame.web.rules": ("UrlRules",),
+    "samesame.web.urls": ("Urls", "urls"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

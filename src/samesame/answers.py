@@ -196,6 +196,13 @@ class Result:
         return self._removals.clusters
 
     @cached_property
+    def groups(self) -> Rows:
+        """By row the keeper of its cluster: near-duplicates have the same one, a document without any has its own."""
+        found = np.arange(len(self.run.names.origins))
+        found[self._decided.rows] = self._decided.witnesses
+        return found
+
+    @cached_property
     def pairs(self) -> pa.Table:
         """Each removed document with its witness, as a pair."""
         rows, witnesses, nums, dens = self._decided[:4]

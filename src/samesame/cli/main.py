@@ -22,6 +22,7 @@ from samesame.cli.evaluate import evaluate
 from samesame.cli.explain import explain
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
+from samesame.cli.urls import urls
 from samesame.errors import SameSameError, SourceError
 
 __all__ = ["DONE", "INTERRUPTED", "UNREADABLE", "USER_ERROR", "commands", "main"]
@@ -125,10 +126,11 @@ def commands() -> None:
       samesame compare a.txt b.txt           two texts by every measure
       samesame explain "some text"           a method step by step
       samesame evaluate crawl/ --sample 2000 how methods do on your texts
+      samesame urls urls.txt                 which URLs name one page
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls):
     commands.add_command(_command)
 
 

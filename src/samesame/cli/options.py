@@ -29,6 +29,7 @@ __all__ = [
     "room",
     "running",
     "running_plainly",
+    "section",
     "sources",
     "spec",
     "text",
@@ -42,7 +43,7 @@ MEASURES = (
 _WEIGHTS = ("one", "tf", "tfidf")
 _HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
-_SECTIONS = ("Sources", "Method", "Text", "Deciding", "Output", "Running")
+_SECTIONS = ("Sources", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output", "Running")
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -88,6 +89,11 @@ def _options(section: str, *specs: tuple[tuple[str, ...], dict[str, Any]]) -> De
 def spec(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     """An option, for `output`."""
     return names, settings
+
+
+def section(name: str, *specs: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:
+    """Options of one section of the help, made by `spec`."""
+    return _options(name, *specs)
 
 
 def _setting(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
