@@ -1,5 +1,6 @@
 """What every test may ask for: the Hypothesis profile, the checkout, the real corpora, Spark and PostgreSQL."""
 
+import gc
 import os
 import uuid
 from collections.abc import Iterator
@@ -70,3 +71,16 @@ def _server(*, durable: bool) -> Iterator[Server]:
     server = Server(durable=durable)
     yield server
     server.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What pyspark leaves open is not ours to close."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """And it goes before a test that would be blamed for it."""
+    if "spark" in getattr(item, "fixturenames", ()):
+        gc.collect()

@@ -72,6 +72,7 @@ def table(texts: Sequence[str | None], seed: int = 0) -> pa.Table:
         "text": pa.array(texts, pa.string()),
         "shown": pa.array(shown, pa.int64()),
         "score": pa.array([chance.choice([None, 1, 2, 2, 3]) for _ in texts], pa.int64()),
+        "when": pa.array([chance.choice([None, "no date", "2024-01-02", "2024-01-03T04:05:06Z"]) for _ in texts]),
         "vector": pa.array(vectors(seed, count), pa.list_(pa.float64())),
         "skew": pa.array([0 if chance.random() < 0.9 else chance.randrange(50) for _ in texts], pa.int32()),
     }
