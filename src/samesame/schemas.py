@@ -10,10 +10,12 @@ import pyarrow as pa
 __all__ = [
     "CLUSTERS",
     "DOCUMENTS",
+    "EXTRACTED",
     "FEATURES",
     "ITEMS",
     "KEYS",
     "ORIGINS",
+    "PAGES",
     "PAIRS",
     "RECORDS",
     "SKETCHES",
@@ -60,6 +62,20 @@ DOCUMENTS = pa.schema(
         pa.field("text", pa.large_string()),
     ]
 )
+
+# DOCUMENTS as a browser got them. mime: the media type; null where the body is UTF-8 text already. charset: what the
+# header says of the encoding, null where it says nothing.
+PAGES = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("body", pa.large_binary()),
+        pa.field("charset", pa.string()),
+        pa.field("mime", pa.string()),
+    ]
+)
+
+# DOCUMENTS taken out of PAGES. fallback: the page had no main content, this is all of its visible text.
+EXTRACTED = pa.schema([*DOCUMENTS, pa.field("fallback", pa.bool_(), nullable=False)])
 
 # text as the recipe wants it (normalised or not); the rest is about the raw text, whatever was done to it.
 TEXTS = pa.schema(
