@@ -17,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["BATCH_BYTES", "Annotations", "Columns", "Part", "Skip", "Skipped"]
+__all__ = ["BATCH_BYTES", "MAX_DOCUMENT", "Annotations", "Aside", "Columns", "Part", "Skip", "Skipped"]
 
 BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
+
+MAX_DOCUMENT = 10 << 20
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,9 @@ class Columns:
     beside: tuple[
         str, ...
     ] = ()  # what may be known beside the content, as strings: come by these names, where they are
+    html: str | None = None  # a text column that holds markup; comes as `text`, and is to be read as a page
+    max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
+    bare: bool = False  # redirects and revisits of archives come too, without a text
 
 
 class Skipped(NamedTuple):
@@ -45,7 +50,13 @@ class Skipped(NamedTuple):
     reason: str
 
 
-Skip = Callable[[Skipped], None]
+class Aside(NamedTuple):
+    """Something to be counted: a record of an archive that is no document, by what it is, or a page that was `cut`."""
+
+    what: str
+
+
+Skip = Callable[[Skipped | Aside], None]
 
 
 @dataclass(frozen=True)

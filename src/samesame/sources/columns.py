@@ -62,6 +62,7 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     """
     for option, name in (
         ("--text-column", columns.text),
+        ("--html-column", columns.html),
         ("--id-column", columns.id),
         ("--keep", columns.order),
         ("--features-column", columns.items),
@@ -72,7 +73,7 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
             raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
     identity = columns.id or ("id" if names.count("id") == 1 else None)
     textless = columns.items is not None or columns.vectors is not None
-    text = None if textless else columns.text or _guess(columns, names, strings, source)
+    text = None if textless else columns.text or columns.html or _guess(columns, names, strings, source)
     beside = tuple(name for name in columns.beside if names.count(name) == 1)
     return Chosen(text, identity, columns.order, columns.items, columns.vectors, beside)
 

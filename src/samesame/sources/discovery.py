@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
 from samesame.errors import ColumnError, SourceError
+from samesame.sources.archives import ARC, WARC
 from samesame.sources.base import Columns, Part
 from samesame.sources.delimited import Delimited
 from samesame.sources.feather import Feather
@@ -26,10 +27,12 @@ from samesame.sources.files import File, filesystem, is_url, joined, mishaps, su
 from samesame.sources.folder import TextFolder
 from samesame.sources.jsonl import JsonLines
 from samesame.sources.memory import Memory, table_of
+from samesame.sources.pages import BESIDE, SUFFIXES
 from samesame.sources.parquet import Parquet
 from samesame.sources.parts import Dangling
 from samesame.sources.streams import COMPRESSIONS
 from samesame.sources.targets import with_own_targets
+from samesame.sources.warc import WebArchive
 
 __all__ = ["Parts", "open_parts"]
 
@@ -43,7 +46,9 @@ _DATA: dict[str, Callable[..., Part]] = {
     ".parquet": Parquet,
     ".tsv": Delimited,
 }
-_TEXTS = (".md", ".txt")
+_TEXTS = (".md", ".txt", *SUFFIXES)
+_ARCHIVES = {".arc": ARC, ".warc": WARC, ".wet": WARC}
+_PACKED = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
 class Parts(list[Part]):
@@ -156,7 +161,7 @@ def _located(path: str) -> _Listing:
 
 def _explicit(root: str, name: str, path: str) -> _Listing:
     if _format(path)[0] is None:
-        known = " ".join(sorted([*_DATA, *_TEXTS]))
+        known = " ".join(sorted([*_DATA, *_TEXTS, *_ARCHIVES]))
         hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
         raise SourceError(f"{path} is of no known format", hint=hint)
     return _Listing(root, [name], explicit=True)
@@ -181,7 +186,7 @@ def _inside(root: str, paths: list[str]) -> _Listing:
     dangling = [path for path, mode in modes.items() if mode is None]
     if not known and not dangling:
         what = f"{len(paths)} files, none of a known format" if paths else "no files"
-        hint = "Name a folder with .jsonl, .csv, .parquet, .arrow or .txt files."
+        hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
     num_ignored = len(paths) - len(known) - len(dangling)
     return _Listing(root, known, explicit=False, num_ignored=num_ignored, dangling=dangling)
@@ -247,9 +252,10 @@ def _format(path: str) -> tuple[str | None, str | None]:
     suffix = PurePosixPath(name).suffix
     if suffix in _TEXTS:
         return suffix, None
-    compression = COMPRESSIONS.get(suffix)
+    compression = _PACKED.get(suffix)
     inner = PurePosixPath(name.removesuffix(suffix)).suffix if compression else suffix
-    return (inner if inner in _DATA else None), compression
+    known = inner in _ARCHIVES or (inner in _DATA and compression != "lz4")
+    return (inner if known else None), compression
 
 
 def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
@@ -257,10 +263,12 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
     for path in listing.paths:
         url = listing.url(path)
         suffix, compression = _format(url)
-        if suffix in _DATA:
+        if suffix in _DATA or suffix in _ARCHIVES:
             file = File(url)
-            yield _DATA[str(suffix)](
+            form = {"form": _ARCHIVES[suffix]} if suffix in _ARCHIVES else {}
+            yield _DATA.get(str(suffix), WebArchive)(
                 file,
+                **form,
                 name=url,
                 target=suffixed_name(url)[len(url) - len(path) :],
                 compression=compression,
@@ -273,7 +281,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
         stamp = (link.st_size, link.st_mtime_ns)
         yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
     if texts:
-        _refuse_columns(columns, listing.root)
+        _refuse_columns(columns, listing.root, texts)
         yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
 
 
@@ -290,9 +298,10 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
     )
 
 
-def _refuse_columns(columns: Columns, root: str) -> None:
+def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
+    known = BESIDE if any(PurePosixPath(path.lower()).suffix in SUFFIXES for path in texts) else ()
     for option, name in (
-        ("--keep", columns.order),
+        ("--keep", None if columns.order in known else columns.order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
     ):

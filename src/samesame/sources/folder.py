@@ -1,15 +1,16 @@
-"""A folder of text files: each file is one document, its relative path is its id.
+"""A folder of text files, web pages among them: each file is one document, its relative path is its id.
 
 1. The position of a document is that of its path among the sorted paths.
 2. A copy is a list of the paths that stay (`kept.txt`), or with `copy_files` the files themselves.
 3. Equality can be ruled out without reading: first by the sizes, then by a hash of a few fixed
    positions. What `alike` leaves needs the full digest; what it drops equals no other file.
+4. Where there are web pages, all come as pages (pages.py); a text file is one that is text already.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ import pyarrow as pa
 import xxhash
 
 from samesame.errors import SourceError
-from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
+from samesame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from samesame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from samesame.sources.files import File, joined
+from samesame.sources.pages import BESIDE, MHTML, SUFFIXES, Batched, Page, page_of_file
 from samesame.sources.parts import strictly
 from samesame.sources.streams import copy_raw, sink
 from samesame.sources.tables import ANNOTATIONS, values_of
@@ -47,10 +49,18 @@ class TextFolder:
         """Bytes of all files, where that is known without reading: for progress."""
         return sum(size for size, _ in self.stamps) if self.stamps else None
 
+    @property
+    def pages(self) -> bool:
+        """Whether some of them are web pages."""
+        return any(map(_mime, self.paths))
+
     def read(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:
         """The readable files, in order, as RECORDS batches; or `only` those at some (ascending) positions."""
         skip = strictly(skip, strict=self.strict)
-        chosen = choose(columns, ("id", "text"), ("text",), self.name)
+        if self.pages:
+            yield from self._read_pages(columns, skip, only)
+            return
+        chosen = choose(replace(columns, html=None), ("id", "text"), ("text",), self.name)
         positions: list[int] = []
         texts: list[bytes] = []
         size = 0
@@ -94,6 +104,31 @@ class TextFolder:
     def file(self, position: int) -> File:
         """The file at a position."""
         return File(joined(self.root, self.paths[position]))
+
+    def _read_pages(
+        self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None
+    ) -> Iterator[pa.RecordBatch]:
+        chosen = choose(replace(columns, html=None), ("id", "text", *BESIDE), ("text",), self.name)
+        batched = Batched(chosen, columns)
+        for position in range(len(self.paths)) if only is None else only.tolist():
+            mime = _mime(self.paths[position])
+            page = self._page(position, mime, columns, skip) if mime else Page(self._text(position, skip), None, None, {})
+            if page is None or page.body is None:
+                continue
+            if page.cut:
+                skip(Aside("cut"))
+            yield from batched.add(position, page, _printable(self.paths[position]))
+        yield from batched.close()
+
+    def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> Page | None:
+        most = columns.max_document + 1 if mime != MHTML else -1  # of that only the page is bounded
+        try:
+            with self.file(position).open() as raw:
+                return page_of_file(raw.read(most), mime, columns)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "message", "") or str(error)
+        skip(Skipped(self.name, position, None, f"{self.paths[position]}: {reason}"))
+        return None
 
     def _text(self, position: int, skip: Skip) -> bytes | None:
         try:
@@ -178,6 +213,11 @@ def _sample(file: File, size: int | None) -> bytes | None:
     except OSError:
         return None
     return hashed.digest()
+
+
+def _mime(path: str) -> str | None:
+    """The media type of a web page; None for a text."""
+    return SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def _printable(path: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from samesame.errors import SameSameError, SourceError
-from samesame.sources.base import Annotations, Columns, Skip, Skipped
+from samesame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from samesame.sources.files import File
 from samesame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable
 
@@ -109,7 +109,10 @@ class Dangling:
 def strictly(skip: Skip, *, strict: bool) -> Skip:
     """The same report, or with `strict` an error at the first record that cannot be read."""
 
-    def stop(skipped: Skipped) -> None:
+    def stop(skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            skip(skipped)
+            return
         place = "" if skipped.line is None else f", line {skipped.line}"
         record = "" if skipped.position is None or place else f", record {skipped.position}"
         raise SourceError(

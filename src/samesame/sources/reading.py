@@ -6,9 +6,10 @@
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,10 @@ import pyarrow.compute as pc
 from samesame import schemas
 from samesame.errors import ColumnError, SourceError
 from samesame.results import Progress, Silent
-from samesame.sources.base import Columns, Part, Skip, Skipped
+from samesame.sources.base import Aside, Columns, Part, Skip, Skipped
 from samesame.sources.folder import TextFolder, alike
 from samesame.sources.ordering import one_order
+from samesame.sources.pages import as_pages
 
 __all__ = ["Reading"]
 
@@ -36,10 +38,12 @@ class Reading:
     progress: Progress = field(default_factory=Silent)
     strict: bool = False
     raw_bytes: bool = False  # only equal bytes matter: files that equal no other need not be read
+    extract: str = "main"  # how the text is taken out of pages
     num_against: int = 0
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)  # records of archives that are no documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
@@ -47,7 +51,7 @@ class Reading:
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches (ITEMS or VECTORS, where the columns name ready items or vectors)."""
+        """DOCUMENTS batches (PAGES, where there are some; ITEMS or VECTORS, where the columns name these)."""
         needed = self._needed()
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
@@ -80,6 +84,12 @@ class Reading:
     def all_parts(self) -> list[Part]:
         """The against side, then the other: `source` in ORIGINS counts in this list."""
         return [*self.against, *self.parts]
+
+    @cached_property
+    def pages(self) -> bool:
+        """Whether batches are PAGES: some part holds web pages, or a column does."""
+        native = any(getattr(part, "pages", False) for part in self.all_parts)
+        return (native or self.columns.html is not None) and not (self.columns.items or self.columns.vectors)
 
     @property
     def num_unread(self) -> int:
@@ -123,11 +133,14 @@ class Reading:
     def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
         """Of each part the positions that have to be read, where others can be ruled out unread."""
         folders = [part for part in self.all_parts if isinstance(part, TextFolder)]
-        if not self.raw_bytes or len(folders) < len(self.all_parts):
+        if not self.raw_bytes or self.pages or len(folders) < len(self.all_parts):
             return {}
         return dict(enumerate(alike(folders)))
 
-    def _skip(self, number: int, skipped: Skipped) -> None:
+    def _skip(self, number: int, skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            self.aside[skipped.what] += 1
+            return
         if self.strict:
             line = "" if skipped.line is None else f", line {skipped.line}"
             record = "" if line or skipped.position is None else f", record {skipped.position}"
@@ -158,6 +171,10 @@ class Reading:
         if self.columns.beside:
             names, nulls = set(batch.schema.names), pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(batch.column(n) if n in names else nulls for n in self.columns.beside))
+        if self.pages:
+            found = as_pages(rows, batch, self.columns)
+            self.progress.add(len(batch), pc.sum(pc.binary_length(found.column("body"))).as_py() or 0)
+            return found
         name, schema = self._content
         content = batch.column(name)
         if name == "vector":

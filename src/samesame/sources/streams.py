@@ -246,8 +246,8 @@ def _compressor(raw: Any, compression: str | None) -> Any:
             return bz2.BZ2File(raw, "wb")
         case "xz":
             return lzma.LZMAFile(raw, "wb")
-        case "zstd":
-            return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), "zstd")
+        case "zstd" | "lz4":
+            return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
         case _:
             return contextlib.nullcontext(raw)
 

@@ -4,6 +4,8 @@ A file's records are copied without the others, as they are for kept/, and the c
 """
 
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +23,11 @@ from samesame.sources.feather import Feather
 from samesame.sources.files import File
 from samesame.sources.folder import TextFolder
 from samesame.sources.memory import Memory, table_of
+from samesame.sources.pages import BESIDE, as_pages
 from samesame.sources.parquet import Parquet
 from samesame.sources.parts import Dangling, FilePart
 from samesame.sources.streams import chunks, seekable
+from samesame.sources.warc import WebArchive
 
 __all__ = ["take", "texts"]
 
@@ -43,6 +47,8 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
     match part:
         case Memory():
             return part.table.take(pa.array(positions))
+        case TextFolder() | WebArchive() if part.pages:
+            return _pages(part, positions, columns)
         case TextFolder():
             batches = list(part.read(columns, lambda _: None, positions))
             found = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
@@ -56,6 +62,17 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
             return pa.table({})
         case _:
             raise TypeError(f"no way to take records from a {type(part).__name__}")
+
+
+def _pages(part: TextFolder | WebArchive, positions: Rows, columns: Columns) -> pa.Table:
+    """Pages with all that is known of them; `body` and `charset` have still to become a text."""
+    wanted = replace(columns, beside=BESIDE)
+    found = []
+    for batch in part.read(wanted, lambda _: None):
+        at = np.isin(batch.column("position").to_numpy(), positions)
+        found.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
+    table = pa.concat_tables(found) if found else pa.table({})
+    return table.drop_columns([name for name in ("position", "order") if name in table.column_names])
 
 
 def _require_unchanged(part: Part, positions: Rows) -> None:
@@ -113,13 +130,27 @@ def _word(item: str | float) -> str:
     return item if isinstance(item, str) else f"{item:.4g}"
 
 
-def texts(part: Part, positions: Rows, columns: Columns) -> dict[int, str]:
-    """The texts (or the items or numbers, joined) at these positions; reads no further than the last of them."""
+def texts(
+    part: Part, positions: Rows, columns: Columns, extract: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None
+) -> dict[int, str]:
+    """The texts (or the items or numbers, joined) at these positions; reads no further than the last of them.
+
+    Args:
+        part: Where they are.
+        positions: Which they are.
+        columns: What the run reads.
+        extract: Takes the texts out of PAGES, where the run reads pages.
+    """
     found: dict[int, str] = {}
     wanted = np.unique(positions)
     _require_unchanged(part, wanted)
     for batch in part.read(columns, lambda _: None):
         chosen = batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), wanted)))
+        if extract is not None:
+            pages = as_pages(chosen.column("position"), chosen, columns)
+            chosen = pa.RecordBatch.from_arrays(
+                [chosen.column("position"), extract(pages).column("text")], ["position", "text"]
+            )
         values = chosen.column("vector" if columns.vectors else "items" if columns.items else "text").to_pylist()
         for position, value in zip(chosen.column("position").to_pylist(), values, strict=True):
             found[position] = " ".join(map(_word, value)) if isinstance(value, list) else value or ""

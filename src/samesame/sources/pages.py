@@ -1,0 +1,147 @@
+"""Pages as records: a body, what its header says of it, and what is known beside it.
+
+1. `body`, `charset` and `mime` stand in the place of `text`: taking the text out is a stage's work (texts/pages.py).
+2. What is known beside a page are strings by the names of BESIDE.
+"""
+
+import email
+import email.policy
+from collections.abc import Iterator
+from email.message import EmailMessage
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from samesame.schemas import PAGES, RECORDS
+from samesame.sources import http
+from samesame.sources.base import BATCH_BYTES, Columns
+from samesame.sources.columns import BATCH_ROWS, Chosen
+from samesame.sources.markup import HTML, about_page
+
+__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "Page", "as_pages", "page_of_file"]
+
+BESIDE = (
+    "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
+    "revisit_date", "record_id",
+)  # fmt: skip
+MHTML = "multipart/related"
+SUFFIXES = {
+    ".htm": "text/html", ".html": "text/html", ".mht": MHTML, ".mhtml": MHTML,
+    ".xhtml": "application/xhtml+xml",
+}  # fmt: skip
+
+
+class Page(NamedTuple):
+    """One document as it came."""
+
+    body: bytes | None
+    charset: str | None
+    mime: str | None
+    values: dict[str, str | None]  # by the names of BESIDE
+    cut: bool = False
+
+
+class Batched:
+    """Pages gathered to RECORDS batches."""
+
+    def __init__(self, chosen: Chosen, columns: Columns) -> None:
+        self._chosen = chosen
+        self._beside = tuple(name for name in columns.beside if name in BESIDE)
+        self._rows: list[tuple[int, str | None, Page]] = []
+        self._size = 0
+
+    def add(self, position: int, page: Page, path: str | None = None) -> Iterator[pa.RecordBatch]:
+        """Add a page (of a file by its path); gives a batch where that makes one full."""
+        size = len(page.body or b"")
+        if self._rows and (self._size + size > BATCH_BYTES or len(self._rows) == BATCH_ROWS):
+            yield from self.close()
+        self._rows.append((position, path, page))
+        self._size += size
+
+    def close(self) -> Iterator[pa.RecordBatch]:
+        """What is left."""
+        if not self._rows:
+            return
+        pages = [page for _, _, page in self._rows]
+        names = [RECORDS.field("position"), RECORDS.field("id"), *list(PAGES)[1:]]
+        found = [
+            pa.array([position for position, _, _ in self._rows], pa.int64()),
+            pa.array([self._id(path, page) for _, path, page in self._rows], pa.string()),
+            pa.array([page.body for page in pages], pa.large_binary()),
+            pa.array([page.charset for page in pages], pa.string()),
+            pa.array([page.mime for page in pages], pa.string()),
+        ]
+        if self._chosen.order is not None:
+            names.append(pa.field("order", pa.string()))
+            found.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
+        for name in self._beside:
+            if name != "mime":  # it stands there already
+                names.append(pa.field(name, pa.string()))
+                found.append(pa.array([page.values.get(name) for page in pages], pa.string()))
+        self._rows, self._size = [], 0
+        yield pa.RecordBatch.from_arrays(found, schema=pa.schema(names))
+
+    def _id(self, path: str | None, page: Page) -> str | None:
+        """A file's path, a record's URL, or the column that was asked for."""
+        name = self._chosen.id
+        return (path if path is not None else page.values.get("url")) if name in {None, "id"} else page.values.get(name)
+
+
+def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """PAGES of RECORDS of any kind: texts are marked as such, and a column of markup as HTML."""
+    if "body" in batch.schema.names:
+        content = [batch.column(name) for name in ("body", "charset", "mime")]
+    else:
+        body = batch.column("text").cast(pa.large_string()).view(pa.large_binary())
+        kind = pa.repeat("text/html", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
+        charset = pa.repeat("utf-8", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
+        content = [_cut(body, columns.max_document) if columns.html else body, charset, kind]
+    return pa.RecordBatch.from_arrays([rows, *content], schema=PAGES)
+
+
+def _cut(body: pa.Array, most: int) -> pa.Array:
+    if (pc.max(pc.binary_length(body)).as_py() or 0) <= most:
+        return body
+    return pa.array([value and value[:most] for value in body.to_pylist()], pa.large_binary())
+
+
+def page_of_file(data: bytes, mime: str, columns: Columns) -> Page:
+    """The page that a file holds; MHTML unpacked.
+
+    Raises:
+        ValueError: It is MHTML without a page.
+    """
+    if mime == MHTML:
+        return _unpacked(data, columns)
+    body = data[: columns.max_document]
+    return Page(body, None, mime, {"mime": mime, **_about(body, None, None, columns)}, len(data) > len(body))
+
+
+def _unpacked(data: bytes, columns: Columns) -> Page:
+    try:
+        message = email.message_from_bytes(data, policy=email.policy.default)
+        part = next((part for part in message.walk() if part.get_content_type() in HTML), None)
+        body = part.get_payload(decode=True) if part is not None else None
+        if part is None or not isinstance(body, bytes):
+            raise ValueError("MHTML without a part of HTML")
+        header = {name.lower(): str(value) for name, value in (*message.items(), *part.items())}
+    except (LookupError, RecursionError, TypeError, AttributeError) as error:
+        raise ValueError(f"not readable as MHTML: {type(error).__name__}") from error
+    url = header.get("snapshot-content-location") or header.get("content-location")
+    charset = http.charset_of(str(part.get("content-type", "")))
+    values = {"url": url, "mime": part.get_content_type(), "date": _date(message)}
+    cut = body[: columns.max_document]
+    return Page(cut, charset, values["mime"], {**values, **_about(cut, charset, url, columns)}, len(body) > len(cut))
+
+
+def _date(message: EmailMessage) -> str | None:
+    found = getattr(message.get("date"), "datetime", None)
+    return found.isoformat() if found else None
+
+
+def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) -> dict[str, str | None]:
+    if {"title", "canonical"}.isdisjoint({*columns.beside, columns.order, columns.id}):
+        return {}
+    title, canonical = about_page(body, charset, url)
+    return {"title": title, "canonical": canonical}
