@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame import pipeline
+from samesame import pipeline, schemas
 from samesame._version import __version__
 from samesame.errors import ConfigError
 from samesame.evidence import Pages
@@ -33,6 +33,7 @@ from samesame.sources.targets import with_own_targets
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.pairs.expand import Listed
 from samesame.stages.pairs.join import Found
+from samesame.stages.texts.pages import PageTexts
 
 __all__ = ["Pairs", "Result", "Run"]
 
@@ -76,11 +77,16 @@ class Run:
         """The texts of some rows, read again."""
         source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
         found = {
-            number: texts(part, position[source == number], self.reading.columns)
+            number: texts(part, position[source == number], self.reading.columns, self.extract)
             for number, part in enumerate(self.reading.all_parts)
             if (source == number).any()
         }
         return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
+
+    @property
+    def extract(self) -> PageTexts | None:
+        """What takes the text out of pages, where there are some."""
+        return PageTexts(self.reading.columns.extract) if self.reading.pages else None
 
     @cached_property
     def frequencies(self) -> pa.Table | None:
@@ -103,6 +109,22 @@ class Run:
         table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, found)
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
+    @property
+    def page_counts(self) -> dict[str, Any]:
+        """Of web pages, what happened on the way to their texts; nothing where there are none."""
+        if not self.reading.pages:
+            return {}
+        aside = dict(self.reading.aside)
+        cut = aside.pop("cut", 0)
+        passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
+        return {"passed_over": passed, "cut": cut, "without_main": 0, **self.state.engine.tallies}
+
+    @property
+    def _page_settings(self) -> dict[str, Any]:
+        columns = self.reading.columns
+        found = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
+        return found if self.reading.pages else {}
+
     @cached_property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
@@ -117,6 +139,7 @@ class Run:
             text_bytes=int(whole.text_bytes.sum()),
             skipped=len(self.reading.skipped),
             ignored=self.num_ignored,
+            pages=self.page_counts,
             empty=int((whole.sizes == 0).sum()),
             bare=about.num_bare - self.state.dropped.documents,
             dropped_shingles=self.state.dropped.shingles,
@@ -135,7 +158,7 @@ class Run:
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
             room=self.state.engine.room,
-            recipe={**self.state.method.record(), **self.settings},
+            recipe={**self.state.method.record(), **self.settings, **self._page_settings},
             versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )
 
@@ -350,7 +373,8 @@ class Result:
             kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
             unreadable = np.array(reading.unreadable.get(number, []), np.int64)
             wanted, others = (kept, removed) if stay else (removed, kept)
-            found.append(take(part, wanted, np.union1d(others, unreadable), reading.columns))
+            table = take(part, wanted, np.union1d(others, unreadable), reading.columns)
+            found.append(_with_texts(table, self.run.extract) if getattr(part, "pages", False) else table)
         return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
 
 
@@ -403,6 +427,20 @@ class Pairs:
     def num_ignored(self) -> int:
         """How many files of folders and patterns are of no known format."""
         return self.run.num_ignored
+
+
+def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
+    """Records of pages with the text in the place of the body."""
+    if extract is None or "body" not in table.column_names:
+        return table
+    texts = []
+    for batch in table.to_batches():
+        rows = pa.array(np.arange(len(batch)))
+        pages = pa.RecordBatch.from_arrays([rows, *map(batch.column, schemas.PAGES.names[1:])], schema=schemas.PAGES)
+        texts.append(extract(pages).column("text"))
+    at = table.column_names.index("body")
+    found = table.set_column(at, "text", pa.chunked_array(texts, pa.large_string()))
+    return found.drop_columns(["charset"])
 
 
 def _as_files(part: Any) -> Any:

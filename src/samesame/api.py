@@ -29,6 +29,7 @@ from samesame.errors import ConfigError, SourceError
 from samesame.evidence import BESIDE, Pages
 from samesame.layers import Layers, chosen_layers
 from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
+from samesame.pages import require_pages, with_pages
 from samesame.results import Audit, Clock, Progress
 from samesame.sources import Columns, Part, open_parts
 from samesame.sources.files import File
@@ -55,6 +56,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     id_column: str | None = None,
     features_column: str | None = None,
     vector_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -82,6 +86,11 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
         vector_column: With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it.
+        html_column: In place of the text, a column of web pages as markup.
+        extract: How web pages become texts: `main` content (all visible text where a page has none), all visible
+            `text`, `none` (the markup itself), or the main content as `trafilatura` sees it. Default main.
+        max_document: Bytes of a web page that are read, decompressed, as a number or as in "10MB"; the rest is cut.
+            Default 10MB.
         strict: Whether a record that cannot be read is an error.
         audit: Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for
             methods that may miss pairs.
@@ -119,6 +128,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     require_text("url_column", url_column)
     beside = (url_column or "url", *BESIDE)
     columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column), beside)
+    columns = with_pages(columns, html_column, extract, max_document)
     settings = {"keep": keep, "within": within, "clusters": clusters}
     if chosen is not None:
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
@@ -142,6 +152,9 @@ def pairs(  # noqa: PLR0913  (as above)
     id_column: str | None = None,
     features_column: str | None = None,
     vector_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -163,6 +176,9 @@ def pairs(  # noqa: PLR0913  (as above)
         id_column: As in `dedup`.
         features_column: As in `dedup`.
         vector_column: As in `dedup`.
+        html_column: As in `dedup`.
+        extract: As in `dedup`.
+        max_document: As in `dedup`.
         strict: As in `dedup`.
         audit: As in `dedup`; of a list of pairs only the recall of the keys can be told.
         threads: As in `dedup`.
@@ -188,6 +204,7 @@ def pairs(  # noqa: PLR0913  (as above)
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
+    columns = with_pages(columns, html_column, extract, max_document)
     settings = {"identical": identical}
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
     across = None if against is None else run.state.num_against
@@ -244,6 +261,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
         parts[0], columns, parts[1], how.batch_rows, clock.progress, strict=how.strict,
         raw_bytes=recipe.raw_bytes and not layered,
     )  # fmt: skip
+    require_pages(reading)
     ready = columns.items is not None
     identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
     identity |= {"layers": json.dumps([settings["use"], settings["urls"]])} if layered else {}

@@ -37,7 +37,7 @@ from samesame.stages.features.frequencies import FrequencyTable
 from samesame.stages.keys.prefix import CountItems, plan_counting
 from samesame.stages.pairs.expand import Groups, Listed, check_number
 from samesame.stages.pairs.join import Found
-from samesame.stages.texts.pages import Pages
+from samesame.stages.texts.pages import PageTexts
 from samesame.steps import Steps, steps
 
 __all__ = ["State", "beside", "decide", "deciding", "join", "joining", "prepare", "steps"]
@@ -120,7 +120,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     with clock("features", reading.size_bytes):
         flow = engine.load(reading)
         if reading.pages:
-            flow = engine.map(flow, Pages(reading.extract))
+            flow = engine.map(flow, PageTexts(reading.columns.extract))
         for stage in step.features:
             flow = engine.map(flow, stage)
         flow, frequencies = step.weigh(flow, engine) if step.weigh else (flow, None)

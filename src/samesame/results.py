@@ -98,6 +98,8 @@ class Stats:
         unread: of these, files that equal no other by size or samples, and were not read.
         skipped: records that could not be read.
         ignored: files of folders and patterns that are of no known format.
+        pages: of web pages: how many records of archives were `passed_over`, by status, type or kind of record; how
+            many pages were `cut` at the most bytes; how many are `without_main` content: all their visible text counts.
         empty: null or empty texts: never near-duplicates, never removed.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
@@ -144,6 +146,7 @@ class Stats:
     unread: int = 0
     skipped: int = 0
     ignored: int = 0
+    pages: dict[str, Any] = field(default_factory=dict)
     empty: int = 0
     bare: int = 0
     dropped_shingles: int = 0

@@ -12,6 +12,7 @@ import click
 
 __all__ = [
     "AS_JSON",
+    "EXTRACTS",
     "MEASURES",
     "METHODS",
     "WHOLE",
@@ -40,6 +41,7 @@ MEASURES = (
     "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
     "levenshtein", "clusters",
 )  # fmt: skip
+EXTRACTS = ("main", "text", "none", "trafilatura")
 _WEIGHTS = ("one", "tf", "tfidf")
 _HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
@@ -119,6 +121,15 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
+        spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
+        spec(
+            "--extract",
+            type=click.Choice(EXTRACTS),
+            metavar="KIND",
+            help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
+            stands="main",
+        ),
+        spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)

@@ -52,6 +52,7 @@ class Engine(Protocol):
     """The verbs."""
 
     seconds: Any  # time that workers spent in each stage
+    tallies: Any  # what stages that have a `tally` count of their batches, by name
     room: dict[str, Any]  # where named steps are kept, and what else was chosen by what the memory holds
 
     @property

@@ -32,6 +32,10 @@ __all__ = ["Flow", "Local"]
 _WINDOW = 16  # batches that threads fold side by side, each its share of every one
 
 
+def _nothing(_: pa.RecordBatch) -> dict[str, int]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Flow:
     """Batches, and the stages that they have still to go through."""
@@ -50,6 +54,7 @@ class Local:
     checkpoints: Checkpoints | None = None
     growth: float = GROWTH  # bytes of features for each byte of text
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
+    tallies: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # what stages count
     room: dict[str, Any] = field(default_factory=dict)  # what was chosen by what the memory holds
 
     def __post_init__(self) -> None:
@@ -131,6 +136,8 @@ class Local:
             began = time.perf_counter()
             batch = stage(batch)
             self.seconds[type(stage).__name__] += time.perf_counter() - began
+            for name, count in getattr(stage, "tally", _nothing)(batch).items():
+                self.tallies[name] += count
         return batch
 
     def each(self, things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:

@@ -59,7 +59,7 @@ def free_memory() -> int:
         return 4 << 30
 
 
-def num_bytes(text: int | str) -> int:
+def num_bytes(text: int | str, name: str = "memory") -> int:
     """A number of bytes from `4GB`, `512 MiB`, `1.5g` or a plain number; K, M, G, T are powers of 1024.
 
     >>> num_bytes("1.5GB")
@@ -67,7 +67,7 @@ def num_bytes(text: int | str) -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
     if not found:
-        raise ConfigError(f"memory={text!r} is not a number of bytes", hint="Write it as in 4GB.")
+        raise ConfigError(f"{name}={text!r} is not a number of bytes", hint="Write it as in 4GB.")
     return int(float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_"))
 
 

@@ -15,26 +15,20 @@ __all__ = ["survey", "tame"]
 _NAMES = 4096  # buckets of open elements by name
 
 
-def _hash(name):  # type: ignore[no-untyped-def]
+def _hash(name: bytes) -> int:
     value = 0
     for byte in name:
         value = (value * 31 + byte) & 0xFFFFFFFF
     return value
 
 
-_FREE = np.array(
-    sorted(
-        _hash(name.encode())
-        for name in (
-            "area base br col embed hr img input link meta param source track wbr frame"
-            " p li dt dd tr td th thead tbody tfoot option optgroup colgroup html head body"
-        ).split()
-    ),
-    np.int64,
+_FREE_NAMES = (
+    b"area base br col embed hr img input link meta param source track wbr frame p li dt dd tr td th thead tbody tfoot"
+    b" option optgroup colgroup html head body"
 )
-_RAW = np.array(
-    sorted(_hash(name.encode()) for name in "script style textarea title xmp iframe noembed noframes".split()), np.int64
-)
+_RAW_NAMES = b"script style textarea title xmp iframe noembed noframes"
+_FREE = np.array(sorted(map(_hash, _FREE_NAMES.split())), np.int64)
+_RAW = np.array(sorted(map(_hash, _RAW_NAMES.split())), np.int64)
 _FREE.flags.writeable = False
 _RAW.flags.writeable = False
 

@@ -19,6 +19,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from samesame.outputs.pages import about_pages
 from samesame.outputs.progress import watched
 from samesame.results import Stats
 
@@ -317,6 +318,8 @@ class Report:
             self.line(dropped(stats))
         for note in stats.notes:
             self.line(f"Note: {note}.")
+        for remark in about_pages(stats.pages, stats.recipe):
+            self.line(remark)
         if num_ignored:
             self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
         if skipped.num_rows:

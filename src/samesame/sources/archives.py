@@ -1,8 +1,8 @@
-"""The records of web archives, in order, each with its place: WARC by FastWARC, ARC by hand (FastWARC reads none).
+"""Records of web archives, each with its place: WARC by FastWARC, ARC by hand (FastWARC reads none).
 
-1. What is damaged comes as a record of kind DAMAGE with its offset, and the reading goes on at the next record that can be
-   found: the next compressed member, or the next line that begins a record.
-2. A record counts as whole when what follows it begins a record: a wrong Content-Length is damage, never part of a text.
+1. What is damaged comes as a record of kind DAMAGE with its offset, and the reading goes on at the next record that
+   can be found: the next compressed member, or the next line that begins a record.
+2. A record is whole when what follows it begins another: a wrong Content-Length is damage, never part of a text.
 3. Of a block at most `most` bytes are held, whatever it inflates to.
 4. The same file gives the same records and offsets, however often it is walked: copies are made by them.
 """
@@ -12,7 +12,7 @@ import mmap
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,10 +26,14 @@ ARC, WARC = ".arc", ".warc"
 DAMAGE = "damage"
 
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
-_STARTS = {WARC: re.compile(rb"(?:\A|(?<=\n))WARC/\d\.\d+\r?\n"), ARC: re.compile(rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]*:[^\n]*? \d{12,14} [^\n]* \d+\r?\n")}
+_STARTS = {
+    WARC: re.compile(rb"(?:\A|(?<=\n))WARC/\d\.\d+\r?\n"),
+    ARC: re.compile(rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]*:[^\n]*? \d{12,14} [^\n]* \d+\r?\n"),
+}
 _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14}) (\S+)(?: .*)? (\d+)\s*\Z", re.DOTALL)
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
+_HEADERS_MOST = 64 << 10
 
 
 class Archived(NamedTuple):
@@ -41,6 +45,9 @@ class Archived(NamedTuple):
     block: bytes  # at most so many bytes as were asked for
     length: int  # as the record says it
     reason: str = ""  # of damage
+
+
+_Stretch = Generator[Archived, None, int | None]  # returns where the next stretch begins
 
 
 class _BrokenError(Exception):
@@ -70,16 +77,49 @@ def walk(path: str, form: str, most: int) -> Iterator[Archived]:
     """
     records = _warc if form == WARC else _arc
     with _mapped(path) as data:
-        packed = next((name for magic, name in _MAGIC.items() if data[: len(magic)] == magic), None)
+        packed = _packing(data, form)
         start: int | None = 0 if len(data) else None
         while start is not None:
             start = yield from _run(data, records(path, data, packed, start, most), packed, form, start)
 
 
-def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, start: int) -> Any:
+def _packing(data: Any, form: str) -> str | None:
+    """How members are compressed; told by the first that begins a record where the very first bytes are damaged."""
+    if not len(data) or _STARTS[form].match(data[: 1 << 16].lstrip(b"\r\n")):
+        return None
+    for magic, name in _MAGIC.items():
+        if data[: len(magic)] == magic:
+            return name
+    damaged = next((name for name in _MAGIC.values() if _next_start(data, name, form, 0) is not None), None)
+    return None if _STARTS[form].search(data) else damaged
+
+
+def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, start: int) -> _Stretch:
     """The records from a start on; where they break off, the damage, and where to begin again."""
+    last, reason = yield from _but_the_last(records)
+    if last is None and not reason and data[start : start + _HEADERS_MOST].strip(b"\r\n"):
+        reason = "no record begins here"
+    if not reason:
+        if last is not None:
+            yield last
+        return _next_start(data, packed, form, last.offset + 1) if last and last.kind == DAMAGE else None
+    begins = start
+    if last is not None:
+        end = _end(data, packed, form, last)
+        if end is None:
+            said = f"its Content-Length of {last.length:,} is not where it ends"
+            yield last._replace(kind=DAMAGE, block=b"", reason=said)
+            return _next_start(data, packed, form, last.offset + 1)
+        yield last
+        begins = end
+    if begins < len(data):
+        yield Archived(begins, DAMAGE, {}, b"", 0, reason)
+    return _next_start(data, packed, form, begins + 1)
+
+
+def _but_the_last(records: Iterator[Archived]) -> Generator[Archived, None, tuple[Archived | None, str]]:
+    """The records before the last; returns that (or the first that is damaged), and why no more can be read."""
     last: Archived | None = None
-    reason = ""
     try:
         for record in records:
             if last is not None:
@@ -88,29 +128,8 @@ def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, 
             if record.kind == DAMAGE:
                 break
     except (_BrokenError, OSError, ValueError) as error:
-        reason = str(error) or type(error).__name__
-    if last is not None and last.kind == DAMAGE:  # it breaks off
-        yield last
-        return _next_start(data, packed, form, last.offset + 1)
-    if not reason:
-        if last is not None:
-            yield last
-        return None
-    begins = start
-    if last is not None:
-        end = _end(data, packed, form, last)
-        if end is None:
-            said = f"its Content-Length of {last.length:,} is not where it ends"
-            last = None if last.offset < start else last._replace(kind=DAMAGE, block=b"", reason=said)
-        if last is not None:
-            yield last
-            begins = last.offset
-            if last.kind == DAMAGE:
-                return _next_start(data, packed, form, last.offset + 1)
-            begins = end or last.offset + 1
-    if begins < len(data):
-        yield Archived(begins, DAMAGE, {}, b"", 0, reason)
-    return _next_start(data, packed, form, begins + 1)
+        return last, str(error) or type(error).__name__
+    return last, ""
 
 
 def _next_start(data: Any, packed: str | None, form: str, after: int) -> int | None:
@@ -150,25 +169,27 @@ def _end(data: Any, packed: str | None, form: str, last: Archived) -> int | None
     if packed != "gzip":
         behind = data.find(next(magic for magic, name in _MAGIC.items() if name == packed), last.offset + 1)
         return behind if behind >= 0 else len(data)
+    return _member_end(data, last, b"\n" if form == ARC else b"\r\n\r\n")
+
+
+def _member_end(data: Any, last: Archived, ending: bytes) -> int | None:
+    """The same for a gzip member, which holds one record and nothing else."""
     size, tail, head, consumed = 0, b"", b"", last.offset
     decoder = zlib.decompressobj(31)
     try:
         while not decoder.eof and consumed < len(data):
             piece = data[consumed : consumed + _CHUNK]
-            out = decoder.decompress(piece, 4 << 20)
-            while out:
-                size, tail = size + len(out), (tail + out)[-8:]
-                head = head or out[: 64 << 10]
-                out = decoder.decompress(decoder.unconsumed_tail, 4 << 20) if not decoder.eof else b""
             consumed += len(piece)
+            while piece and (out := decoder.decompress(piece, _CHUNK)):
+                size, tail = size + len(out), (tail + out)[-8:]
+                head = head if len(head) > _HEADERS_MOST else head + out
+                piece = decoder.unconsumed_tail
     except zlib.error:
         return None
-    if not decoder.eof:
-        return None
     begins = len(head) - len(head.lstrip(b"\r\n"))
-    ends = head.find(b"\n" if form == ARC else b"\r\n\r\n", begins) + (1 if form == ARC else 4)
-    rest = size - ends - last.length
-    return consumed - len(decoder.unused_data) if 0 <= rest <= 4 and not tail[8 - rest :].strip(b"\r\n") else None  # noqa: PLR2004
+    behind = size - head.find(ending, begins) - len(ending) - last.length
+    whole = decoder.eof and 0 <= behind <= len(b"\r\n\r\n") and not tail[len(tail) - behind :].strip(b"\r\n")
+    return consumed - len(decoder.unused_data) if whole else None
 
 
 @contextlib.contextmanager

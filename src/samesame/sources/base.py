@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["BATCH_BYTES", "MAX_DOCUMENT", "Annotations", "Aside", "Columns", "Part", "Skip", "Skipped"]
+__all__ = ["BATCH_BYTES", "MAX_DOCUMENT", "Annotations", "Aside", "Columns", "Part", "Skip", "Skipped", "into"]
 
 BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
 
@@ -26,7 +26,7 @@ MAX_DOCUMENT = 10 << 20
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns a run needs from its sources."""
+    """Which columns a run needs from its sources, and how their web pages are read."""
 
     text: str | None = None  # None: `text`, else `content`, else the only string column
     id: str | None = None  # None: `id` where there is one, else null ids (meaning `path:position`)
@@ -37,7 +37,9 @@ class Columns:
         str, ...
     ] = ()  # what may be known beside the content, as strings: come by these names, where they are
     html: str | None = None  # a text column that holds markup; comes as `text`, and is to be read as a page
+    extract: str = "main"  # how the text is taken out of pages: see stages/texts/pages.py
     max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
+    asked_of_pages: tuple[str, ...] = ()  # which of these settings somebody asked for
     bare: bool = False  # redirects and revisits of archives come too, without a text
 
 
@@ -57,6 +59,16 @@ class Aside(NamedTuple):
 
 
 Skip = Callable[[Skipped | Aside], None]
+
+
+def into(skipped: list[Skipped]) -> Skip:
+    """What adds the records that could not be read to a list, and counts nothing else."""
+
+    def report(found: Skipped | Aside) -> None:
+        if isinstance(found, Skipped):
+            skipped.append(found)
+
+    return report
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import pyarrow.csv
 
 from samesame.errors import ColumnError, SourceError
 from samesame.kernels.records import split_records
-from samesame.sources.base import Annotations, Columns, Skip, Skipped
+from samesame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from samesame.sources.columns import Chosen, choose, is_stringlike, records
 from samesame.sources.files import suffixed_name
 from samesame.sources.parts import FilePart, strictly
@@ -218,7 +218,10 @@ def _good(block: Block, header: _Header, skip: Skip, source: str) -> npt.NDArray
 
 
 def _with_lines(skip: Skip, block: Block) -> Skip:
-    def report(skipped: Skipped) -> None:
+    def report(skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            skip(skipped)
+            return
         skip(skipped._replace(line=block.line_of(int(skipped.position or 0) - block.position)))
 
     return report

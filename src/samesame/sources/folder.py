@@ -10,7 +10,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from samesame.errors import SourceError
 from samesame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from samesame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from samesame.sources.files import File, joined
-from samesame.sources.pages import BESIDE, MHTML, SUFFIXES, Batched, Page, page_of_file
+from samesame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
 from samesame.sources.parts import strictly
 from samesame.sources.streams import copy_raw, sink
 from samesame.sources.tables import ANNOTATIONS, values_of
@@ -52,7 +52,7 @@ class TextFolder:
     @property
     def pages(self) -> bool:
         """Whether some of them are web pages."""
-        return any(map(_mime, self.paths))
+        return any(map(is_page, self.paths))
 
     def read(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:
         """The readable files, in order, as RECORDS batches; or `only` those at some (ascending) positions."""
@@ -105,14 +105,14 @@ class TextFolder:
         """The file at a position."""
         return File(joined(self.root, self.paths[position]))
 
-    def _read_pages(
-        self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None
-    ) -> Iterator[pa.RecordBatch]:
+    def _read_pages(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None) -> Iterator[pa.RecordBatch]:
         chosen = choose(replace(columns, html=None), ("id", "text", *BESIDE), ("text",), self.name)
         batched = Batched(chosen, columns)
         for position in range(len(self.paths)) if only is None else only.tolist():
-            mime = _mime(self.paths[position])
-            page = self._page(position, mime, columns, skip) if mime else Page(self._text(position, skip), None, None, {})
+            mime = is_page(self.paths[position])
+            page = (
+                self._page(position, mime, columns, skip) if mime else Page(self._text(position, skip), None, None, {})
+            )
             if page is None or page.body is None:
                 continue
             if page.cut:
@@ -213,11 +213,6 @@ def _sample(file: File, size: int | None) -> bytes | None:
     except OSError:
         return None
     return hashed.digest()
-
-
-def _mime(path: str) -> str | None:
-    """The media type of a web page; None for a text."""
-    return SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def _printable(path: str) -> str:

@@ -35,9 +35,9 @@ class Response(NamedTuple):
 
 
 def response(block: bytes, most: int) -> Response | None:
-    """The response in a block, its body decoded and no longer than `most`; None if it is no HTTP response.
+    r"""The response in a block, its body decoded and no longer than `most`; None if it is no HTTP response.
 
-    >>> response(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>", 10).body
+    >>> response(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>", 10).body
     Body(data=b'<p>', cut=False)
     """
     first = _STATUS.match(block)
@@ -131,7 +131,7 @@ def _decoder(name: str) -> Any:
 
 
 def _has_zlib_header(body: bytes) -> bool:
-    return len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0  # noqa: PLR2004  (RFC 1950)
+    return len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0  # RFC 1950
 
 
 def _inflate(body: bytes, most: int, wbits: int) -> tuple[bytes, bool]:

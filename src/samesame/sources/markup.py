@@ -21,13 +21,16 @@ _LINK_HEADER = re.compile(r"<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b", re
 _SPACES = re.compile(r"\s+")
 
 
-def about_page(body: bytes, charset: str | None = None, url: str | None = None) -> tuple[str | None, str | None]:
+def about_page(
+    body: bytes, charset: str | None = None, url: str | None = None, *, title: bool = True
+) -> tuple[str | None, str | None]:
     """The title and the canonical URL of a page; None where it says nothing.
 
     Args:
         body: Its markup.
         charset: What the header says of the encoding.
         url: Where it was found.
+        title: Whether the title is wanted; without it, a head that names no canonical URL is not parsed.
 
     >>> about_page(b"<title>A rose</title><link rel=canonical href=/rose>", None, "http://a.example/x?y")
     ('A rose', 'http://a.example/rose')
@@ -35,13 +38,15 @@ def about_page(body: bytes, charset: str | None = None, url: str | None = None) 
     wide = body[:2] in {b"\xff\xfe", b"\xfe\xff"}
     end = None if wide else _HEAD_END.search(body, 0, _MOST_HEAD)
     head = body[: end.start() if end else _MOST_HEAD]
+    if not title and not wide and not _CANONICAL.search(head):
+        return None, None
     encoding = resiliparse("parse.encoding")
     known = encoding.map_encoding_to_html5(charset, fallback_utf8=False) if charset else None
     known = known or encoding.detect_encoding(body[: 1 << 17], from_html_meta=True) or "utf-8"
     tree = resiliparse("parse.html").HTMLTree.parse(encoding.bytes_to_str(head, known, "ignore", ("utf-8", "cp1252")))
-    title = _SPACES.sub(" ", tree.title or "").strip().encode("utf-8", "ignore").decode()
+    found_title = _SPACES.sub(" ", tree.title or "").strip().encode("utf-8", "ignore").decode()
     found = _link(tree) if _CANONICAL.search(head) or wide else None
-    return title or None, absolute(found, url)
+    return found_title or None, absolute(found, url)
 
 
 def link_canonical(header: str, url: str | None) -> str | None:

@@ -8,6 +8,7 @@ import email
 import email.policy
 from collections.abc import Iterator
 from email.message import EmailMessage
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from samesame.sources.base import BATCH_BYTES, Columns
 from samesame.sources.columns import BATCH_ROWS, Chosen
 from samesame.sources.markup import HTML, about_page
 
-__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "Page", "as_pages", "page_of_file"]
+__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "Page", "as_pages", "is_page", "page_of_file"]
 
 BESIDE = (
     "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
@@ -64,19 +65,25 @@ class Batched:
         if not self._rows:
             return
         pages = [page for _, _, page in self._rows]
-        names = [RECORDS.field("position"), RECORDS.field("id"), *list(PAGES)[1:]]
+        text = self._chosen.text
+        plain = text if text in BESIDE else None  # what is known beside the pages is to be read in their place
+        content = [RECORDS.field("text")] if plain else list(PAGES)[1:]
+        names = [RECORDS.field("position"), RECORDS.field("id"), *content]
         found = [
             pa.array([position for position, _, _ in self._rows], pa.int64()),
             pa.array([self._id(path, page) for _, path, page in self._rows], pa.string()),
-            pa.array([page.body for page in pages], pa.large_binary()),
-            pa.array([page.charset for page in pages], pa.string()),
-            pa.array([page.mime for page in pages], pa.string()),
         ]
+        if plain:
+            found.append(pa.array([page.values.get(plain) for page in pages], pa.large_string()))
+        else:
+            found.append(pa.array([page.body for page in pages], pa.large_binary()))
+            found.append(pa.array([page.charset for page in pages], pa.string()))
+            found.append(pa.array([page.mime for page in pages], pa.string()))
         if self._chosen.order is not None:
             names.append(pa.field("order", pa.string()))
             found.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
         for name in self._beside:
-            if name != "mime":  # it stands there already
+            if name != "mime" or plain:  # it stands there already
                 names.append(pa.field(name, pa.string()))
                 found.append(pa.array([page.values.get(name) for page in pages], pa.string()))
         self._rows, self._size = [], 0
@@ -86,6 +93,11 @@ class Batched:
         """A file's path, a record's URL, or the column that was asked for."""
         name = self._chosen.id
         return (path if path is not None else page.values.get("url")) if name in {None, "id"} else page.values.get(name)
+
+
+def is_page(path: str) -> str | None:
+    """The media type of a web page, by its name; None for any other file."""
+    return SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
@@ -141,7 +153,7 @@ def _date(message: EmailMessage) -> str | None:
 
 
 def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) -> dict[str, str | None]:
-    if {"title", "canonical"}.isdisjoint({*columns.beside, columns.order, columns.id}):
+    if {"title", "canonical"}.isdisjoint({*columns.beside, columns.order, columns.id, columns.text}):
         return {}
     title, canonical = about_page(body, charset, url)
     return {"title": title, "canonical": canonical}

@@ -38,7 +38,6 @@ class Reading:
     progress: Progress = field(default_factory=Silent)
     strict: bool = False
     raw_bytes: bool = False  # only equal bytes matter: files that equal no other need not be read
-    extract: str = "main"  # how the text is taken out of pages
     num_against: int = 0
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part

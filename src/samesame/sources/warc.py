@@ -32,7 +32,7 @@ from samesame.sources.tables import ANNOTATIONS, values_of
 __all__ = ["WebArchive"]
 
 _TEXTS = frozenset({"application/xhtml+xml", "application/xml"})
-_NO_TEXTS = frozenset({"text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns"})
+_NO_TEXTS = frozenset({"text/css", "text/javascript", "text/ecmascript", "text/x-javascript"})
 _OVERHEAD = 1 << 20  # of headers and chunks, beside the body
 _BY_MEMBER = frozenset({None, "gzip", "zstd", "lz4"})  # what FastWARC reads by itself
 
@@ -61,7 +61,7 @@ class WebArchive(FilePart):
         skip = strictly(skip, strict=self.strict)
         chosen = choose(columns, ("id", "text", *BESIDE), ("text",), self.name)
         batched = Batched(chosen, columns)
-        wanted = {name for name in (chosen.id, chosen.order, *columns.beside) if name is not None}
+        wanted = {name for name in (chosen.text, chosen.id, chosen.order, *columns.beside) if name is not None}
         with self._path() as path:
             for position, record in enumerate(archives.walk(path, self.form, columns.max_document + _OVERHEAD)):
                 if record.kind == archives.DAMAGE:
@@ -91,7 +91,7 @@ class WebArchive(FilePart):
             offsets = [place.offset for place in places]
             gone = _with_companions(places, removed)
             if all(a < b for a, b in itertools.pairwise(offsets)) and self.compression in _BY_MEMBER:
-                _copy_spans(path, offsets, gone, target, bytes, None)
+                _copy_spans(path, offsets, gone, target)
             else:
                 self._copy_packed(gone, target)
         if annotations is not None:
@@ -108,9 +108,9 @@ class WebArchive(FilePart):
         with archives.local(self.file, self.compression or "gzip") as path:
             offsets = [place.offset for place in self._places(path)]
             if self.compression in {None, "gzip"}:
-                _copy_spans(path, offsets, gone, target, lambda raw: gzip.compress(raw, 6, mtime=0), None)
+                _copy_spans(path, offsets, gone, target, lambda raw: gzip.compress(raw, 6, mtime=0))
             else:
-                _copy_spans(path, offsets, gone, target, bytes, self.compression)
+                _copy_spans(path, offsets, gone, target, None, self.compression)
 
     def _annotate(self, target: Path, places: list[_Place], gone: set[int], annotations: Annotations) -> None:
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(places))]
@@ -122,14 +122,14 @@ class WebArchive(FilePart):
                     out.write(orjson.dumps({**known, **values}) + b"\n")
 
 
-def _copy_spans(
+def _copy_spans(  # noqa: PLR0913, PLR0917  (what is copied, without what, whereto, how it is packed)
     path: str,
     offsets: list[int],
     gone: set[int],
     target: Path,
-    pack: Callable[[bytes], bytes],
-    compression: str | None,
-) -> None:
+    pack: Callable[[bytes], bytes] | None = None,
+    compression: str | None = None,
+) -> None:  # fmt: skip
     with Path(path).open("rb") as raw, sink(target, compression) as out:
         size = raw.seek(0, 2)
         for position, (start, end) in enumerate(itertools.pairwise([*offsets, size] if offsets else [0, size])):
@@ -137,7 +137,7 @@ def _copy_spans(
                 continue
             first = 0 if position == 0 else start
             raw.seek(first)
-            if pack is bytes:
+            if pack is None:
                 for at in range(first, end, 4 << 20):
                     out.write(raw.read(min(4 << 20, end - at)))
             else:
@@ -183,12 +183,10 @@ def _page(record: archives.Archived, columns: Columns, wanted: set[str]) -> Page
             return f"record {kind}"
 
 
-def _responded(
-    record: archives.Archived, found: http.Response, columns: Columns, wanted: set[str]
-) -> Page | str:
+def _responded(record: archives.Archived, found: http.Response, columns: Columns, wanted: set[str]) -> Page | str:
     status, headers = found.status or 0, found.headers
-    if status != 200:  # noqa: PLR2004
-        if columns.bare and 300 <= status < 400:  # noqa: PLR2004
+    if status != 200:
+        if columns.bare and 300 <= status < 400:
             target = absolute(headers.get("location"), record.headers.get("warc-target-uri"))
             return Page(None, None, None, _values(record, wanted) | {"redirect": target, "status": str(status)})
         return f"status {status}"
@@ -201,7 +199,7 @@ def _responded(
     cut = found.body.cut or len(record.block) < record.length
     values = _values(record, wanted) | {"status": str(status), "mime": mime}
     if not {"title", "canonical"}.isdisjoint(wanted) and mime in HTML:
-        title, canonical = about_page(found.body.data, charset, values["url"])
+        title, canonical = about_page(found.body.data, charset, values["url"], title="title" in wanted)
         values |= {"title": title, "canonical": canonical or link_canonical(headers.get("link", ""), values["url"])}
     return Page(found.body.data, charset, mime, values, cut)
 
@@ -211,12 +209,15 @@ def _plain(record: archives.Archived, columns: Columns, wanted: set[str]) -> Pag
     kind = record.headers.get("content-type", "")
     body = record.block[: columns.max_document]
     mime = http.media_type(kind) or _sniffed(body)
-    if not _is_text(mime) or record.headers.get("warc-target-uri", "").startswith(("metadata:", "dns:")):
+    scheme = record.headers.get("warc-target-uri", "").partition(":")[0]
+    if scheme in {"dns", "metadata", "filedesc"}:
+        return f"record {scheme}"
+    if not _is_text(mime):
         return f"type {mime}"
     charset = http.charset_of(kind) or ("utf-8" if record.kind == "conversion" else None)
     values = _values(record, wanted) | {"mime": mime}
     if not {"title", "canonical"}.isdisjoint(wanted) and mime in HTML:
-        values["title"], values["canonical"] = about_page(body, charset, values["url"])
+        values["title"], values["canonical"] = about_page(body, charset, values["url"], title="title" in wanted)
     return Page(body, charset, mime, values, record.length > len(body))
 
 
@@ -249,5 +250,3 @@ def _is_text(mime: str) -> bool:
 def _sniffed(body: bytes) -> str:
     """The type of what says none."""
     return str(resiliparse("parse.encoding").detect_mime(body[:4096])) if body else "application/octet-stream"
-
-

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from samesame import api
 from samesame.errors import ColumnError, ConfigError, SourceError
-from samesame.sources import Columns, Part, Skip, Skipped, open_parts
+from samesame.sources import Columns, Part, Skip, Skipped, into, open_parts
 from samesame.sources.lines import holds_lines, lines
 
 __all__ = ["Pages", "read_pages", "read_urls", "several"]
@@ -122,7 +122,7 @@ def read_pages(
         known = {} if clusters is None else _stored(Path(clusters), [part.name for part in parts])
         content = {"column": cluster_column} if clusters is None else {"folder": str(clusters)}
     for part in parts:
-        for batch in _columns(part, url_column, beside, found.skipped.append):
+        for batch in _columns(part, url_column, beside, into(found.skipped)):
             found.add(part.name, batch, known, cluster_column, order_column)
     return found.pages(content)
 

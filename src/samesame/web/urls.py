@@ -18,7 +18,7 @@ from samesame.canonical import RULES, CanonicalUrl
 from samesame.errors import ConfigError
 from samesame.outputs import folder, lists
 from samesame.outputs.tables import skipped_table
-from samesame.sources.base import Skipped
+from samesame.sources.base import Skipped, into
 from samesame.stages.keys.surt import surt
 from samesame.stages.keys.urls import Canonical
 from samesame.web.pages import read_urls, several
@@ -213,7 +213,7 @@ def urls(
         raise ConfigError("recipe and rules.recipe differ", hint="Leave recipe out, or learn the rules with it.")
     made = recipe or (rules.recipe if rules is not None else CanonicalUrl())
     skipped: list[Skipped] = []
-    read = pa.chunked_array(list(read_urls(source, url_column, skipped.append)), pa.large_string())
+    read = pa.chunked_array(list(read_urls(source, url_column, into(skipped))), pa.large_string())
     return Urls(made, rules, read, skipped, _paths(several(source)))
 
 

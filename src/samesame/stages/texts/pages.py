@@ -2,11 +2,11 @@
 
 1. No bytes raise: what cannot be decoded is left out, and markup of any shape has some text.
 2. The encoding is that of the byte order mark, else of the header, else of the page's meta element, else detected.
-3. `main` is the main content without navigation, advertisements and scripts; where a page has none, its visible text
-   (its `fallback` is true, so that it can be counted). `text` is all visible text. `none` is the markup itself.
-4. A row without a media type is text already (UTF-8) and passes as it is; other types than HTML and XML are decoded only.
-5. Parsers take time by the square of a tag's attributes and of the depth, and indent by the depth: a page beyond the bounds
-   here loses those attributes and tags (never text) before it is parsed.
+3. `main` is the main content without navigation, advertisements and scripts; where a page has none, its visible text,
+   with `fallback` true, so that it can be counted. `text` is all visible text. `none` is the markup itself.
+4. A row without a media type is text already (UTF-8) and passes as it is; what is neither HTML nor XML is only decoded.
+5. Parsers take time by the square of a tag's attributes and of the depth, and indent by the depth: a page beyond the
+   bounds here loses those attributes and tags (never text) before it is parsed.
 """
 
 import codecs
@@ -21,7 +21,7 @@ from samesame import arrow, schemas
 from samesame.errors import ConfigError, MissingExtraError
 from samesame.kernels import markup
 
-__all__ = ["EXTRACTS", "MARKUP", "Pages", "page_text"]
+__all__ = ["EXTRACTS", "MARKUP", "PageTexts", "page_text"]
 
 EXTRACTS = ("main", "text", "none", "trafilatura")
 MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
@@ -33,7 +33,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 
 
 @dataclass(frozen=True)
-class Pages:
+class PageTexts:
     """The stage that takes the text out of pages."""
 
     extract: str = "main"
@@ -79,7 +79,7 @@ class Pages:
 
 
 def page_text(body: bytes, charset: str | None = None, mime: str | None = "text/html", extract: str = "main") -> str:
-    """The text of one page.
+    r"""The text of one page.
 
     Args:
         body: As it came, decompressed.
@@ -88,15 +88,15 @@ def page_text(body: bytes, charset: str | None = None, mime: str | None = "text/
         extract: main, text, none or trafilatura.
 
     >>> page_text(b"<nav><a href=/>Home</a></nav><script>x</script><p>a rose", extract="text")
-    'Home\\n\\na rose'
+    'Home\n\na rose'
     """
     columns = ([0], pa.array([body], pa.large_binary()), [charset], [mime])
     batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schemas.PAGES, strict=True)],
                                        schema=schemas.PAGES)  # fmt: skip
-    return str(Pages(extract)(batch).column("text")[0].as_py())
+    return str(PageTexts(extract)(batch).column("text")[0].as_py())
 
 
-Extractor = Callable[[bytes, bool], tuple[str, bool]]
+Extractor = Callable[..., tuple[str, bool]]  # of UTF-8 and `formatted`: the text, and whether there is no main content
 
 
 def _read(
@@ -113,7 +113,7 @@ def _read(
     if wide:
         shape = _survey(raw)
     raw, depth = _tamed(raw, int(shape[0]), int(shape[1]))
-    text, fallback = extract(raw, depth * len(raw) <= _MOST_INDENTED)
+    text, fallback = extract(raw, formatted=depth * len(raw) <= _MOST_INDENTED)
     return text.encode("utf-8", "replace"), fallback
 
 
@@ -169,24 +169,24 @@ def _extractor(name: str) -> Extractor | None:
             return _main
 
 
-def _visible(raw: bytes, formatted: bool) -> tuple[str, bool]:  # noqa: FBT001  (the signature of an extractor)
+def _visible(raw: bytes, *, formatted: bool) -> tuple[str, bool]:
     tree = _resiliparse("parse.html").HTMLTree.parse_from_bytes(raw, "utf-8")
     return _plain(tree, formatted=formatted), False
 
 
-def _main(raw: bytes, formatted: bool) -> tuple[str, bool]:  # noqa: FBT001
+def _main(raw: bytes, *, formatted: bool) -> tuple[str, bool]:
     tree = _resiliparse("parse.html").HTMLTree.parse_from_bytes(raw, "utf-8")
     text = _plain(tree, formatted=formatted, main_content=True)
     return (text, False) if text.strip() else (_plain(tree, formatted=formatted), True)
 
 
-def _by_trafilatura(raw: bytes, formatted: bool) -> tuple[str, bool]:  # noqa: FBT001
+def _by_trafilatura(raw: bytes, *, formatted: bool) -> tuple[str, bool]:
     trafilatura = _needed("trafilatura")
     try:
         text = trafilatura.extract(raw.decode("utf-8", "ignore"), include_comments=False)
     except Exception:  # noqa: BLE001  (a library of many parsers: whatever it raises, the page still has its visible text)
         text = None
-    return (text, False) if text else (_visible(raw, formatted)[0], True)
+    return (text, False) if text else (_visible(raw, formatted=formatted)[0], True)
 
 
 def _plain(tree: Any, *, formatted: bool, main_content: bool = False) -> str:

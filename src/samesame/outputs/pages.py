@@ -1,0 +1,32 @@
+"""What happened to web pages on the way to their texts, in words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["about_pages"]
+
+_SHOWN = 8
+
+
+def about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator[str]:
+    """Lines about what was passed over, cut, or has no main content.
+
+    >>> list(about_pages({"passed_over": {"status 404": 3}, "cut": 0, "without_main": 0}, {}))
+    ['Passed over in archives, being no documents: 3 records (status 404: 3).']
+    """
+    passed = pages.get("passed_over", {})
+    if passed:
+        total, named = sum(passed.values()), list(passed.items())[:_SHOWN]
+        shown = ", ".join(f"{what}: {count:,}" for what, count in named)
+        rest = len(passed) - len(named)
+        more = f", and {rest} kinds more in the statistics" if rest else ""
+        noun = "record" if total == 1 else "records"
+        yield f"Passed over in archives, being no documents: {total:,} {noun} ({shown}{more})."
+    if pages.get("cut"):
+        yield f"Cut: {_pages(pages['cut'])} longer than {recipe['max_document']:,} bytes (--max-document)."
+    if pages.get("without_main"):
+        yield f"Without main content: {_pages(pages['without_main'])}; all visible text counts there."
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"

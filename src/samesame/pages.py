@@ -1,0 +1,75 @@
+"""How web pages are read: the settings, checked, and the text of a single page.
+
+1. A setting that nothing is done with is refused, never ignored.
+2. One page becomes the same text here as among many: by the same stage.
+"""
+
+from dataclasses import replace
+
+from samesame.arguments import require_text
+from samesame.engines.space import num_bytes
+from samesame.errors import ConfigError, SourceError
+from samesame.sources import MAX_DOCUMENT, Columns
+from samesame.sources.files import File, suffixed_name
+from samesame.sources.pages import is_page, page_of_file
+from samesame.sources.reading import Reading
+from samesame.sources.whole import read_text
+from samesame.stages.texts.pages import PageTexts, page_text
+
+__all__ = ["require_pages", "text_of", "with_pages"]
+
+_OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
+
+
+def with_pages(columns: Columns, html: str | None, extract: str | None, max_document: int | str | None) -> Columns:
+    """The columns, and how web pages are read.
+
+    Raises:
+        ConfigError: It cannot be, or contradicts itself.
+    """
+    for name, value in (("html_column", html), ("extract", extract)):
+        require_text(name, value)
+    other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
+    if html is not None and other is not None:
+        message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: one takes the other's place"
+        raise ConfigError(message, hint="Leave one of them out.")
+    most = MAX_DOCUMENT if max_document is None else num_bytes(max_document, "max_document")
+    if most < 1:
+        raise ConfigError(f"max_document={max_document!r} leaves nothing to read", hint="Write it as in 10MB.")
+    given = tuple(name for name, value in (("extract", extract), ("max_document", max_document)) if value is not None)
+    kind = PageTexts(extract or "main").extract
+    return replace(columns, html=html, extract=kind, max_document=most, asked_of_pages=given)
+
+
+def require_pages(reading: Reading) -> None:
+    """Refuse settings of web pages where there are none.
+
+    Raises:
+        ConfigError: There is such a setting.
+    """
+    given = reading.columns.asked_of_pages
+    if given and not reading.pages:
+        message = f"{given[0]} does nothing: no source holds web pages"
+        raise ConfigError(message, hint="Name .html or .warc files, or the column of markup with html_column.")
+
+
+def text_of(path: str, extract: str | None = None) -> str:
+    """The text of a file that is one document: of a web page (by its name), what `extract` takes out of it.
+
+    Raises:
+        SourceError: It cannot be read.
+        ConfigError: `extract` is asked of a file that is no web page.
+    """
+    mime = is_page(suffixed_name(path)) if path != "-" else None
+    if mime is None:
+        if extract is not None:
+            message = f"extract={extract} does nothing: {path} is no web page by its name"
+            raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml.")
+        return read_text(path)
+    with File(path).open() as raw:
+        data = raw.read()
+    try:
+        page = page_of_file(data, mime, Columns(max_document=max(len(data), 1)))
+    except ValueError as error:
+        raise SourceError(f"{path}: {error}", hint="Save the page again.") from None
+    return page_text(page.body or b"", page.charset, page.mime, extract or "main")
