@@ -23,6 +23,7 @@ from tests.cli.commands import run, write_jsonl
 from tests.oracle.decisions import decide
 from tests.oracle.layers import Gone, layered
 from tests.oracle.shingles import features
+from tests.sources.archive import gzipped, html, http, record
 
 Page = dict[str, Any]
 
@@ -318,7 +319,7 @@ def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: 
     assert 0 == done.exit_code
     summary = " ".join(done.stdout.split())
     for part in (
-        "other texts 1 removed by what URLs and pages say, not by text",
+        "not by text 1 by what URLs and pages say of themselves",
         "layer url 1 of 5 documents; 1 with another text",
         "layer digest 1 of 4 documents layer",
         "same host 0 removed for a document of their own host",
@@ -352,3 +353,50 @@ def test_options_that_would_do_nothing_are_errors(
     done = run("dedup", write_jsonl(tmp_path / "pages.jsonl", chain), "--dry-run", *options)
     assert 2 == done.exit_code
     assert message in " ".join(done.stderr.split())
+
+
+def _warc(folder: Path) -> Path:
+    """A page, its revisit, a redirect to it, a copy of it on another host, and the same text in other markup."""
+    text, digest = " ".join(f"word{n}" for n in range(60)), "WARC-Payload-Digest: sha1:AAAA"
+    page = html(text)
+    records = [
+        record(http(page), digest, number=1),
+        record(
+            http(b"", status="304 Not Modified"),
+            digest,
+            "WARC-Refers-To-Target-URI: http://a.example/1",
+            kind="revisit",
+            number=2,
+        ),
+        record(http(b"", "Location: /1", status="301 Moved", kind=""), number=3),
+        record(http(page), "WARC-Target-URI: http://b.example/1", number=4).replace(
+            b"WARC-Target-URI: http://a.example/4\r\n", b""
+        ),
+        record(http(page.replace(b"<p>", b"<p class=x>")), number=5),
+    ]
+    path = folder / "pages.warc.gz"
+    path.write_bytes(gzipped(*records))
+    return path
+
+
+def test_layers_of_an_archive(tmp_path: Path) -> None:
+    """Bytes are those of the page, before a text is taken out; kept/ is an archive without the rest."""
+    source = _warc(tmp_path)
+    found = ss.dedup(source, use="redirect,revisit,digest,text")
+    witness = "http://a.example/1"
+    assert {
+        "http://a.example/2": (witness, "revisit", ["revisit"]),
+        "http://a.example/3": (witness, "redirect", ["redirect"]),
+        "http://b.example/1": (witness, "digest", ["bytes", "text"]),
+        "http://a.example/5": (witness, "text", ["text"]),
+    } == _lines(found, "witness_id", "layer", "evidence")
+    assert [0, 0, 0, 1] == [layer["other_text"] for layer in found.stats.layers]
+    found.write(tmp_path / "clean")
+    assert 1 == ss.dedup(tmp_path / "clean" / "kept" / "pages.warc.gz").stats.documents
+
+
+def test_an_archive_without_layers_has_evidence(tmp_path: Path) -> None:
+    """Redirects and revisits are no documents then; bytes are the same if the archive says so."""
+    found = ss.dedup(_warc(tmp_path))
+    assert {"http://b.example/1": (["text"],), "http://a.example/5": (["text"],)} == _lines(found, "evidence")
+    assert (1, 1) == (found.stats.same_host, found.stats.cross_host)

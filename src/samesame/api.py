@@ -27,7 +27,7 @@ from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError, SourceError
 from samesame.evidence import BESIDE, Pages
-from samesame.layers import Layers, chosen_layers
+from samesame.layers import Layers, chosen_layers, needs_bare
 from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
 from samesame.pages import require_pages, with_pages
 from samesame.results import Audit, Clock, Progress
@@ -129,6 +129,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     beside = (url_column or "url", *BESIDE)
     columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column), beside)
     columns = with_pages(columns, html_column, extract, max_document)
+    columns = replace(columns, bare=chosen is not None and needs_bare(chosen))
     settings = {"keep": keep, "within": within, "clusters": clusters}
     if chosen is not None:
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}

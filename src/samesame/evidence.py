@@ -146,14 +146,17 @@ class Pages:
             holds["revisit"] = self._revisits(rows, witnesses, url, other)
         return Evidence(evidence.kinds(holds), pc.equal(*hosts))
 
+    def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
+        """Whether an archive has recorded the same digest of what was sent."""
+        return evidence.same(*(self.known("payload_digest", each) for each in (rows, witnesses)))
+
     def _revisits(self, rows: Rows, witnesses: Rows, url: pa.Array, other: pa.Array) -> Mask:
         """One of the two is a revisit, of the other's URL or with the other's payload digest."""
         revisited, other_revisited = (self.target("revisit_of", each) for each in (rows, witnesses))
-        digests = evidence.same(*(self.known("payload_digest", each) for each in (rows, witnesses)))
         is_revisit = np.asarray(pc.or_(revisited.is_valid(), other_revisited.is_valid()))
         nothing = pa.nulls(len(rows), pa.large_string())
         named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)
-        return np.asarray(named | (digests & is_revisit))
+        return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
 
 
 def _followed(targets: pa.Array, redirects: dict[str, str]) -> pa.Array:

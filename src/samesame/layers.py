@@ -28,13 +28,14 @@ from samesame.evidence import Pages
 from samesame.methods import Digest, Method, Recipe
 from samesame.pipeline import State, prepare
 from samesame.results import Clock
+from samesame.sources.parts import FilePart
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import NOBODY, Decided, inherit
 from samesame.stages.clusters.policies import Keep, ranks, readable
 from samesame.stages.features.about import About, Describe
 from samesame.steps import steps
 
-__all__ = ["LAYERS", "Layer", "Layers", "Left", "Settled", "chosen_layers", "first", "require_layers"]
+__all__ = ["LAYERS", "Layer", "Layers", "Left", "Settled", "chosen_layers", "first", "needs_bare", "require_layers"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -67,19 +68,21 @@ class Settled(NamedTuple):
 
 @dataclass
 class Left(Reading):
-    """The documents again, with null in the place of texts that are already removed."""
+    """The documents again, with null in the place of texts (or of pages) that are already removed."""
 
     gone: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
     priority: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches; rows keep their numbers."""
+        """Batches as of any reading; rows keep their numbers."""
         for batch in super().__iter__():
             rows = batch.column("row").to_numpy()
             if int(rows[-1]) >= self.gone.size:
                 raise _changed()
-            texts = pc.if_else(pa.array(self.gone[rows]), pa.scalar(None, pa.large_string()), batch.column("text"))
-            yield pa.RecordBatch.from_arrays([batch.column("row"), texts], schema=schemas.DOCUMENTS)
+            at = batch.schema.get_field_index("body" if self.pages else "text")
+            content = batch.column(at)
+            left = pc.if_else(pa.array(self.gone[rows]), pa.scalar(None, content.type), content)
+            yield batch.set_column(at, batch.schema.field(at), left)
 
     @property
     def order(self) -> pa.ChunkedArray:
@@ -150,7 +153,11 @@ class Layers:
             rows, num_against = np.arange(self.priority.size), reading.num_against
             return State(recipe, engine, self.about, rows, steps(recipe), num_against=num_against, notes=self.notes)
         state = prepare(self.left(reading), recipe, _PRIORITY, engine, clock)
-        self.require_unchanged(state.about)
+        if not reading.pages:  # of pages, texts were digested before what is no text was taken out
+            self.require_unchanged(state.about)
+        for part in reading.all_parts:
+            if isinstance(part, FilePart):
+                part.require_unchanged()
         return replace(state, notes=(*self.notes, *state.notes))
 
     def settled(self, text: Decided) -> Settled:
@@ -208,6 +215,11 @@ def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | 
     return layers
 
 
+def needs_bare(layers: tuple[str, ...]) -> bool:
+    """Whether layers are about records of archives that have no text."""
+    return any(name in layers for name in _TEXTLESS)
+
+
 def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, watched by whom)
     pages: Pages,
     use: tuple[str, ...],
@@ -220,7 +232,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     """Read all documents, and run every layer but `text`."""
     reading = pages.reading
     with clock("features", reading.size_bytes):
-        texts = _digested(reading, engine)
+        texts = _digested(_as_they_are(reading), engine)
         about = Describe.close(engine.fold(texts, Describe()))
     values, notes = readable(keep, reading.order)
     priority = ranks(keep, about.text_bytes, values, reading.num_against)
@@ -250,6 +262,17 @@ def _digested(batches: Iterable[pa.RecordBatch], engine: Engine) -> Any:
     for stage in steps(Digest()).features:
         flow = engine.map(flow, stage)
     return engine.keep(flow)
+
+
+def _as_they_are(reading: Reading) -> Iterator[pa.RecordBatch]:
+    """DOCUMENTS: of pages the bytes, whatever stands in them."""
+    for batch in reading:
+        if reading.pages:
+            yield pa.RecordBatch.from_arrays(
+                [batch.column("row"), batch.column("body").view(pa.large_string())], schema=schemas.DOCUMENTS
+            )
+        else:
+            yield batch
 
 
 def _documents(strings: pa.Array) -> Iterator[pa.RecordBatch]:

@@ -111,7 +111,10 @@ class Removals:
         if self.pages is None or not self.pages.have_urls:
             return None
         text = self.same_text | (self.by_method & self._same_features)
-        holds = {"bytes": self.same_text, "text": text, "near": self.measured & ~text}
+        same_bytes = self.same_text
+        if self.layers is None and self.pages.reading.pages:  # what was digested is what was taken out of them
+            same_bytes = self.pages.same_payload(self.decided.rows, self.decided.witnesses)
+        holds = {"bytes": same_bytes, "text": text, "near": self.measured & ~text}
         return self.pages.evidence(self.decided.rows, self.decided.witnesses, holds)
 
     @property
@@ -169,14 +172,15 @@ class Removals:
         entered = {layer.name: layer.num_entered for layer in self.layers.done}
         left = int((~self.layers.gone).sum())
         via, witnesses = self.settled.via, self.decided.witnesses
-        own = self.layers.about.same_text(self.decided.rows, np.where(via < 0, witnesses, via))
+        about, rows = self.layers.about, self.decided.rows
+        other = ~about.same_text(rows, np.where(via < 0, witnesses, via)) & (about.sizes[rows] > 0)
         found = []
         for number, name in enumerate(self.layers.use):
             mine = self.settled.layer == number
             counts = {
                 "documents": entered.get(name, left),
                 "removed": int(mine.sum()),
-                "other_text": int((mine & ~own).sum()),
+                "other_text": int((mine & other).sum()),
                 "inherited": int((mine & (via >= 0)).sum()),
             }
             found.append({"layer": name, **counts})

@@ -100,7 +100,7 @@ class Stats:
         ignored: files of folders and patterns that are of no known format.
         pages: of web pages: how many records of archives were `passed_over`, by status, type or kind of record; how
             many pages were `cut` at the most bytes; how many are `without_main` content: all their visible text counts.
-        empty: null or empty texts: never near-duplicates, never removed.
+        empty: null or empty texts: never near-duplicates, removed as redirects or revisits only.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
         dropped_occurrences: documents that each of them stands in, summed.

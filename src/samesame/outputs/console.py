@@ -212,7 +212,7 @@ class Report:
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, _near(stats))
         if stats.other_copies:
-            self._row("  other texts", stats.other_copies, "removed by what URLs and pages say, not by text")
+            self._row("  not by text", stats.other_copies, "by what URLs and pages say of themselves")
         if stats.chained:
             self._row("    by a chain", stats.chained, "less similar to their witness than that")
         if stats.largest:
@@ -307,8 +307,10 @@ class Report:
         return found
 
     def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+        of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
+        empty = "such go as redirects and revisits only" if of_records else "such are no duplicates"
         for count, remark in (
-            (stats.empty, f"without a {_what(stats, 'direction')}: such are no duplicates"),
+            (stats.empty, f"without a {_what(stats, 'direction')}: {empty}"),
             (stats.bare, "without a word: only exact copies among them go"),
             (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
         ):

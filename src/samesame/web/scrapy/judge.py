@@ -1,0 +1,87 @@
+"""The judge of a crawl: is this page a near-duplicate of one that came before it?
+
+1. A page is judged once. The middleware sees it first, as a response; items that bear its URL share its judgement.
+2. A page does not resemble itself: what an earlier run of a job has left under the same URL is the same page, fetched
+   again because the job was stopped before it was done with it.
+3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
+"""
+
+import logging
+import time
+
+from scrapy.crawler import Crawler
+
+from samesame.errors import ConfigError
+from samesame.methods import MinHash
+from samesame.web.scrapy.options import MEMORY, Options
+from samesame.web.seen import InMemory, Resemblance, Seen
+
+__all__ = ["Judge"]
+
+logger = logging.getLogger("samesame.scrapy")
+
+
+class Judge:
+    """Judgements of one crawl, and what they go by."""
+
+    def __init__(self, options: Options, crawler: Crawler) -> None:
+        self.options = options
+        self._crawler = crawler
+        self._seen = _opened(options)
+        self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL
+        self._visits: dict[str, int] = {}
+
+    def page(self, url: str, text: str) -> Resemblance | None:
+        """What a page resembles; items of this URL share the answer."""
+        found = self._pages[url] = self.document(url, text)
+        return found
+
+    def known(self, url: str | None) -> bool:
+        """Whether the page was judged in this run."""
+        return url in self._pages
+
+    def of(self, url: str) -> Resemblance | None:
+        """The judgement of a page that is known."""
+        return self._pages[url]
+
+    def document(self, url: str | None, text: str) -> Resemblance | None:
+        """What a document resembles."""
+        began = time.perf_counter()
+        found = self._seen.add_if_new(self._id(url), url, text)
+        self.count("seen")
+        self.count("seconds", time.perf_counter() - began)
+        if found is None:
+            return None
+        self.count("near_duplicates")
+        logger.info(
+            "Near-duplicate: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
+            {
+                "url": url or "an item",
+                "other": found.url or found.id,
+                "measure": found.measure,
+                "similarity": found.similarity,
+            },
+            extra={"spider": self._crawler.spider},
+        )
+        return found
+
+    def count(self, name: str, number: float = 1) -> None:
+        """Add to one of our numbers in Scrapy's statistics."""
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"samesame/{name}", number)  # type: ignore[arg-type]  # seconds are no int
+
+    def close(self) -> None:
+        """The crawl is over."""
+        self._seen.close()
+
+    def _id(self, url: str | None) -> str:
+        """The URL, or for what comes again in one run, the URL and a number."""
+        name = url or "item:"
+        number = self._visits[name] = self._visits.get(name, 0) + 1
+        return name if number == 1 and url else f"{name}#{number}"
+
+
+def _opened(options: Options) -> Seen:
+    if options.index == MEMORY:
+        return InMemory(options.method or MinHash())
+    raise ConfigError(f"SAMESAME_INDEX={options.index!r} cannot be opened", hint='Give "memory".')

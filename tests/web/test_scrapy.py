@@ -1,0 +1,171 @@
+"""Scrapy crawls a site of traps: near-duplicates are dropped or marked, and their links are not followed."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
+from tests.web.site import NUM_ARTICLES, Site, served
+
+from samesame.errors import ConfigError
+from samesame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
+from samesame.web.scrapy.options import Options
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDON = {"ADDONS": {"samesame.web.scrapy.Addon": 500}}
+BOUNDS = {"CLOSESPIDER_PAGECOUNT": 150, "CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0, "DEPTH_PRIORITY": 1}
+BREADTH_FIRST = {
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+}
+
+
+class Crawl(NamedTuple):
+    """What came of a crawl."""
+
+    items: list[dict[str, Any]]
+    stats: dict[str, Any]
+    log: str
+
+    @property
+    def paths(self) -> list[str]:
+        """Of the items, without their hosts."""
+        return [item["url"].partition("//")[2].partition("/")[2] for item in self.items]
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """The site and its mirror."""
+    with served() as found:
+        yield found
+
+
+def begun(folder: Path, site: Site, **settings: Any) -> subprocess.Popen[str]:
+    """A crawl of the site, under way."""
+    settings = {
+        **BOUNDS,
+        **BREADTH_FIRST,
+        "START": [f"{site.hosts[0]}/"],
+        "ITEMS": str(folder / "items.jsonl"),
+        "STATS": str(folder / "stats.json"),
+        **settings,
+    }
+    (folder / "settings.json").write_text(json.dumps(settings), "utf-8")
+    script = Path(__file__).with_name("crawl.py")
+    return subprocess.Popen(
+        [sys.executable, script, folder / "settings.json"], stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+
+
+def ended(folder: Path, process: subprocess.Popen[str]) -> Crawl:
+    """What came of it."""
+    _, log = process.communicate(timeout=120)
+    assert 0 == process.returncode, log
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
+    return Crawl(items, json.loads((folder / "stats.json").read_text("utf-8")), log)
+
+
+def crawl(folder: Path, site: Site, **settings: Any) -> Crawl:
+    """A crawl of the site."""
+    return ended(folder, begun(folder, site, **settings))
+
+
+def ours(crawl: Crawl) -> dict[str, int]:
+    """Our numbers in Scrapy's statistics."""
+    prefix = "samesame/"
+    return {name.removeprefix(prefix): value for name, value in crawl.stats.items() if name.startswith(prefix)}
+
+
+def test_the_traps_have_no_end_without_us(tmp_path: Path, site: Site) -> None:
+    """The site is a trap indeed: the crawl ends only because it is stopped."""
+    found = crawl(tmp_path, site)
+    assert "closespider_pagecount" == found.stats["finish_reason"]
+    assert 150 <= sum(site.requests.values())
+
+
+def test_every_page_is_kept_once_and_the_crawl_ends(tmp_path: Path, site: Site) -> None:
+    """Of mirrors, sessions, months and printer versions, the page that came first stays."""
+    found = crawl(tmp_path, site, **ADDON)
+    assert "finished" == found.stats["finish_reason"]
+    assert sorted(["", "calendar/2026/1", *(f"articles/{n}" for n in range(NUM_ARTICLES))]) == sorted(found.paths)
+    assert {f"127.0.0.1:{site.ports[0]}"} == {item["url"].split("/")[2] for item in found.items}
+    numbers = ours(found)
+    pages = found.stats["response_received_count"]
+    assert pages < 40
+    assert (pages, pages - len(found.items)) == (numbers["seen"], numbers["near_duplicates"])
+    assert numbers["items_dropped"] == numbers["near_duplicates"] == found.stats["item_dropped_count"]
+    assert numbers["links_dropped"] > 0
+    assert "/calendar/2026/3" not in site.requests
+    assert not [path for path in site.requests if path.endswith("again/again")]
+    assert f"/print/0 is like http://127.0.0.1:{site.ports[0]}/articles/0" in found.log
+
+
+def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Site) -> None:
+    """With SAMESAME_ACTION="mark"; links are not followed all the same."""
+    found = crawl(tmp_path, site, **ADDON, SAMESAME_ACTION="mark", SAMESAME_MARK_FIELD="like")
+    numbers = ours(found)
+    assert numbers["seen"] == len(found.items) < 40
+    marked = [item for item in found.items if "like" in item]
+    assert numbers["near_duplicates"] == numbers["items_marked"] == len(marked)
+    (printed,) = [item for item in marked if item["url"] == f"{site.hosts[0]}/print/0"]
+    assert f"{site.hosts[0]}/articles/0" == printed["like"]["url"]
+    assert ("jaccard", True) == (printed["like"]["measure"], printed["like"]["similarity"] >= 0.8)
+    assert {"url", "title"} == set(next(item for item in found.items if "like" not in item))
+
+
+def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
+    """It judges items by their own text or markup; all links are followed, so the crawl is stopped."""
+    pipelines = {"samesame.web.scrapy.NearDuplicatePipeline": 100}
+    found = crawl(tmp_path, site, SPIDER="patiently", ITEM_PIPELINES=pipelines, CLOSESPIDER_PAGECOUNT=60)
+    assert "closespider_pagecount" == found.stats["finish_reason"]
+    assert NUM_ARTICLES + 2 == len(found.items)
+    assert "links_dropped" not in ours(found)
+
+
+def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
+    """No item is dropped, and the crawl comes to its end; callbacks may be asynchronous."""
+    middlewares = {"samesame.web.scrapy.NearDuplicateLinksMiddleware": 950}
+    found = crawl(tmp_path, site, SPIDER="patiently", SPIDER_MIDDLEWARES=middlewares)
+    assert "finished" == found.stats["finish_reason"]
+    assert ours(found)["seen"] == len(found.items) == found.stats["response_received_count"] < 40
+    assert ours(found)["links_dropped"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["digest", "jaccard", {"method": "minhash", "recall": 0.999}])
+def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> None:
+    """Equal texts alone find sessions and mirrors; the months are all different to it."""
+    found = crawl(tmp_path, site, **ADDON, SAMESAME_METHOD=method, SAMESAME_EXTRACT="main", CLOSESPIDER_PAGECOUNT=60)
+    months = sum(path.startswith("calendar") for path in found.paths)
+    assert (months > 5) == (method == "digest")
+    assert sorted(f"articles/{n}" for n in range(NUM_ARTICLES)) == sorted(p for p in found.paths if "articles" in p)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"SAMESAME_ACTION": "delete"}, "SAMESAME_ACTION='delete' is not one of drop, mark"),
+        ({"SAMESAME_TRESHOLD": 0.7}, "SAMESAME_TRESHOLD is no setting"),
+        ({"SAMESAME_THRESHOLD": 1.7}, "threshold"),
+        ({"SAMESAME_METHOD": ["minhash"]}, "make no recipe"),
+        ({"SAMESAME_EXTRACT": "body"}, "SAMESAME_EXTRACT='body' is not one of main, text"),
+    ],
+)
+def test_a_setting_that_cannot_be_stops_the_crawl_before_it_begins(settings: dict[str, Any], message: str) -> None:
+    """It names the setting."""
+    with pytest.raises(ConfigError, match=message):
+        Options.of(Settings(settings))
+
+
+def test_what_is_switched_off_is_not_there() -> None:
+    """SAMESAME_ENABLED as Scrapy's own components have it."""
+    crawler = get_crawler(settings_dict={"SAMESAME_ENABLED": False})
+    for component in (NearDuplicatePipeline, NearDuplicateLinksMiddleware):
+        with pytest.raises(NotConfigured):
+            component.from_crawler(crawler)
