@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from samesame.stages.keys.surt import surt
     from samesame.stages.keys.urls import canonical_url
     from samesame.web.dust import Learning, learn_urls
+    from samesame.web.mirrors import Mirrors, mirrors
+    from samesame.web.prefixes import MirrorThresholds
     from samesame.web.rules import UrlRules
     from samesame.web.urls import Urls, urls
 
@@ -56,6 +58,8 @@ __all__ = [
     "Jaccard",
     "Learning",
     "MinHash",
+    "MirrorThresholds",
+    "Mirrors",
     "MissingExtraError",
     "ModP",
     "OutputError",
@@ -80,6 +84,7 @@ __all__ = [
     "evaluate",
     "explain",
     "learn_urls",
+    "mirrors",
     "pairs",
     "plan",
     "plan_simhash",
@@ -118,6 +123,8 @@ _HOMES = {
     "samesame.stages.keys.surt": ("surt",),
     "samesame.stages.keys.urls": ("canonical_url",),
     "samesame.web.dust": ("Learning", "learn_urls"),
+    "samesame.web.mirrors": ("Mirrors", "mirrors"),
+    "samesame.web.prefixes": ("MirrorThresholds",),
     "samesame.web.rules": ("UrlRules",),
     "samesame.web.urls": ("Urls", "urls"),
 }

@@ -20,6 +20,7 @@ from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
 from samesame.cli.evaluate import evaluate
 from samesame.cli.explain import explain
+from samesame.cli.mirrors import mirrors
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
 from samesame.cli.urls import urls
@@ -127,10 +128,11 @@ def commands() -> None:
       samesame explain "some text"           a method step by step
       samesame evaluate crawl/ --sample 2000 how methods do on your texts
       samesame urls urls.txt                 which URLs name one page
+      samesame mirrors crawl/                which sites serve the same pages
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors):
     commands.add_command(_command)
 
 

@@ -141,11 +141,11 @@ def _check(ctx: click.Context, given: dict[str, Any]) -> None:
         raise ConfigError("--learn reads its source twice, and - can be read once", hint="Name a file.")
     if not given["learn"]:
         only = [name for name in weboptions.given_names(ctx, "Learning") if name != "--rules"]
-        for_content = [name for name in weboptions.given_names(ctx, "Sources") if name != "--url-column"]
-        others = [name for each in ("Method", "Text") for name in weboptions.given_names(ctx, each)]
-        room = [f"--{name}" for name in ("memory", "workdir") if given[name] is not None]
-        weboptions.refuse([*only, *for_content, *others, *room], "does nothing without --learn", "Add --learn.")
+        clusters = [
+            name for name in ("--clusters", "--cluster-column") if given[name[2:].replace("-", "_")] is not None
+        ]
+        others = [*only, *clusters, *weboptions.for_comparing(ctx)]
+        weboptions.refuse(others, "does nothing without --learn", "Add --learn.")
     elif given["clusters"] is not None or given["cluster_column"] is not None:
-        others = [name for each in ("Method", "Text") for name in weboptions.given_names(ctx, each)]
         hint = "Leave it out, or the clusters."
-        weboptions.refuse(others, "does nothing where clusters are given", hint)
+        weboptions.refuse(weboptions.for_comparing(ctx), "does nothing where clusters are given", hint)

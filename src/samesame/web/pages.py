@@ -101,11 +101,13 @@ def read_pages(
         settings: Of `dedup`, which runs where neither column nor folder is given.
 
     Raises:
-        ConfigError: Both a column and a folder of clusters are given, or the folder is about other sources.
+        ConfigError: Both a column and a folder of clusters are given, or the folder is about other sources; or a
+            setting does nothing.
     """
     if cluster_column is not None and clusters is not None:
         message = f"cluster_column={cluster_column!r} and clusters={str(clusters)!r}: one takes the other's place"
         raise ConfigError(message, hint="Leave one of them out.")
+    _check_settings(settings, ready=cluster_column is not None or clusters is not None)
     found = _Collected()
     beside = [name for name in (cluster_column, order_column) if name is not None]
     known: Mapping[tuple[str, int], int] = {}
@@ -124,7 +126,17 @@ def read_pages(
     for part in parts:
         for batch in _columns(part, url_column, beside, into(found.skipped)):
             found.add(part.name, batch, known, cluster_column, order_column)
+    found.require_values(cluster_column, order_column)
     return found.pages(content)
+
+
+def _check_settings(settings: Mapping[str, Any], *, ready: bool) -> None:
+    """Refuse what does nothing, or nothing sensible."""
+    if ready and settings:
+        message = f"{next(iter(settings))} does nothing where clusters are given"
+        raise ConfigError(message, hint="Leave it out, or the clusters.")
+    if settings.get("against") is not None:
+        raise ConfigError("against has no place here: all pages are of one crawl", hint="Give them as sources.")
 
 
 def _stored(folder: Path, names: Sequence[str]) -> dict[tuple[str, int], int]:
@@ -187,6 +199,12 @@ class _Collected:
                 cluster = known.get((name, position), ALONE)
                 self.clusters.append(self.labels.setdefault(label, len(self.labels)) if label else cluster)
                 self.order.append(order)
+
+    def require_values(self, cluster_column: str | None, order_column: str | None) -> None:
+        """Refuse columns that no record has a value in: JSON lines do not tell which columns there are."""
+        for name, values in ((cluster_column, self.labels), (order_column, any(self.order))):
+            if name is not None and self.urls and not values:
+                raise ColumnError(f"no record has a value in column {name!r}", hint="Name a column of the source.")
 
     def pages(self, content: Mapping[str, Any]) -> Pages:
         """All of them."""
