@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from samesame.evaluation import evaluate
     from samesame.explaining import explain
     from samesame.findings import Evaluation, Plan, SimHashPlan
+    from samesame.index.index import Index
+    from samesame.matches import Added, Entry, Group, IndexStats, Likeness, Match
     from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from samesame.outputs.reports import write_evaluation
     from samesame.planning import plan, plan_simhash
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from samesame.web.urls import Urls, urls
 
 __all__ = [
+    "Added",
     "CanonicalUrl",
     "ColumnError",
     "Comparison",
@@ -51,12 +54,18 @@ __all__ = [
     "Containment",
     "Digest",
     "EngineError",
+    "Entry",
     "Evaluation",
     "Explanation",
+    "Group",
     "Hyperplane",
+    "Index",
     "IndexMismatchError",
+    "IndexStats",
     "Jaccard",
     "Learning",
+    "Likeness",
+    "Match",
     "MinHash",
     "MirrorThresholds",
     "Mirrors",
@@ -115,6 +124,8 @@ _HOMES = {
     "samesame.evaluation": ("evaluate",),
     "samesame.explaining": ("explain",),
     "samesame.findings": ("Evaluation", "Plan", "SimHashPlan"),
+    "samesame.index.index": ("Index",),
+    "samesame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
     "samesame.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
     "samesame.outputs.reports": ("write_evaluation",),
     "samesame.planning": ("plan", "plan_simhash"),

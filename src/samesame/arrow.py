@@ -7,6 +7,7 @@
 4. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "items",
     "list_offsets",
     "lists",
+    "packed",
     "signed",
     "some_lists",
     "strings",
@@ -38,6 +40,7 @@ Bytes = npt.NDArray[np.uint8]
 NO_HASHES: UInt64s = np.zeros(0, np.uint64)
 NO_HASHES.flags.writeable = False
 
+_PADDING = 64  # bytes: as much as Arrow leaves behind its own buffers
 _ITEM = pa.field("item", pa.int64(), nullable=False)
 _T = TypeVar("_T", bound=np.generic)
 
@@ -80,6 +83,14 @@ def strings(column: pa.Array) -> Strings:
     if is_null.any() and np.diff(offsets)[is_null].any():
         return strings(column.fill_null(pa.scalar(b"", column.type)))._replace(is_null=is_null)
     return Strings(_values(data, np.uint8, 0, None), offsets, is_null)
+
+
+def packed(texts: Sequence[bytes]) -> Strings:
+    """Some texts, as UTF-8, one after the other; behind them is room for a kernel to read past the last."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    data = np.frombuffer(b"".join((*texts, bytes(_PADDING))), np.uint8)
+    return Strings(data[: data.size - _PADDING], frozen(offsets), frozen(np.zeros(len(texts), np.bool_)))
 
 
 class Lists(NamedTuple):

@@ -15,7 +15,7 @@ from samesame.kernels import shingles as kernel
 from samesame.kernels import unicode
 from samesame.stages.features.words import hash_words
 
-__all__ = ["ItemSets", "ShingleSets"]
+__all__ = ["ItemSets", "Room", "ShingleSets"]
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,21 @@ class ShingleSets:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
-        texts = arrow.strings(batch.column("text"))
+        room = self.sets(arrow.strings(batch.column("text")), arrow.ints(batch.column("digest_a")))
+        return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
+
+    def sets(self, texts: arrow.Strings, bare: arrow.Int64s) -> "Room":
+        """The sets of some texts without a table around them; `bare` is a hash of each raw text."""
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
-        room = _Room(longest, int(lengths.sum()) + len(batch) + 1, len(batch))
+        room = Room(longest, int(lengths.sum()) + bare.size + 1, bare.size)
         kernel.shingle_sets(
-            texts.data, texts.offsets, arrow.ints(batch.column("digest_a")), self.size, self.flags,
+            texts.data, texts.offsets, bare, self.size, self.flags,
             np.uint64(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
             room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
-        return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
+        return room
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class ItemSets:
         lists = arrow.list_offsets(column)
         texts = arrow.strings(column.values.fill_null(""))
         longest = int(np.diff(lists).max(initial=0))
-        room = _Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        room = Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
         digests = np.empty((2, len(batch)), np.int64)
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, np.uint64(self.seed),
@@ -73,8 +77,8 @@ class ItemSets:
         return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
 
 
-class _Room:
-    """What a kernel call fills."""
+class Room:
+    """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
 
     def __init__(self, longest: int, most: int, rows: int) -> None:
         self.words = np.empty((3, longest + 66), np.uint64)

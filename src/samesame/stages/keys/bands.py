@@ -105,8 +105,16 @@ class BandKeys:
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
         signatures = lists.items[lists.starts[0] : lists.ends[-1]] if rows.size else lists.items[:0]
         present = rows[lists.sizes > 0]
-        total = present.size * self.chosen.shape[0]
-        keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
-        minhash.band_keys(signatures.reshape(-1, self.recipe.num_perm), present, self.chosen, keys, key_rows)
+        keys, key_rows = self.keys(signatures.reshape(-1, self.recipe.num_perm), present)
+        total = keys.size
         columns = (keys.view(np.int64), key_rows, np.full(total, -1, np.int32), np.ones(total, np.uint8))
         return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+
+    def keys(
+        self, signatures: npt.NDArray[np.uint64], rows: arrow.Int64s
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """(keys, their rows) of some signatures, without a table around them."""
+        total = rows.size * self.chosen.shape[0]
+        keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
+        minhash.band_keys(signatures, rows, self.chosen, keys, key_rows)
+        return keys, key_rows

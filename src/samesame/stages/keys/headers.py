@@ -96,13 +96,19 @@ class HeaderKeys:
         """KEYS of a batch of FEATURES."""
         present, starts = _present(batch)
         rows = arrow.frozen(arrow.ints(batch.column("row"))[present])
-        total = rows.size * len(self.tables)
-        keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
-        items = arrow.lists(batch.column("items")).items
-        kernel.header_keys(items, starts, self.tables, self._salts, rows, keys, key_rows)
-        places, probes = np.full(total, -1, np.int32), np.ones(total, np.uint8)
+        keys, key_rows = self.keys(arrow.lists(batch.column("items")).items, starts, rows)
+        places, probes = np.full(keys.size, -1, np.int32), np.ones(keys.size, np.uint8)
         columns = (keys.view(np.int64), key_rows, places, probes)
         return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+
+    def keys(
+        self, items: arrow.UInt64s, starts: arrow.Int64s, rows: arrow.Int64s
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """(keys, their rows) of the codes that begin at `starts`, without a table around them."""
+        total = rows.size * len(self.tables)
+        keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
+        kernel.header_keys(items, starts, self.tables, self._salts, rows, keys, key_rows)
+        return keys, key_rows
 
 
 def _present(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.bool_], arrow.Int64s]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from samesame import arrow, schemas
@@ -37,11 +38,16 @@ class Signatures:
         """SKETCHES of a batch of FEATURES."""
         lists = arrow.lists(batch.column("items"))
         present = lists.sizes > 0
-        out = np.empty((int(present.sum()), self.recipe.num_perm), np.uint64)
-        sketch = minhash.fast_sketch if self.recipe.sketch == "fast" else minhash.classic_sketch
-        sketch(lists.items, lists.starts[present], lists.ends[present], *self.seeds, out)
+        out = self.signatures(lists.items, lists.starts[present], lists.ends[present])
         offsets = np.zeros(len(batch) + 1, np.int64)
         np.cumsum(present * self.recipe.num_perm, out=offsets[1:])
         return pa.RecordBatch.from_arrays(
             [batch.column("row"), arrow.items(out.ravel(), offsets)], schema=schemas.SKETCHES
         )
+
+    def signatures(self, items: arrow.UInt64s, starts: arrow.Int64s, ends: arrow.Int64s) -> npt.NDArray[np.uint64]:
+        """The signatures of some sets, none of them empty, without a table around them: uint64[n, num_perm]."""
+        out = np.empty((starts.size, self.recipe.num_perm), np.uint64)
+        sketch = minhash.fast_sketch if self.recipe.sketch == "fast" else minhash.classic_sketch
+        sketch(items, starts, ends, *self.seeds, out)
+        return out

@@ -9,7 +9,14 @@ from samesame import arrow, schemas
 from samesame.kernels import mixing
 from samesame.stages.texts.normalise import normalise
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "digest"]
+
+
+def digest(texts: arrow.Strings) -> arrow.Int64s:
+    """128 bits of each raw text: int64[2, n]."""
+    digests = np.empty((texts.is_null.size, 2), np.uint64)
+    mixing.hash_texts(texts.data, texts.offsets, np.uint64(0), digests)
+    return np.ascontiguousarray(digests.view(np.int64).T)
 
 
 @dataclass(frozen=True)
@@ -25,9 +32,7 @@ class Texts:
         """TEXTS of a batch of DOCUMENTS."""
         column = batch.column("text")
         texts = arrow.strings(column)
-        digests = np.empty((len(batch), 2), np.uint64)
-        mixing.hash_texts(texts.data, texts.offsets, np.uint64(0), digests)
-        about = [pa.array(part) for part in (np.diff(texts.offsets), *np.ascontiguousarray(digests.view(np.int64).T))]
+        about = [pa.array(part) for part in (np.diff(texts.offsets), *digest(texts))]
         if self.nfkc or self.strip_accents:
             column = normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents)
         return pa.RecordBatch.from_arrays([batch.column("row"), *about, column], schema=schemas.TEXTS)

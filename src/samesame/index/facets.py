@@ -1,0 +1,109 @@
+"""The facets of an index: which one a method has, and those that are equality."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from samesame import arrow
+from samesame.arrow import UInt64s
+from samesame.canonical import CanonicalUrl
+from samesame.errors import ConfigError
+from samesame.index.codes import EXPECTED, CodeFacet
+from samesame.index.facet import NOTHING, Facet, IndexMethod, Input, cut, documents, through
+from samesame.index.sets import SetFacet
+from samesame.methods import Digest, MinHash, SimHash
+from samesame.stages.keys import blocks
+from samesame.stages.keys.urls import Canonical
+from samesame.stages.pairs import measures
+from samesame.steps import steps
+
+__all__ = ["DigestFacet", "facet_of"]
+
+_DISK = blocks.Costs(3e-6, 8e-6)  # a key more to look up, a document more to fetch
+
+
+@dataclass(frozen=True)
+class DigestFacet(Facet):
+    """Whole texts, raw or normalised."""
+
+    recipe: Digest
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        if self.recipe.raw_bytes and self.recipe.algorithm == "sha256":
+            return [_sha256(each.text) if each.text else NOTHING for each in inputs]
+        batch = documents([each.text or b"" for each in inputs])
+        return cut(arrow.lists(through(batch, steps(self.recipe).features).column("items")))
+
+
+@dataclass(frozen=True)
+class _Urls(Facet):
+    """Canonical URLs, 128 bits of each."""
+
+    recipe: CanonicalUrl
+
+    @cached_property
+    def _canonical(self) -> Canonical:
+        return Canonical(self.recipe)
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        return [self._of(each.url) if each.url else NOTHING for each in inputs]
+
+    def _of(self, url: str) -> UInt64s:
+        return np.frombuffer(hashlib.blake2b(self._canonical(url).encode(), digest_size=16).digest(), np.uint64)
+
+
+def facet_of(recipe: IndexMethod, store: str) -> Facet:
+    """The facet of a method, in an index that stores so much.
+
+    Raises:
+        ConfigError: An index cannot have this method.
+    """
+    match recipe:
+        case MinHash():
+            recipe.require_alone("an index, which grows")
+            estimated = store == "sketch" or recipe.verify == "estimate"
+            bound = measures.bound(measures.AGREEMENT if estimated else measures.JACCARD, recipe.threshold)
+            return SetFacet("minhash", recipe, bound, "estimated" if estimated else "jaccard", 4 if estimated else 8)
+        case SimHash():
+            _check_codes(recipe, store)
+            resolved = _with_headers(recipe)
+            bound = measures.bound(measures.codes(resolved.confirm, resolved.bits, resolved.k), resolved.least)
+            return CodeFacet("simhash", resolved, bound, resolved.reports)
+        case Digest():
+            if recipe.algorithm in ("crc32", "bytesum"):
+                message = f"algorithm={recipe.algorithm} can collide, and an index keeps no text to confirm it"
+                raise ConfigError(message, hint="Choose another digest.")
+            return DigestFacet("text" if recipe.normalise else "bytes", recipe)
+        case CanonicalUrl():
+            return _Urls("url", recipe)
+
+
+def _check_codes(recipe: SimHash, store: str) -> None:
+    if recipe.weights == "tfidf":
+        message = "weights=tfidf needs all documents at once, and an index grows"
+        raise ConfigError(message, hint="Use weights one or tf.")
+    if recipe.search != "blocks":
+        message = f"search={recipe.search} does nothing in an index, which looks codes up by blocks"
+        raise ConfigError(message, hint="Leave it out.")
+    if recipe.confirm is not None and store == "sketch":
+        message = f"confirm={recipe.confirm} needs what store=sketch does not keep"
+        raise ConfigError(message, hint="Use store=shingles, or leave out what confirms.")
+
+
+def _with_headers(recipe: SimHash) -> SimHash:
+    """The recipe with its blocks written down: keys must not change when the way to choose them does."""
+    if recipe.blocks is not None and recipe.header is not None:
+        return recipe
+    codes = blocks.Codes(EXPECTED, recipe.bits, num_queries=EXPECTED)
+    plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=_DISK)
+    return SimHash(**{**recipe.settings, "blocks": plan.num_blocks, "header": plan.header_blocks})
+
+
+def _sha256(text: bytes) -> UInt64s:
+    """The length of the digest, and its words: as the stage of digests has them."""
+    return np.frombuffer(b"\x20\0\0\0\0\0\0\0" + hashlib.sha256(text).digest(), np.uint64)

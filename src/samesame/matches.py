@@ -1,0 +1,160 @@
+"""What an index answers: frozen, JSON-able."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Added", "Entry", "Group", "IndexStats", "Likeness", "Match"]
+
+
+class _Answer:
+    """Anything that can be written down."""
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class Match(_Answer):
+    """A document of the index that resembles the one that was asked about.
+
+    Attributes:
+        id: of the document.
+        similarity: by the first method of the index that compares contents; None where neither does, or one of the two
+            documents has nothing to be compared by.
+        measure: what that is: jaccard, estimated, hamming, or what confirms a code.
+        found_by: each kind of evidence that holds: minhash, simhash (above their thresholds), bytes, text, url.
+        distance: in bits, of SimHash codes.
+        url: of the document, as it was given.
+    """
+
+    id: str
+    similarity: float | None
+    measure: str
+    found_by: tuple[str, ...]
+    distance: int | None = None
+    url: str | None = None
+
+    @property
+    def same_bytes(self) -> bool:
+        """Whether it is the same text, byte for byte."""
+        return "bytes" in self.found_by
+
+    @property
+    def same_text(self) -> bool:
+        """Whether it has the same words in the same order."""
+        return "text" in self.found_by
+
+    @property
+    def same_url(self) -> bool:
+        """Whether it has the same canonical URL."""
+        return "url" in self.found_by
+
+
+@dataclass(frozen=True, slots=True)
+class Added(_Answer):
+    """What became of a document that was to be added.
+
+    Attributes:
+        id: of the document.
+        added: whether it is in the index because of this.
+        status: added; replaced, another text of the same id; resembles, so it was left out; present, the same document
+            is there already; conflict, another document has the id, and stays.
+        matches: what it resembles among those before it, best first.
+    """
+
+    id: str
+    added: bool
+    status: str
+    matches: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(_Answer):
+    """What the index has of a document.
+
+    Attributes:
+        id: of the document.
+        url: as it was given.
+        digests: by their names, in hexadecimal.
+        code: its SimHash code, in hexadecimal; None where there is none.
+        num_features: shingles in its set; None where only a sketch is stored.
+        sketch: the values of its MinHash signature, where that is what is stored.
+        text: where texts are stored.
+        leader: id of the document that it was found to resemble, and is grouped with.
+    """
+
+    id: str
+    url: str | None
+    digests: dict[str, str] = field(default_factory=dict)
+    code: str | None = None
+    num_features: int | None = None
+    sketch: tuple[int, ...] | None = None
+    text: str | None = None
+    leader: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group(_Answer):
+    """A document and those that were found to resemble it.
+
+    Attributes:
+        id: of the document that the others resemble.
+        size: documents, itself included.
+        members: ids, itself first; no more than were asked for.
+    """
+
+    id: str
+    size: int
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness(_Answer):
+    """Two documents of an index, compared.
+
+    Attributes:
+        a: id of the one.
+        b: id of the other.
+        similarity: as in Match, but whatever it is.
+        measure: what that is.
+        threshold: its least value that counts.
+        found_by: each kind of evidence that holds, as in Match.
+        distance: in bits, of SimHash codes.
+        similar: whether any evidence holds.
+    """
+
+    a: str
+    b: str
+    similarity: float | None
+    measure: str
+    threshold: float | None
+    found_by: tuple[str, ...]
+    distance: int | None
+    similar: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats(_Answer):
+    """What there is to know of an index without looking through it.
+
+    Attributes:
+        where: its place, without a password.
+        documents: in it.
+        bytes: on disk; None where that is not known.
+        bytes_per_document: the same, shared out.
+        store: what is stored of a text: shingles, sketch or text.
+        methods: the recipes, in order.
+        keys_per_document: at most, all methods together.
+        format: of the tables.
+    """
+
+    where: str
+    documents: int
+    bytes: int | None
+    bytes_per_document: float | None
+    store: str
+    methods: tuple[dict[str, Any], ...]
+    keys_per_document: int
+    format: str
