@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from samesame.answers import Pairs, Result
     from samesame.api import dedup, pairs
     from samesame.canonical import CanonicalUrl
+    from samesame.engines.spark import Spark
     from samesame.errors import (
         ColumnError,
         ConfigError,
@@ -79,6 +80,7 @@ __all__ = [
     "SimHash",
     "SimHashPlan",
     "SourceError",
+    "Spark",
     "StoreBusyError",
     "StoreError",
     "TooManyPairsError",
@@ -106,6 +108,7 @@ _HOMES = {
     "samesame.answers": ("Pairs", "Result"),
     "samesame.api": ("dedup", "pairs"),
     "samesame.canonical": ("CanonicalUrl",),
+    "samesame.engines.spark": ("Spark",),
     "samesame.errors": (
         "ColumnError",
         "ConfigError",

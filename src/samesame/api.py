@@ -52,6 +52,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     against: Any = None,
     within: bool | None = None,
     clusters: str = "greedy",
+    ties: str | None = None,
+    order_column: str | None = None,
+    engine: Any = None,
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
@@ -82,6 +85,12 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
             compare across the sides only (`Containment(remove="container")`).
         clusters: `greedy`: what resembles a kept document goes. `components`: of all that chains of similar pairs join
             one document stays, however little the ends resemble each other; `stats.component` tells how little.
+        ties: What decides between documents of equal value: `reading`: the first that was read; `content`: the order
+            column, then the id, then the 128-bit hash of the text, so that any engine gives the same answer. Default:
+            `reading`; `content` with an order column or a Spark engine, since a DataFrame has no order.
+        order_column: A column whose values take the place of the order of reading, ascending, nulls last.
+        engine: `Spark(session)` runs the work on Spark: sources are DataFrames or paths that Spark can read, and the
+            answer is DataFrames. Default: this machine.
         text_column: The column of texts; default `text`, else `content`, else the only one of strings.
         id_column: The column of ids; default `id`, else `source:row`.
         features_column: A list column of ready items that takes the place of the text.
@@ -118,7 +127,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         1
     """
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
-    policy = Keep.parse(keep)
+    policy = Keep.parse(keep, _ties(ties, order_column, engine), order_column)
     chosen = None if use is None else chosen_layers(use, method, features_column)
     method = _recipe(method) if chosen is None or "text" in chosen else Digest()
     within = _within(method, against, within)
@@ -127,10 +136,15 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
     require_text("url_column", url_column)
     beside = (url_column or "url", *BESIDE)
-    columns = Columns(text_column, id_column, policy.column, features_column, _vectors(method, vector_column), beside)
+    columns = Columns(text_column, id_column, policy.reads, features_column, _vectors(method, vector_column), beside)
     columns = with_pages(columns, html_column, extract, max_document)
     columns = replace(columns, bare=chosen is not None and needs_bare(chosen))
-    settings = {"keep": keep, "within": within, "clusters": clusters}
+    settings = {"keep": keep, "within": within, "clusters": clusters, "ties": policy.ties, "order_column": order_column}
+    if engine is not None:
+        pages = {"html_column": html_column, "extract": extract, "max_document": max_document}
+        _refuse_on_spark(use=use, url_column=url_column, urls=urls, **pages)
+        found: Result = _on_spark(engine, how, columns, method).dedup(source, against, policy, settings)
+        return found
     if chosen is not None:
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
@@ -149,6 +163,7 @@ def pairs(  # noqa: PLR0913  (as above)
     against: Any = None,
     identical: str = "all",
     max_pairs: int = 100_000_000,
+    engine: Any = None,
     text_column: str | None = None,
     id_column: str | None = None,
     features_column: str | None = None,
@@ -173,6 +188,7 @@ def pairs(  # noqa: PLR0913  (as above)
         identical: `all` pairs of documents with the same features, or a `star` from the first of each such group (which
             then stands for the group in pairs with others, too).
         max_pairs: More than so many are refused before they fill the memory.
+        engine: As in `dedup`.
         text_column: As in `dedup`.
         id_column: As in `dedup`.
         features_column: As in `dedup`.
@@ -207,6 +223,10 @@ def pairs(  # noqa: PLR0913  (as above)
     columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
     columns = with_pages(columns, html_column, extract, max_document)
     settings = {"identical": identical}
+    if engine is not None:
+        _refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document)
+        listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, settings, max_pairs)
+        return listed
     recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
     across = None if against is None else run.state.num_against
     groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)
@@ -301,6 +321,43 @@ def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clo
         engine.close()
 
 
+def _ties(ties: str | None, order_column: str | None, engine: Any) -> str:
+    """What decides between documents of equal value."""
+    require_text("ties", ties)
+    require_text("order_column", order_column)
+    if ties == "reading" and engine is not None:
+        raise ConfigError(
+            "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
+        )
+    if ties == "reading" and order_column is not None:
+        message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
+        raise ConfigError(message, hint="Leave one of them out.")
+    return ties or ("reading" if engine is None and order_column is None else "content")
+
+
+def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any:
+    """The same on Spark; what is about one machine alone is refused."""
+    from samesame.engines.spark import Spark  # noqa: PLC0415  (only those who ask for it)
+    from samesame.frames.asked import Asked  # noqa: PLC0415
+
+    if not isinstance(engine, Spark):
+        raise ConfigError(f"engine={engine!r} is no engine", hint="Give one, as in Spark(session), or leave it out.")
+    _refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
+    for name in ("text", "id", "items", "vectors"):
+        require_text(f"{_COLUMNS.get(name, name)}_column", getattr(columns, name))
+    _check(recipe, columns)
+    _require_auditable(recipe, wanted=how.audit)
+    return Asked(engine, recipe, columns, Clock(how.progress), how.strict, how.audit)
+
+
+def _refuse_on_spark(**given: Any) -> None:
+    """An error for what only one machine can do, or has."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name}={value!r} is about one machine, and the engine is Spark"
+            raise ConfigError(message, hint="Leave it out.")
+
+
 def _named_apart(parts: list[Part]) -> list[Part]:
     """Tables of the against side under another name than those of the other."""
     names = ("against" if number == 1 else f"against-{number}" for number in count(1))
@@ -385,13 +442,17 @@ def _check(recipe: Method, columns: Columns) -> None:
 
 
 def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
-    if wanted and not audits.can_be_audited(recipe):
-        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
-        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
+    _require_auditable(recipe, wanted=wanted)
     if wanted is False or (wanted is None and not recipe.may_miss):
         return None
     with run.clock("audit"):
         return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)
+
+
+def _require_auditable(recipe: Method, *, wanted: bool | None) -> None:
+    if wanted and not audits.can_be_audited(recipe):
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
+        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
 
 
 def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, how: _How) -> dict[str, Any]:
@@ -400,7 +461,7 @@ def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, ho
         "version": __version__,
         **recipe.record(),
         "named": _named(recipe),
-        "keep": f"{keep.policy}:{keep.column}",
+        "keep": f"{keep.policy}:{keep.column}:{keep.ties}:{keep.order_column}",
         "columns": repr(columns),
         "batch_rows": how.batch_rows,
         "against": len(reading.against),

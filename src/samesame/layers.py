@@ -26,7 +26,7 @@ from samesame.engines.base import Engine
 from samesame.errors import ConfigError, SourceError
 from samesame.evidence import Pages
 from samesame.methods import Digest, Method, Recipe
-from samesame.pipeline import State, prepare
+from samesame.pipeline import State, prepare, ties
 from samesame.results import Clock
 from samesame.sources.parts import FilePart
 from samesame.sources.reading import Reading
@@ -235,7 +235,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
         texts = _digested(_as_they_are(reading), engine)
         about = Describe.close(engine.fold(texts, Describe()))
     values, notes = readable(keep, reading.order)
-    priority = ranks(keep, about.text_bytes, values, reading.num_against)
+    priority = ranks(keep, about.text_bytes, values, reading.num_against, order=ties(keep, about, reading, values))
     left, done, empty = np.ones(priority.size, np.bool_), [], about.sizes == 0
     for name in use:
         if name == "text":

@@ -20,22 +20,18 @@ from samesame import arrow, schemas
 from samesame.engines.base import Engine
 from samesame.kernels.boilerplate import Slots
 from samesame.kernels.buckets import Meeting
-from samesame.methods import (
-    Method,
-    Shingled,
-    SimHash,
-)
+from samesame.methods import Method, Shingled
 from samesame.results import Clock
 from samesame.sources.reading import Reading
 from samesame.sources.sizes import text_bytes
 from samesame.stages.clusters.components import Connected
 from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
-from samesame.stages.clusters.policies import Keep, ranks, readable
+from samesame.stages.clusters.policies import Keep, content_order, ranks, readable
 from samesame.stages.features.about import About, CountRows, Describe
 from samesame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
 from samesame.stages.features.frequencies import FrequencyTable
 from samesame.stages.keys.prefix import CountItems, plan_counting
-from samesame.stages.pairs.expand import Groups, Listed, check_number
+from samesame.stages.pairs.expand import Groups, Listed, check_number, fewer_pairs
 from samesame.stages.pairs.join import Found
 from samesame.stages.texts.pages import PageTexts
 from samesame.steps import Steps, steps
@@ -131,7 +127,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         sizes = about.sizes if step.larger_first else None
         side = 0 if listing and step.larger_first else reading.num_against  # either may contain the other
         values, notes = readable(keep, reading.order)
-        priority = ranks(keep, about.text_bytes, values, side, sizes)
+        priority = ranks(keep, about.text_bytes, values, side, sizes, ties(keep, about, reading, values))
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
     state = State(method, engine, about, best, step, frequencies, dropped, reading.num_against, notes=notes)
@@ -141,6 +137,14 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     room, num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
     engine.room |= json.loads(room.tobytes())
     return replace(state, num_keys=int(num_keys[0]), distinct=distinct, meeting=Meeting.of(tuple(meeting)))
+
+
+def ties(keep: Keep, about: About, reading: Reading, values: Any) -> Rows | None:
+    """The order that takes the place of reading, where one was asked for."""
+    if keep.ties == "reading":
+        return None
+    digests = about.digest_a, about.digest_b
+    return content_order(keep, reading.origins.column("id"), digests, values, reading.num_against)
 
 
 def _without_boilerplate(
@@ -209,7 +213,8 @@ def joining(state: State, threshold: Fraction, groups: Groups) -> Any:
 def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterator[Listed]:
     """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
     rule = joining(state, threshold, groups)
-    total, fewer = groups.num_within(), _fewer(state.method, groups)
+    total, star = groups.num_within(), not groups.star and groups.num_against is None
+    fewer = fewer_pairs(state.method, can_star=star)
     if state.meeting and state.meeting.entries.rows.size:
         check_number(total, most, known="at least", fewer=fewer)
         sampled, times = state.engine.sample(state.meeting, rule)
@@ -226,16 +231,6 @@ def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterat
         yield _listed(state, groups, waiting)
     check_number(total, most, fewer=fewer)
     yield groups.within()
-
-
-def _fewer(method: Method, groups: Groups) -> list[str]:
-    """What would make pairs fewer, of what this run can do."""
-    unconfirmed = isinstance(method, SimHash) and method.confirm is None
-    threshold = (
-        ["lower k" if unconfirmed else "raise the threshold"] if "threshold" in type(method).model_fields else []
-    )
-    can_star = not groups.star and groups.num_against is None
-    return [*threshold, *(["write groups of identical documents as a star"] if can_star else [])]
 
 
 def _listed(state: State, groups: Groups, parts: list[Found]) -> Listed:

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from samesame.errors import TooManyPairsError
+from samesame.methods import Method, SimHash
 from samesame.stages.pairs.join import Found
 
-__all__ = ["Groups", "Listed", "check_number"]
+__all__ = ["Groups", "Listed", "check_number", "fewer_pairs"]
 
 Rows = npt.NDArray[np.int64]
 _Runs = tuple[Rows, Rows]  # where runs of rows start, and how long they are
@@ -163,3 +164,12 @@ def check_number(number: float, most: int, *, known: str = "", fewer: Sequence[s
         hint = f"{', '.join(others)} or {last}." if others else f"{last}."
         message = f"{known} {number:,.0f} pairs: above max_pairs={most:,}".lstrip()
         raise TooManyPairsError(message, hint=hint[0].upper() + hint[1:])
+
+
+def fewer_pairs(method: Method, *, can_star: bool) -> list[str]:
+    """What would make pairs fewer, of what a run can do."""
+    unconfirmed = isinstance(method, SimHash) and method.confirm is None
+    threshold = (
+        ["lower k" if unconfirmed else "raise the threshold"] if "threshold" in type(method).model_fields else []
+    )
+    return [*threshold, *(["write groups of identical documents as a star"] if can_star else [])]

@@ -1,0 +1,112 @@
+"""The verbs of a run on Spark: a flow is a DataFrame.
+
+1. What is kept is persisted by Spark and given back with the run.
+2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from samesame import schemas
+from samesame.engines.spark.folding import fold_frame
+from samesame.engines.spark.mapping import map_batches, map_stages
+from samesame.engines.spark.metering import shuffled_bytes
+from samesame.engines.spark.session import Spark
+
+__all__ = ["Verbs"]
+
+_ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row for each document
+
+
+@dataclass
+class Verbs:
+    """What the pipeline's stages and folds ask of an engine, and what DataFrames need beside."""
+
+    engine: Spark
+    session: Any
+    room: dict[str, Any] = field(default_factory=dict)
+    carried: tuple[str, ...] = ()
+    _kept: list[Any] = field(default_factory=list)
+
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
+        return self.engine.table_bytes
+
+    def map(self, frame: Any, stage: Any) -> Any:
+        """Each batch through a stage, or several; what is carried stays beside documents."""
+        stages: tuple[Any, ...] = stage if isinstance(stage, tuple) else (stage,)
+        documents = _ONE_TO_ONE & set(stages[-1].output.names)
+        carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
+        known = _columns(stages[0], frame.columns, carried)
+        return map_stages(frame.select(*known, *carried), stages, carried)
+
+    def fold(self, frame: Any, fold: Any) -> Any:
+        """Reduce a frame to one state."""
+        return fold_frame(frame.select(*[name for name in frame.columns if name not in self.carried]), fold)
+
+    def keep(self, frame: Any, step: str = "") -> Any:
+        """Compute a frame once, to be read many times."""
+        del step
+        kept = frame.persist()
+        self._kept.append(kept)
+        return _as_source(kept)
+
+    def once(self, frame: Any) -> Any:
+        """The same, computed now."""
+        kept = self.keep(frame)
+        kept.count()
+        return kept
+
+    def shuffled_bytes(self) -> int:
+        """What all shuffles of the session have written so far."""
+        return shuffled_bytes(self.session)
+
+    def tables(self, frame: Any) -> list[pa.RecordBatch]:
+        """All rows of a frame that is known to be small, with long offsets."""
+        from samesame.engines.spark.mapping import widened  # noqa: PLC0415
+
+        return [widened(batch) for batch in frame.toArrow().combine_chunks().to_batches()]
+
+    def frame(self, table: pa.Table) -> Any:
+        """A small table as a frame."""
+        return self.session.createDataFrame(table)
+
+    def release(self) -> None:
+        """Give back what was kept."""
+        for frame in self._kept:
+            frame.unpersist()
+        self._kept.clear()
+
+    @staticmethod
+    def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
+        """Grouped, by expressions in SQL."""
+        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+
+        return frame.groupBy(*by).agg(*map(functions.expr, expressions))
+
+    @staticmethod
+    def map_batches(frame: Any, work: Any, schema: pa.Schema | str) -> Any:
+        """The work's output over each partition."""
+        return map_batches(frame, work, schema)
+
+
+def _as_source(frame: Any) -> Any:
+    """The same rows under a plan of one node, so that planning what comes after does not begin with all before.
+
+    The lineage stays: a lost partition is computed again. (A checkpoint would cut that, too, or need a shared disk.)
+    """
+    session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (Python has no word for a plan)
+    rows = plan.queryExecution().toRdd()
+    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (likewise)
+    return type(frame)(made, session)
+
+
+def _columns(stage: Any, names: Sequence[str], carried: Sequence[str]) -> list[str]:
+    """What a stage is to see of a frame, in the order in which its schema has it."""
+    del stage
+    order = [*schemas.FEATURES.names, *schemas.WEIGHTED.names, "text", "vector", "counts"]
+    return [name for name in dict.fromkeys(order) if name in names and name not in carried]

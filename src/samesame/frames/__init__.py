@@ -1,0 +1,1 @@
+"""The flow of documents as DataFrames."""

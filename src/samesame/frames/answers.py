@@ -1,0 +1,254 @@
+"""Answers as DataFrames: what a run on Spark found, computed where it is asked for.
+
+1. Tables have the columns of the local answers, without `source`: `row` is a document's number by content.
+2. Kept and removed documents are rows of the DataFrame that was given, found again by their content.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from typing import Any
+
+from samesame._version import __version__
+from samesame.errors import ConfigError
+from samesame.frames.deciding import Decision, decide, inherited, similar
+from samesame.frames.flow import Frames
+from samesame.frames.listing import listed
+from samesame.methods import Method
+from samesame.results import Clock, Stats
+
+__all__ = ["SparkPairs", "SparkResult", "SparkRun", "all_pairs", "decided"]
+
+_PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
+_NUM_LARGEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRun:
+    """What all results of one run share."""
+
+    frames: Frames
+    clock: Clock
+    settings: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def names(self) -> Any:
+        """What documents are called: number, id, row."""
+        return self.frames.documents.selectExpr("number", "coalesce(id, cast(row as string)) as id", "row")
+
+    def named(self, frame: Any, number: str, prefix: str) -> Any:
+        """A frame with the id and row of the documents whose numbers stand in a column."""
+        names = self.names.selectExpr(f"number as {number}", f"id as {prefix}id", f"row as {prefix}row")
+        return frame.join(names, number)
+
+    @property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        frames, counts = self.frames, self.frames.counts
+        return Stats(
+            documents=counts["documents"],
+            against=counts["against"],
+            text_bytes=counts["text_bytes"],
+            empty=counts["empty"],
+            bare=counts["bare"],
+            repeated_ids=counts["ids"] - counts["different_ids"],
+            distinct=counts["distinct"],
+            features=counts["features"],
+            keys=counts.get("keys", 0),
+            meeting=counts.get("meeting", 0),
+            measure=frames.method.reports,
+            least=float(frames.method.least),
+            notes=(*frames.step.notes, *frames.notes, *self.notes),
+            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
+            room=frames.verbs.room,
+            recipe={**frames.method.record(), **self.settings},
+            versions={"samesame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+        )
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions."""
+        self.frames.verbs.release()
+
+
+@dataclass(frozen=True, eq=False)
+class SparkResult:
+    """Which documents stay, which go, and why: DataFrames."""
+
+    run: SparkRun
+    method: Method
+    _decision: Decision
+    _gone: Any  # row, number, times, witness, num, den
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        stats = self.stats
+        return f"SparkResult({stats.documents:,} documents, {stats.kept:,} kept, {stats.removed:,} removed)"
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        known, documents = self.run.stats, self.run.frames.documents
+        digests = documents.selectExpr("number as witness", "digest_a as wa", "digest_b as wb")
+        own = documents.selectExpr("number", "digest_a", "digest_b")
+        told = self._gone.join(own, "number").join(digests, "witness")
+        least = self.method.least
+        below = f"num * {least.denominator}L < den * {least.numerator}L" if self._decision.component else "false"
+        sums = told.selectExpr(
+            "coalesce(sum(times), 0) as removed",
+            "coalesce(sum(if(digest_a = wa and digest_b = wb, times, 0)), 0) as exact",
+            f"coalesce(sum(if({below}, times, 0)), 0) as chained",
+            "count(distinct witness) as clusters",
+        ).first()
+        return replace(
+            known,
+            compared=self._decision.num_compared,
+            exact_copies=sums["exact"],
+            near_copies=sums["removed"] - sums["exact"],
+            removed=sums["removed"],
+            kept=known.documents - known.against - sums["removed"],
+            clusters=sums["clusters"],
+            largest=self._largest(),
+            chained=sums["chained"],
+            component=self._decision.component,
+            least=float(least),
+            notes=(*known.notes, *self.notes),
+            recipe={**known.recipe, **self.method.record()},
+        )
+
+    def _largest(self) -> tuple[tuple[str, int], ...]:
+        sizes = self._gone.groupBy("witness").agg({"times": "sum"}).toDF("witness", "size")
+        first = sizes.sort("size", "witness", ascending=[False, True]).limit(_NUM_LARGEST)
+        rows = self.run.named(first, "witness", "").sort("size", "witness", ascending=[False, True]).collect()
+        return tuple((row["id"], row["size"] + 1) for row in rows)
+
+    @cached_property
+    def _each(self) -> Any:
+        """A line for each removed document, with names on both sides."""
+        columns = ["number", "row", "witness", "num", "den", "explode(sequence(1L, times)) as copy"]
+        each = self._gone.selectExpr(*columns).drop("copy").drop("row")
+        return self.run.named(self.run.named(each, "number", ""), "witness", "witness_")
+
+    @cached_property
+    def removals(self) -> Any:
+        """The removed documents, each with its witness, similarity and cluster (the witness's row)."""
+        return self._each.selectExpr(
+            "id", "row", "witness_id", "witness_row", "num / den as similarity", f"{self._measure} as measure",
+            "witness_row as cluster",
+        )  # fmt: skip
+
+    @cached_property
+    def clusters(self) -> Any:
+        """Keepers and the documents that they are the witness of."""
+        keepers = self._each.selectExpr("witness_id as id", "witness_row as row", "witness_row as cluster").distinct()
+        roles = keepers.selectExpr("*", "'keeper' as role", "1.0D as similarity")
+        others = self._each.selectExpr("id", "row", "witness_row as cluster", "'removed' as role", "num / den")
+        return roles.union(others)
+
+    @cached_property
+    def pairs(self) -> Any:
+        """Each removed document with its witness, as a pair; a is the one of higher priority."""
+        return self._each.selectExpr(
+            "witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row", "num / den as similarity",
+            f"{self._measure} as measure",
+        )  # fmt: skip
+
+    @property
+    def _measure(self) -> str:
+        least, plain = self.method.least, f"'{self.run.frames.method.reports}'"
+        if self._decision.component is None:
+            return plain
+        return f"if(num * {least.denominator}L < den * {least.numerator}L, 'component', {plain})"
+
+    def kept(self) -> Any:
+        """The documents that stay, with all their columns."""
+        named, gone = self._named(), self._gone.select("row", "times")
+        rows = gone.withColumnRenamed("row", "samesame_row")
+        counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
+        some = rows.join(counted, "samesame_row")
+        all_go, one_stays = some.filter("times = copies"), some.filter("times < copies")
+        rest = named.join(rows.select("samesame_row"), "samesame_row", "left_anti")
+        first = named.join(one_stays.select("samesame_row"), "samesame_row", "left_semi")
+        del all_go
+        return rest.union(first.dropDuplicates(["samesame_row"])).drop("samesame_row", "samesame_fp")
+
+    def removed(self) -> Any:
+        """The documents that go, with all their columns."""
+        rows = self._gone.selectExpr("row as samesame_row", "times")
+        counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
+        some = rows.join(counted, "samesame_row").selectExpr("samesame_row", "copies - times as stay")
+        nth = "row_number() over (partition by samesame_row order by samesame_row) as samesame_nth"
+        found = self._named().join(some, "samesame_row")
+        whole = found.filter("stay = 0").drop("stay")
+        part = found.filter("stay > 0").selectExpr("*", nth).filter("samesame_nth > stay").drop("stay", "samesame_nth")
+        return whole.union(part).drop("samesame_row", "samesame_fp")
+
+    def _named(self) -> Any:
+        frame = self.run.frames.judged.named(self.run.frames.salt)
+        return frame.select("samesame_row", *[name for name in frame.columns if name != "samesame_row"])
+
+    def at(self, *, threshold: Any) -> "SparkResult":
+        """The result at a higher threshold, decided anew on the stored keys and features.
+
+        Raises:
+            ConfigError: The threshold is lower than the run's, or the method has none.
+        """
+        least, higher = self.run.frames.method.least, self.method.raised(threshold)
+        if higher.least < least:
+            message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
+            raise ConfigError(message, hint="Run again with the lower threshold.")
+        return decided(self.run, higher, self.notes)
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        self.run.release()
+
+
+def decided(run: SparkRun, method: Method, notes: tuple[str, ...] = ()) -> SparkResult:
+    """A result at the threshold of a method."""
+    within, clusters = run.settings["within"], run.settings["clusters"]
+    decision = decide(run.frames, method.least, within=within, clusters=clusters)
+    gone = run.frames.verbs.once(inherited(run.frames, decision, within=within))
+    return SparkResult(run, method, decision, gone, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkPairs:
+    """All similar pairs, as a DataFrame."""
+
+    run: SparkRun
+    method: Method
+    _decision: Decision
+    _listed: Any  # a, b, similarity, and what the method says beside
+
+    def __repr__(self) -> str:
+        return f"SparkPairs(method={self.method.name}, threshold={float(self.method.least):g})"
+
+    @cached_property
+    def table(self) -> Any:
+        """The ids and rows of both documents, the similarity and the measure; a is the first by priority."""
+        frame = self.run.named(self.run.named(self._listed, "a", "a_"), "b", "b_")
+        beside = self.run.frames.step.column_names
+        measure = f"'{self.run.frames.method.reports}' as measure"
+        return frame.selectExpr("a_id", "a_row", "b_id", "b_row", "similarity", measure, *beside)
+
+    @property
+    def pairs(self) -> Any:
+        """The same as `table`."""
+        return self.table
+
+    @property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        return replace(self.run.stats, compared=self._decision.num_compared)
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions."""
+        self.run.release()
+
+
+def all_pairs(run: SparkRun, method: Method, most: int, *, star: bool, fewer: list[str]) -> SparkPairs:
+    """All similar pairs of documents."""
+    decision = similar(run.frames, method.least)
+    found = listed(run.frames, decision.found, most, star=star, fewer=fewer)
+    return SparkPairs(run, method, decision, run.frames.verbs.keep(found))

@@ -1,0 +1,199 @@
+"""The data flow over DataFrames: the arrows of pipeline.py, where no array holds a number for every document.
+
+    documents → texts → features → (sketches) → keys → pairs or clusters
+
+1. Stages, folds and rules are those of pipeline.py (steps.py chooses them), and so is every answer.
+2. What is known of each document is a row of a table; what must be compared is shuffled by key, and by nothing else.
+3. Only counts come to the driver, tables of a stated size that all workers share, and what may be decided there.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+from samesame.engines.spark.ordering import numbered
+from samesame.engines.spark.verbs import Verbs
+from samesame.errors import ConfigError
+from samesame.frames.documents import CARRIED, Side
+from samesame.frames.priority import prioritised, with_moments
+from samesame.methods import Method
+from samesame.results import Clock
+from samesame.stages.clusters.policies import Keep
+from samesame.stages.features.frequencies import FrequencyTable
+from samesame.steps import Steps, steps
+
+__all__ = ["Frames", "prepare"]
+
+_SALTS = 8  # that are tried before two documents with one name are an error
+_COPY_BYTES = 32  # of one row number, broadcast
+_GROUP = ["set_a", "set_b", "items_a", "items_b", "size"]
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """What a run knows once all documents that could be similar have met; each table is a DataFrame.
+
+    Attributes:
+        documents: one row for each different document: row, number (its place in the order of priority), best (the
+            number of the first with equal features), copies, side, id, digests, sizes.
+        entries: which representatives stand in which bucket: key, number, place, size, bucket (how many are there).
+        met: their features (or sketches): number, items.
+    """
+
+    method: Method
+    verbs: Verbs
+    step: Steps
+    sides: tuple[Side, ...]
+    salt: int
+    documents: Any
+    features: Any
+    entries: Any = None
+    met: Any = None
+    frequencies: FrequencyTable | None = None
+    counts: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def judged(self) -> Side:
+        """The side of which documents may go."""
+        return self.sides[-1]
+
+
+def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom)
+    sides: tuple[Side, ...], method: Method, keep: Keep, verbs: Verbs, clock: Clock, *, listing: bool = False
+) -> Frames:
+    """Read all documents, and bring together those that share a key."""
+    ready = sides[-1].columns.items is not None
+    step = steps(method, ready_items=ready, listing=False)
+    if getattr(method, "search", None) == "adjacent":
+        message = "search=adjacent sorts all codes, which only one machine can do"
+        raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
+    verbs.carried = CARRIED
+    with clock("features"):
+        salt, features, frequencies, about = _read(sides, step, keep, verbs)
+    with clock("identical"):
+        documents = _ranked(about, keep, step, verbs, listing=listing)
+        frames = Frames(method, verbs, step, sides, salt, documents, features, frequencies=frequencies)
+        frames = replace(frames, counts=_counted(documents))
+    return frames if step.keys is None else _meet(frames, clock)
+
+
+def _read(
+    sides: tuple[Side, ...], step: Steps, keep: Keep, verbs: Verbs
+) -> tuple[int, Any, FrequencyTable | None, Any]:
+    """Features, and what is known of each document: (salt, features, frequencies, about)."""
+    for salt in range(0, 2 * _SALTS, 2):
+        first, *others = (side.documents(salt) for side in sides)
+        for other in others:
+            first = first.unionByName(other)
+        if verbs.engine.partitions is not None:
+            first = first.repartition(verbs.engine.partitions)
+        flow = verbs.map(with_moments(first, keep, verbs), step.features)
+        flow, frequencies = step.weigh(flow, cast("Any", verbs)) if step.weigh else (flow, None)
+        flow = verbs.keep(flow)
+        about = verbs.once(_about(flow))
+        if about.filter("fp <> other_fp").isEmpty():
+            return salt, flow, frequencies, about
+        verbs.release()
+    raise ConfigError("different documents have equal hashes under every salt", hint="Report this as a fault.")
+
+
+def _about(features: Any) -> Any:
+    """One row for each different document."""
+    order = ["min(ord) as ord"] if "ord" in features.columns else []
+    same = ["side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
+    hashes = ["min(items_a) as items_a", "min(items_b) as items_b"]
+    narrow = features.selectExpr(
+        "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
+        "xxhash64(items) as items_a", "xxhash64(1, items) as items_b", *(["ord"] if order else []),
+    )  # fmt: skip
+    found = [f"min({name}) as {name}" for name in ["fp", *same]]
+    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *hashes, *order])
+
+
+def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool) -> Any:
+    """The documents in the order of priority, each with the best that has equal features."""
+    by_side = not (listing and step.larger_first)  # either may contain the other
+    ordered, order = prioritised(about, keep, larger_first=step.larger_first, by_side=by_side)
+    ranked = verbs.keep(numbered(verbs, ordered, order, "number"))
+    several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
+    groups = Verbs.aggregated(ranked.filter("size > 0"), _GROUP, several).filter("num > 1")
+    joined = ranked.join(groups, _GROUP, "left")
+    plain = ["row", "number", "copies", "side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "size"]
+    return verbs.once(
+        joined.selectExpr(
+            *plain,
+            "coalesce(best, number) as best",
+            "coalesce(stands_for, copies) as stands_for",
+            "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
+        )
+    )
+
+
+def _counted(documents: Any) -> dict[str, int]:
+    """What the statistics tell of the documents."""
+    sums = {
+        "documents": "copies",
+        "different": "1",
+        "against": "if(side = 0, copies, 0)",
+        "different_against": "if(side = 0, 1, 0)",
+        "text_bytes": "text_bytes * copies",
+        "empty": "if(size = 0, copies, 0)",
+        "bare": "if(num_tokens = 0 and size > 0, copies, 0)",
+        "distinct": "if(number = best, if(size = 0, copies, 1), 0)",
+        "features": "if(number = best, size, 0)",
+        "sets": "if(number = best and size > 0, 1, 0)",
+        "ids": "if(id is null, 0, copies)",
+    }
+    found = documents.selectExpr(*(f"coalesce(sum({what}), 0) as {name}" for name, what in sums.items()),
+                                 "count(distinct id) as different_ids")  # fmt: skip
+    return {name: int(value) for name, value in found.first().asDict().items()}
+
+
+def _meet(frames: Frames, clock: Clock) -> Frames:
+    """Make keys, and bring together what shares one."""
+    step, verbs, documents = frames.step, frames.verbs, frames.documents
+    distinct, clean = _representatives(frames)
+    made = verbs.map(distinct, step.sketches) if step.sketches else distinct
+    if step.by_sketch:
+        made = verbs.keep(made)
+    with clock("counts"):
+        made, counts = _with_counts(frames, made)
+    with clock("keys"):
+        keys = verbs.map(made, step.keys(counts) if step.keys else None)
+        leaders = documents.filter("number = best and size > 0")
+        if not clean:
+            keys = keys.dropDuplicates(["key", "row"]).join(leaders.select("row"), "row", "left_semi")
+        keys = verbs.once(keys)
+        num_keys = keys.count()
+    with clock("meeting"):
+        over = "over (partition by key)"
+        met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
+        met = met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket")
+        found = met.join(leaders.select("row", "number", "size", "one_side", "stands_for"), "row")
+        entries = verbs.once(found)
+        here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
+        source = (made if step.by_sketch else distinct).select("row", "items").join(here, "row")
+        lists = verbs.once((source if clean else source.dropDuplicates(["number"])).drop("row"))
+        about = lists.selectExpr("count(1) as meeting", "coalesce(sum(size(items)), 0) as items").first()
+    counted = {"keys": num_keys, "entries": entries.count(), "meeting": about["meeting"], "met_items": about["items"]}
+    return replace(frames, entries=entries, met=lists, counts={**frames.counts, **counted})
+
+
+def _representatives(frames: Frames) -> tuple[Any, bool]:
+    """The features of documents that stand for all equal ones, and whether no other is left among them."""
+    counts = frames.counts
+    copies = counts["different"] - counts["sets"] - (counts["different"] - frames.documents.filter("size > 0").count())
+    repeated = counts["documents"] > counts["different"]
+    if copies == 0 or copies * _COPY_BYTES > frames.verbs.table_bytes:
+        return frames.features, copies == 0 and not repeated
+    rows = frames.documents.filter("number <> best").select("row")
+    return frames.features.join(rows.hint("broadcast"), "row", "left_anti"), not repeated
+
+
+def _with_counts(frames: Frames, made: Any) -> tuple[Any, Any]:
+    """What keys must know of all that they are made of."""
+    step, verbs = frames.step, frames.verbs
+    if step.counts is None:
+        return made, None
+    return step.counts(made, frames.counts["features"], cast("Any", verbs))

@@ -1,0 +1,149 @@
+"""One answer: every method on both engines, over a corpus with ties, copies, empty texts and repeated ids."""
+
+from typing import Any
+
+import pytest
+
+import samesame as ss
+
+_METHODS = {
+    "digest": ss.Digest(),
+    "digest-weak": ss.Digest(algorithm="crc32"),
+    "jaccard": ss.Jaccard(),
+    "containment": ss.Containment(),
+    "minhash": ss.MinHash(),
+    "minhash-estimate": ss.MinHash(verify="estimate"),
+    "modp": ss.ModP(),
+    "simhash": ss.SimHash(k=6),
+    "simhash-tfidf": ss.SimHash(k=6, weights="tfidf", confirm="jaccard"),
+}
+_QUICK = ("jaccard", "simhash-tfidf")
+
+
+def _marks(name: str) -> list[Any]:
+    """The rest takes a session of Spark a few seconds each."""
+    return [] if name in _QUICK else [pytest.mark.slow]
+
+
+Rows = list[dict[str, Any]]
+
+
+def corpus() -> Rows:
+    """Near and exact copies, a container, empty texts, texts without tokens, ids that repeat."""
+    rows: Rows = []
+    for group in range(40):
+        words = [f"w{group * 100 + place}" for place in range(30 + group)]
+        for copy in range(group % 4 + 1):
+            text = " ".join([*words, *(f"tail{copy}" for _ in range(copy % 3))])
+            rows.append({"id": f"d{len(rows) % 97:03d}", "text": text, "n": (len(rows) * 37) % 61})
+    rows += [{"id": "e1", "text": "", "n": 1}, {"id": "e2", "text": None, "n": None}]
+    rows += [
+        {"id": "x", "text": "!!!", "n": 2},
+        {"id": "y", "text": "!!!", "n": 3},
+        {"id": None, "text": "!!!", "n": 1},
+    ]
+    rows += [{"id": "same", "text": "w0 w1 w2 w3 w4 w5 w6 same", "n": 9}] * 3
+    rows.append({"id": "part", "text": " ".join(f"w{place}" for place in range(12)), "n": 5})
+    return rows
+
+
+def frame(spark: Any, rows: Rows, parts: int = 3) -> Any:
+    """The rows as a DataFrame."""
+    values = [tuple(row.values()) for row in rows]
+    return spark.createDataFrame(values, "id string, text string, n int").repartition(parts)
+
+
+def decisions(table: Any) -> list[tuple[Any, ...]]:
+    """Removed documents with their witnesses, whatever the engine."""
+    rows = table.to_pylist() if hasattr(table, "to_pylist") else [row.asDict() for row in table.collect()]
+    return sorted((_id(row["id"]), _id(row["witness_id"]), row["similarity"], row["measure"]) for row in rows)
+
+
+def listed(table: Any) -> list[tuple[Any, ...]]:
+    """Pairs, whatever the engine and whichever side it puts first."""
+    rows = table.to_pylist() if hasattr(table, "to_pylist") else [row.asDict() for row in table.collect()]
+    found = []
+    for row in rows:
+        beside = {name: value for name, value in row.items() if name.endswith(("_in_b", "_in_a"))}
+        one, other = _id(row["a_id"]), _id(row["b_id"])
+        values = sorted(beside.items()) if one <= other else sorted(
+            (name.replace("a_in_b", "?").replace("b_in_a", "a_in_b").replace("?", "b_in_a"), value)
+            for name, value in beside.items()
+        )  # fmt: skip
+        if one == other:
+            values = sorted(value for _, value in values)
+        found.append((*sorted((one, other)), row["similarity"], row["measure"], row.get("exact"), values))
+    return sorted(found, key=repr)
+
+
+def _id(name: str) -> str:
+    """An id, or that there is none: default ids differ between engines."""
+    return "?" if ":" in name or name.isdigit() else name
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in _METHODS])
+def test_both_engines_remove_the_same_documents_for_the_same_reasons(spark, name):
+    """Documents, witnesses, similarities and counts are those of one machine."""
+    here = ss.dedup(corpus(), method=_METHODS[name], ties="content", audit=False)
+    there = ss.dedup(frame(spark, corpus()), method=_METHODS[name], engine=ss.Spark(spark))
+    assert decisions(here.removals) == decisions(there.removals)
+    counts = ("documents", "removed", "kept", "exact_copies", "near_copies", "clusters", "distinct", "empty", "bare",
+              "repeated_ids", "text_bytes", "features")  # fmt: skip
+    assert {key: getattr(here.stats, key) for key in counts} == {key: getattr(there.stats, key) for key in counts}
+    there.release()
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in _METHODS])
+def test_both_engines_list_the_same_pairs(spark, name):
+    """Pairs, similarities and the columns that a method alone has."""
+    here = ss.pairs(corpus(), method=_METHODS[name], audit=False)
+    there = ss.pairs(frame(spark, corpus()), method=_METHODS[name], engine=ss.Spark(spark))
+    assert listed(here.table) == listed(there.table)
+    there.release()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["longest", "shortest", "min:n", "max:n"])
+def test_priority_is_the_same_on_both_engines(spark, keep):
+    """Whatever decides who stays, nulls last and ties by id and text."""
+    here = ss.dedup(corpus(), keep=keep, ties="content", audit=False)
+    there = ss.dedup(frame(spark, corpus(), 2), keep=keep, engine=ss.Spark(spark))
+    assert decisions(here.removals) == decisions(there.removals)
+    there.release()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["first", "last", "longest"])
+def test_an_order_column_takes_the_place_of_the_order_of_reading(spark, keep):
+    """On both engines, where a DataFrame has no order of its own."""
+    here = ss.dedup(corpus(), keep=keep, order_column="n", audit=False)
+    there = ss.dedup(frame(spark, corpus(), 5), keep=keep, order_column="n", engine=ss.Spark(spark))
+    assert decisions(here.removals) == decisions(there.removals)
+    there.release()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("within", [True, False])
+@pytest.mark.parametrize("method", [ss.Jaccard(), ss.Containment(), ss.Digest()], ids=lambda recipe: recipe.name)
+def test_two_sides_are_the_same_on_both_engines(spark, method, within):
+    """The against side stays; without `within` only it removes."""
+    old, new = corpus()[::2], corpus()[1::2] + corpus()[:5]
+    here = ss.dedup(new, against=old, within=within, method=method, ties="content", audit=False)
+    there = ss.dedup(
+        frame(spark, new), against=frame(spark, old, 2), within=within, method=method, engine=ss.Spark(spark)
+    )
+    assert decisions(here.removals) == decisions(there.removals)
+    assert (here.stats.kept, here.stats.against) == (there.stats.kept, there.stats.against)
+    there.release()
+
+
+def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
+    """With all their columns, each row as often as it was given in all."""
+    given = frame(spark, corpus())
+    found = ss.dedup(given, engine=ss.Spark(spark))
+    stay, go = found.kept(), found.removed()
+    assert given.columns == stay.columns == go.columns
+    rows = lambda table: sorted(map(repr, table.collect()))  # noqa: E731
+    assert rows(given) == sorted(rows(stay) + rows(go))
+    assert (found.stats.kept, found.stats.removed) == (stay.count(), go.count())
+    found.release()
