@@ -6,6 +6,10 @@ import pytest
 
 import samesame as ss
 
+pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 _METHODS = {
     "digest": ss.Digest(),
     "digest-weak": ss.Digest(algorithm="crc32"),
@@ -17,7 +21,7 @@ _METHODS = {
     "simhash": ss.SimHash(k=6),
     "simhash-tfidf": ss.SimHash(k=6, weights="tfidf", confirm="jaccard"),
 }
-_QUICK = ("jaccard", "simhash-tfidf")
+_QUICK = ("jaccard",)
 
 
 def _marks(name: str) -> list[Any]:
@@ -137,6 +141,7 @@ def test_two_sides_are_the_same_on_both_engines(spark, method, within):
     there.release()
 
 
+@pytest.mark.slow
 def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     """With all their columns, each row as often as it was given in all."""
     given = frame(spark, corpus())

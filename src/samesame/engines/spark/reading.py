@@ -77,7 +77,7 @@ def _files(session: Any, path: str) -> list[str]:
     jvm = session._jvm  # noqa: SLF001  (no other way to Hadoop's file systems)
     place = jvm.org.apache.hadoop.fs.Path(path)
     try:
-        system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())  # noqa: SLF001
+        system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())  # noqa: SLF001  (likewise)
         pattern = jvm.org.apache.hadoop.fs.Path(path if "*" in path else path.rstrip("/") + "/*")
         found = system.globStatus(pattern) or []
     except Py4JJavaError as error:

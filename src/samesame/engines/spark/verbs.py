@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from samesame import schemas
 from samesame.engines.spark.folding import fold_frame
-from samesame.engines.spark.mapping import map_batches, map_stages
+from samesame.engines.spark.mapping import map_batches, map_stages, widened
 from samesame.engines.spark.metering import shuffled_bytes
 from samesame.engines.spark.session import Spark
 
@@ -67,8 +67,6 @@ class Verbs:
 
     def tables(self, frame: Any) -> list[pa.RecordBatch]:
         """All rows of a frame that is known to be small, with long offsets."""
-        from samesame.engines.spark.mapping import widened  # noqa: PLC0415
-
         return [widened(batch) for batch in frame.toArrow().combine_chunks().to_batches()]
 
     def frame(self, table: pa.Table) -> Any:
