@@ -97,9 +97,9 @@ def _as_source(frame: Any) -> Any:
 
     The lineage stays: a lost partition is computed again. (A checkpoint would cut that, too, or need a shared disk.)
     """
-    session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (Python has no word for a plan)
+    session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (no public word for a plan)
     rows = plan.queryExecution().toRdd()
-    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (likewise)
+    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (Java has no names)
     return type(frame)(made, session)
 
 
