@@ -99,7 +99,7 @@ def _as_source(frame: Any) -> Any:
     """
     session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (no public word for a plan)
     rows = plan.queryExecution().toRdd()
-    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (Java has no names)
+    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (likewise)
     return type(frame)(made, session)
 
 
