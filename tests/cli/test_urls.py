@@ -41,6 +41,12 @@ def test_standard_input_is_urls_or_json_lines() -> None:
     assert [expected, expected] == [json.loads(result.stdout) for result in (plain, records)]
 
 
+def test_a_mark_of_the_byte_order_is_no_part_of_a_url() -> None:
+    """Before the first line."""
+    result = run("urls", "-", "-o", "-", stdin=b"\xef\xbb\xbfhttp://example.org/\n")
+    assert "https://example.org/" == json.loads(result.stdout)["canonical"]
+
+
 def test_rules_are_switched(listed: Path) -> None:
     """On and off, by name."""
     result = run("urls", listed, "-o", "-", "--no-scheme", "--no-documents", "--drop", "ref", "--surt")
@@ -94,6 +100,8 @@ def test_an_unreadable_line_ends_with_its_exit_code(tmp_path: Path) -> None:
         (["--min-support", "3"], "--min-support does nothing without --learn"),
         (["--threshold", "0.5"], "--threshold does nothing without --learn"),
         (["--cluster-column", "x"], "--cluster-column does nothing without --learn"),
+        (["--threads", "2"], "--threads does nothing without --learn"),
+        (["--extract", "text"], "--extract does nothing without --learn"),
         (["--memory", "1GB"], "--memory does nothing without --learn"),
         (["--learn", "--rules", "x.json"], "rules are learnt, or read"),
         (["--learn", "--cluster-column", "x", "--threshold", "0.5"], "--threshold does nothing where clusters are"),

@@ -172,6 +172,12 @@ def test_rules_of_another_recipe_are_refused(tmp_path: Path) -> None:
         UrlRules.load(tmp_path / "rules.json", CanonicalUrl(scheme=False))
 
 
+def test_a_parameter_that_the_recipe_keeps_is_not_dropped() -> None:
+    """Whatever the evidence says; the others are."""
+    found = learn_urls(site(), cluster_column="content", recipe=CanonicalUrl(keep="REF,p"))
+    assert {"drop ;v"} == {str(rule) for rule in found.rules if rule.parameters}
+
+
 @pytest.mark.parametrize(
     "text", ["[]", "{", '{"format": "other"}', '{"format": "samesame-url-rules", "version": 2}',
              '{"format": "samesame-url-rules", "version": 1, "recipe": {}, "rules": [{"host": 1}], "rejected": []}'],

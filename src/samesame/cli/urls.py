@@ -10,7 +10,6 @@ from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from samesame.outputs.console import Report
     from samesame.web.rules import UrlRules
     from samesame.web.urls import Urls
 
@@ -80,11 +79,14 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     report = console.Report(sys.stderr if path == "-" else sys.stdout)
     quiet = given["quiet"] or given["as_json"]
     found = find(given["sources"], recipe=recipe, rules=rules, url_column=given["url_column"])
+    _write(given, found, rules)  # first: who reads the summary may go away
     if not quiet:
         addresses.show_urls(report, found.stats.record(), found.groups, found.skipped)
         if given["learn"] and rules is not None:
             addresses.show_rules(report, rules.record())
-    _write(given, found, rules, report, quiet=quiet)
+        for place in (path, given["save"]):
+            if place not in (None, "-"):
+                report.written(place)
     if given["as_json"]:
         learnt = {"learnt": rules.record()} if rules is not None and given["learn"] else {}
         console.print_json({**found.stats.record(), "recipe": found.recipe.record(), **learnt})
@@ -107,7 +109,7 @@ def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
         return learn_urls(given["sources"], recipe=weboptions.recipe_of(given), learning=learning, **places, **settings)
 
 
-def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None", report: "Report", *, quiet: bool) -> None:
+def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None") -> None:
     from samesame.outputs import lists  # noqa: PLC0415  (as above)
 
     path = given["output"]
@@ -118,10 +120,6 @@ def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None", repor
         found.write(path, **{name: given[name] for name in ("groups", "surt", "overwrite")})
     if given["save"] is not None and rules is not None:
         rules.save(given["save"], overwrite=given["overwrite"])
-    if not quiet:
-        for place in (path, given["save"]):
-            if place not in (None, "-"):
-                report.written(place)
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ content = options.section(
     spec("--max-document", metavar="SIZE", help="Read so much of a web page.", stands="10MB"),
 )
 DEDUP = ("text_column", "html_column", "extract", "max_document", "threads", "memory", "workdir")
-_COMPARING = ("--text-column", "--html-column", "--extract", "--max-document", "--memory", "--workdir")
+_COMPARING = ("--text-column", "--html-column", "--extract", "--max-document", "--memory", "--workdir", "--threads")
 
 
 def recipe_of(given: dict[str, Any]) -> "CanonicalUrl | None":

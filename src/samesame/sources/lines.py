@@ -30,7 +30,7 @@ def holds_lines(source: str, stdin: BinaryIO | None = None) -> bool:
         (True, False)
     """
     if source == "-":
-        return not _begins(stdin or sys.stdin.buffer).lstrip().startswith(b"{")
+        return not _begins(stdin or sys.stdin.buffer).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     if not is_url(source) and Path(source).is_dir():
         return False
     name = Path(suffixed_name(source))
@@ -67,7 +67,9 @@ def _begins(stdin: Any) -> bytes:
 
 def _raw(source: str, skip: Skip, stdin: BinaryIO | None) -> Iterator[bytes]:
     if source == "-":
-        yield from stdin or sys.stdin.buffer
+        given = iter(stdin or sys.stdin.buffer)
+        yield next(given, b"").removeprefix(b"\xef\xbb\xbf")
+        yield from given
         return
     compression = COMPRESSIONS.get(Path(suffixed_name(source)).suffix.lower())
     rest = b""

@@ -22,7 +22,7 @@ from typing import Any
 
 from samesame.canonical import CanonicalUrl
 from samesame.errors import ConfigError
-from samesame.stages.keys.urls import Canonical
+from samesame.stages.keys.urls import Canonical, matcher
 from samesame.web.pages import ALONE, Pages, read_pages
 from samesame.web.rules import (
     Evidence,
@@ -127,7 +127,7 @@ def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
     rules: list[Rule] = []
     rejected: list[Rule] = []
     for host, urls in sorted(hosts.items()):
-        kept, refused = _of_host(host, urls, how, counted)
+        kept, refused = _of_host(host, urls, how, counted, recipe.keep)
         rules += kept
         rejected += refused
     rules, rejected = _everywhere(rules, rejected, how)
@@ -145,16 +145,18 @@ def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
     return UrlRules(recipe, tuple(rules), tuple(rejected), settings, stats)
 
 
-def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> tuple[list[Rule], list[Rule]]:
+def _of_host(
+    host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]
+) -> tuple[list[Rule], list[Rule]]:
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
     rules: list[Rule] = []
     rejected: dict[tuple[Any, ...], Rule] = {}
     now = dict(urls)
     for number in range(_ROUNDS):
         counted = counted if number == 0 else Counter()
-        judged = _judged(host, now, how, _parameter_sets(now, how, counted))
+        judged = _judged(host, now, how, _sparing(keep, _parameter_sets(now, how, counted)))
         if not any(not rule.why_not for rule in judged):
-            judged += _judged(host, now, how, _replacements(now, how))
+            judged += _judged(host, now, how, _sparing(keep, _replacements(now, how)))
         new = [rule for rule in judged if not rule.why_not]
         for rule in judged:
             if rule.why_not and rule.evidence.support + rule.evidence.against >= how.min_support:
@@ -298,6 +300,15 @@ def _replacements(urls: Mapping[str, int], how: Learning) -> Iterator[_What]:
         if found is not None:
             likely[found] += 1
     yield from (((), find, by) for (find, by), times in likely.items() if times >= how.min_support)
+
+
+def _sparing(keep: tuple[str, ...], likely: Iterable[_What]) -> Iterator[_What]:
+    """The likely rules that drop nothing of what the recipe keeps."""
+    is_kept = matcher(keep)
+    for parameters, find, by in likely:
+        inside = (each.partition("=")[0] for each in re.split(r"[?&;]", find) if "=" in each)
+        if not any(is_kept(name.lstrip(";").lower()) for name in (*parameters, *inside)):
+            yield parameters, find, by
 
 
 def _after_host(url: str) -> str:

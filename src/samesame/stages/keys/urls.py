@@ -18,7 +18,7 @@ from samesame.canonical import CanonicalUrl
 from samesame.errors import MissingExtraError
 from samesame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, TRACKING
 
-__all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "pieces", "whatwg"]
+__all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "matcher", "pieces", "whatwg"]
 
 _MOST_ROUNDS = 8
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -211,15 +211,15 @@ class Canonical:
 
     @cached_property
     def _kept(self) -> Callable[[str], bool]:
-        return _matcher(self.recipe.keep)
+        return matcher(self.recipe.keep)
 
     def _without(self, names: tuple[str, ...]) -> Callable[[Pieces], Pieces]:
-        matches = _matcher(names)
+        matches = matcher(names)
         return lambda url: _only(url, lambda name, _: not matches(name) or self._kept(name))
 
     @cached_property
     def _is_session(self) -> Callable[[str], bool]:
-        return _matcher(SESSIONS)
+        return matcher(SESSIONS)
 
     def _sessions(self, url: Pieces) -> Pieces:
         if ";" in url.path:
@@ -329,8 +329,13 @@ def _named(parameter: str) -> tuple[str, str]:
     return name.lower(), value
 
 
-def _matcher(names: tuple[str, ...]) -> Callable[[str], bool]:
-    """Whether a name, in small letters, is one of some, or begins as one that ends in `*`."""
+def matcher(names: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a name, in small letters, is one of some, or begins as one that ends in `*`.
+
+    Example:
+        >>> matcher(("ref", "utm_*"))("utm_id")
+        True
+    """
     plain = frozenset(name.lower() for name in names if not name.endswith("*"))
     starts = tuple(name[:-1].lower() for name in names if name.endswith("*"))
     return lambda name: name in plain or (bool(starts) and name.startswith(starts))
