@@ -95,6 +95,11 @@ class Run:
         return None if found is None else found.table()
 
     @property
+    def have_urls(self) -> bool:
+        """Whether any document has a URL."""
+        return self.pages is not None and self.pages.have_urls
+
+    @property
     def _page_notes(self) -> tuple[str, ...]:
         return () if self.pages is None else self.pages.notes
 

@@ -26,7 +26,7 @@ from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError, SourceError
-from samesame.evidence import BESIDE, Pages
+from samesame.evidence import BESIDE, OneForm, Pages
 from samesame.layers import Layers, chosen_layers, needs_bare
 from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
 from samesame.pages import require_pages, with_pages
@@ -71,7 +71,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     progress: Progress | None = None,
     use: str | Sequence[str] | None = None,
     url_column: str | None = None,
-    urls: CanonicalUrl | None = None,
+    urls: CanonicalUrl | OneForm | None = None,
 ) -> "Result":
     """Find near-duplicates and decide which documents stay.
 
@@ -115,7 +115,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
             same bytes (`digest`), and those that the method finds (`text`). Default: the method alone.
         url_column: The column of URLs; default `url`, where there is one. Then every removed document says on what
             `evidence`, and whether its witness is of the same host.
-        urls: How URLs are made canonical; `CanonicalUrl()` if None.
+        urls: How URLs are made canonical: `CanonicalUrl()` if None, or rules that `UrlRules.load` has read.
 
     Raises:
         ConfigError: The recipe cannot be.
@@ -149,6 +149,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
+    if (url_column is not None or urls is not None) and run.reading.num_documents and not run.have_urls:
+        message = f"no document has anything in the column {columns.beside[0]!r}"
+        raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
     rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
     run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
     decided = pipeline.decide(run.state, rule, run.clock, within=within)
@@ -305,7 +308,7 @@ class _About:
     """How documents are pages."""
 
     url_column: str | None
-    urls: CanonicalUrl
+    urls: CanonicalUrl | OneForm
     layers: tuple[str, ...] | None
     within: bool
 

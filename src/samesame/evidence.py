@@ -10,7 +10,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urljoin
 
 import numpy as np
@@ -24,13 +24,23 @@ from samesame.sources.reading import Reading
 from samesame.stages.keys.urls import Canonical
 from samesame.stages.pairs import evidence
 
-__all__ = ["BESIDE", "UNKNOWN_FORM", "Evidence", "Pages"]
+__all__ = ["BESIDE", "UNKNOWN_FORM", "Evidence", "OneForm", "Pages"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
 UNKNOWN_FORM = "URLs were compared as they stand: pip install 'samesame[web]' compares their canonical forms"
+
+
+class OneForm(Protocol):
+    """What makes one of several URLs, as learnt rules do."""
+
+    def apply(self, url: str) -> str:
+        """The one form."""
+
+    def record(self) -> dict[str, Any]:
+        """What it is made by, JSON-able."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +67,12 @@ class Pages:
 
     Attributes:
         reading: that has read them, with the URL first in `Columns.beside`, and `BESIDE` behind it.
-        recipe: of canonical URLs.
+        recipe: of canonical URLs, or whatever else makes one of several URLs.
         required: whether there must be canonical forms; else, without what makes them, URLs are compared as they stand.
     """
 
     reading: Reading
-    recipe: CanonicalUrl
+    recipe: CanonicalUrl | OneForm
     required: bool = False
 
     @property
@@ -114,7 +124,9 @@ class Pages:
     @cached_property
     def form(self) -> Callable[[Any], pa.Array]:
         """From URLs to canonical ones."""
-        return (lambda urls: urls) if self.notes else Canonical(self.recipe).column
+        if self.notes:
+            return lambda urls: urls
+        return Canonical(self.recipe).column if isinstance(self.recipe, CanonicalUrl) else _by(self.recipe)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -122,7 +134,7 @@ class Pages:
         if self.required or not self.have_urls:
             return ()
         try:
-            Canonical(self.recipe)("")
+            Canonical(CanonicalUrl())("")
         except MissingExtraError:
             return (UNKNOWN_FORM,)
         return ()
@@ -157,6 +169,14 @@ class Pages:
         nothing = pa.nulls(len(rows), pa.large_string())
         named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)
         return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
+
+
+def _by(rules: OneForm) -> Callable[[pa.Array], pa.Array]:
+    def column(urls: pa.Array) -> pa.Array:
+        plain = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
+        return pa.array([None if url is None else rules.apply(url) for url in plain.to_pylist()], pa.large_string())
+
+    return column
 
 
 def _followed(targets: pa.Array, redirects: dict[str, str]) -> pa.Array:

@@ -77,6 +77,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             against=given["against"] or None,
             within=False if given["no_within"] else None,
             audit=asked(given),
+            urls=_rules(given["url_rules"]),
             progress=progress,
             **{
                 name: given[name]
@@ -111,6 +112,15 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         elif directory is not None:
             report.written(directory)
     return outcome(stats, given["require_recall"])
+
+
+def _rules(path: str | None) -> Any:
+    """Learnt rules for URLs."""
+    if path is None:
+        return None
+    from samesame.web.rules import UrlRules  # noqa: PLC0415  (likewise)
+
+    return UrlRules.load(path)
 
 
 def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:

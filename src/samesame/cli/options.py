@@ -143,6 +143,7 @@ pages = _options(
         help="Column of URLs: each removed document then says on what evidence, and of which host.",
         stands="url, if there is one",
     ),
+    spec("--url-rules", metavar="FILE", help="Which URLs are one: rules that `urls --save` wrote.", stands="canonical"),
 )
 
 method = _options(

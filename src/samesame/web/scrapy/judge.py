@@ -8,6 +8,8 @@
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from scrapy.crawler import Crawler
 
@@ -46,10 +48,9 @@ class Judge:
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
-        began = time.perf_counter()
-        found = self._seen.add_if_new(self._id(url), url, text)
+        with self.timed():
+            found = self._seen.add_if_new(self._id(url), url, text)
         self.count("seen")
-        self.count("seconds", time.perf_counter() - began)
         if found is None:
             return None
         self.count("near_duplicates")
@@ -69,6 +70,15 @@ class Judge:
         """Add to one of our numbers in Scrapy's statistics."""
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value(f"samesame/{name}", number)  # type: ignore[arg-type]  # seconds are no int
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count the seconds of a block."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.count("seconds", time.perf_counter() - began)
 
     def close(self) -> None:
         """The crawl is over."""

@@ -74,7 +74,8 @@ class NearDuplicateLinksMiddleware:
     def _judged(self, response: Response) -> Resemblance | None:
         if response.meta.get(DONT):
             return None
-        text = response_text(response, self.judge.options.extract)
+        with self.judge.timed():
+            text = response_text(response, self.judge.options.extract)
         if text is None:
             self.judge.count("no_page")
             return None

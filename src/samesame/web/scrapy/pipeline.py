@@ -61,7 +61,8 @@ class NearDuplicatePipeline:
         if url is not None and judge.known(url):
             found = judge.of(url)
         else:
-            text = self._text(fields)
+            with judge.timed():
+                text = self._text(fields)
             if not text:
                 judge.count("no_text")
                 return item
