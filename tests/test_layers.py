@@ -7,6 +7,7 @@
 
 import json
 import math
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 import samesame as ss
 from samesame.layers import LAYERS, Layers, require_layers
+from samesame.web.rules import Rule, UrlRules
 from tests.cli.commands import run, write_jsonl
 from tests.oracle.decisions import decide
 from tests.oracle.layers import Gone, layered
@@ -400,3 +402,33 @@ def test_an_archive_without_layers_has_evidence(tmp_path: Path) -> None:
     found = ss.dedup(_warc(tmp_path))
     assert {"http://b.example/1": (["text"],), "http://a.example/5": (["text"],)} == _lines(found, "evidence")
     assert (1, 1) == (found.stats.same_host, found.stats.cross_host)
+
+
+def test_learnt_rules_say_which_urls_are_one(tmp_path: Path) -> None:
+    """As `samesame urls --save` writes them."""
+    pages = [{"id": n, "url": f"http://a.org/p?ref={n}&id={int(n) % 2}", "text": f"text {n}"} for n in "0123"]
+    rules = UrlRules(ss.CanonicalUrl(), (Rule("a.org", parameters=("ref",)),))
+    rules.save(tmp_path / "rules.json")
+    source = write_jsonl(tmp_path / "pages.jsonl", pages)
+    done = run("dedup", source, "--use", "url", "--url-rules", tmp_path / "rules.json", "--json")
+    assert (0, 2) == (done.exit_code, json.loads(done.stdout)["removed"])
+    assert 0 == ss.dedup(pages, use="url", urls=ss.CanonicalUrl(tracking=False)).stats.removed
+    assert 2 == ss.dedup(pages, use="url", urls=rules).stats.removed
+
+
+@pytest.mark.parametrize("settings", [{"url_column": "link"}, {"urls": ss.CanonicalUrl(www=True)}])
+def test_what_is_said_of_urls_needs_some(settings: dict[str, Any]) -> None:
+    """Else it would do nothing."""
+    with pytest.raises(ss.ConfigError, match="no document has anything in the column"):
+        ss.dedup(["a rose", "a daisy"], **settings)
+
+
+def test_without_canonical_forms_urls_are_compared_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the answer says so; a layer of URLs needs them."""
+    monkeypatch.setitem(sys.modules, "can_ada", None)
+    pages = [{"url": "http://a.org/", "text": "a rose"}, {"url": "http://a.org", "text": "a rose"}]
+    found = ss.dedup(pages)
+    assert [["bytes", "text"]] == found.removals.column("evidence").to_pylist()
+    assert any("samesame[web]" in note for note in found.stats.notes)
+    with pytest.raises(ss.MissingExtraError):
+        ss.dedup(pages, use="url")

@@ -1,8 +1,10 @@
 """Scrapy crawls a site of traps: near-duplicates are dropped or marked, and their links are not followed."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +15,11 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 from tests.web.site import NUM_ARTICLES, Site, served
 
-from samesame.errors import ConfigError
+from samesame.errors import ConfigError, IndexMismatchError
+from samesame.methods import MinHash
 from samesame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
 from samesame.web.scrapy.options import Options
+from samesame.web.seen import Indexed
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDON = {"ADDONS": {"samesame.web.scrapy.Addon": 500}}
@@ -169,3 +173,58 @@ def test_what_is_switched_off_is_not_there() -> None:
     for component in (NearDuplicatePipeline, NearDuplicateLinksMiddleware):
         with pytest.raises(NotConfigured):
             component.from_crawler(crawler)
+
+
+def kept_paths(*crawls: Crawl) -> list[str]:
+    """The paths of all items, in order of the alphabet."""
+    return sorted(path for found in crawls for path in found.paths)
+
+
+WHOLE = sorted(["", "calendar/2026/1", *(f"articles/{n}" for n in range(NUM_ARTICLES))])
+
+
+def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
+    """With JOBDIR the index is in the job's folder: pages of the first run are known in the second."""
+    job = {**ADDON, "JOBDIR": str(tmp_path / "job")}
+    first = crawl(tmp_path, site, **job, CLOSESPIDER_PAGECOUNT=4)
+    assert "closespider_pagecount" == first.stats["finish_reason"]
+    assert (tmp_path / "job" / "samesame.index").exists()
+    second = crawl(tmp_path, site, **job)
+    assert "finished" == second.stats["finish_reason"]
+    assert WHOLE == kept_paths(first, second)
+    assert 0 < len(second.items) < len(WHOLE)
+    assert sum(site.requests.values()) < 45
+
+
+@pytest.mark.slow
+def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
+    """Ctrl-C is a stop like any other."""
+    job = {**ADDON, "JOBDIR": str(tmp_path / "job"), "DOWNLOAD_DELAY": 0.1}
+    process = begun(tmp_path, site, **job)
+    while sum(site.requests.values()) < 5:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    first = ended(tmp_path, process)
+    assert "shutdown" == first.stats["finish_reason"]
+    second = crawl(tmp_path, site, **{**job, "DOWNLOAD_DELAY": 0})
+    assert "finished" == second.stats["finish_reason"]
+    assert WHOLE == kept_paths(first, second)
+
+
+def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site) -> None:
+    """SAMESAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its own pages."""
+    seen = {**ADDON, "SAMESAME_INDEX": str(tmp_path / "seen.ss")}
+    assert WHOLE == kept_paths(crawl(tmp_path, site, **seen))
+    mirror = crawl(tmp_path, site, **seen, START=[f"{site.hosts[1]}/"])
+    assert ([], 1) == (mirror.items, ours(mirror)["near_duplicates"])
+    assert WHOLE == kept_paths(crawl(tmp_path, site, **seen))
+
+
+def test_an_index_of_another_recipe_is_refused(tmp_path: Path) -> None:
+    """It would answer another question."""
+    where = str(tmp_path / "seen.ss")
+    Indexed(where, MinHash(threshold=0.7)).close()
+    Indexed(where, None).close()
+    with pytest.raises(IndexMismatchError, match="threshold"):
+        Indexed(where, MinHash(threshold=0.8))

@@ -8,6 +8,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -15,11 +16,12 @@ import pyarrow as pa
 
 from samesame import arrow, schemas
 from samesame.arrow import UInt64s
-from samesame.errors import ConfigError
+from samesame.errors import ConfigError, StoreError
+from samesame.index.index import Index
 from samesame.methods import Digest, Jaccard, Method, MinHash
 from samesame.steps import Steps, steps
 
-__all__ = ["InMemory", "Resemblance", "Seen"]
+__all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 
 
 class Resemblance(NamedTuple):
@@ -113,6 +115,39 @@ class InMemory:
         self._documents.append(document)
         for key in keys:
             self._buckets[key].append(number)
+
+
+class Indexed:
+    """Documents in an index that stays: a file, or a database."""
+
+    def __init__(self, where: str, method: Method | None) -> None:
+        self._index = _opened(where, method)
+
+    def add_if_new(self, id: str, url: str | None, text: str) -> Resemblance | None:
+        """The document that this one resembles most; if there is none, it is added, and the answer is None."""
+        document = {"id": id, "url": url, "text": text}
+        (answer,) = self._index.add([document], if_new=True, limit=1)
+        if answer.matches and answer.status != "present":
+            best = answer.matches[0]
+            likeness = 1.0 if best.similarity is None else best.similarity
+            return Resemblance(best.id, best.url, likeness, best.measure or best.found_by[0])
+        if answer.status == "conflict":  # it says something else now
+            self._index.add([document], replace=True, matches=False)
+        return None
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.close()
+
+
+def _opened(where: str, method: Method | None) -> Index:
+    """The index that is there, made by the method if one is given; or a new one."""
+    if "://" not in where:
+        return Index.open(where, expect=method) if Path(where).exists() else Index.create(where, method=method)
+    try:
+        return Index.open(where, expect=method)
+    except StoreError:
+        return Index.create(where, method=method)
 
 
 def _keys(method: Method) -> Callable[[pa.RecordBatch, UInt64s], list[int]]:

@@ -13,10 +13,9 @@ from contextlib import contextmanager
 
 from scrapy.crawler import Crawler
 
-from samesame.errors import ConfigError
 from samesame.methods import MinHash
 from samesame.web.scrapy.options import MEMORY, Options
-from samesame.web.seen import InMemory, Resemblance, Seen
+from samesame.web.seen import Indexed, InMemory, Resemblance, Seen
 
 __all__ = ["Judge"]
 
@@ -94,4 +93,4 @@ class Judge:
 def _opened(options: Options) -> Seen:
     if options.index == MEMORY:
         return InMemory(options.method or MinHash())
-    raise ConfigError(f"SAMESAME_INDEX={options.index!r} cannot be opened", hint='Give "memory".')
+    return Indexed(options.index, options.method)
