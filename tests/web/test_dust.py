@@ -210,6 +210,15 @@ def test_applying_rules_is_idempotent_and_stays_on_the_host(rules: list[Rule], p
     assert "a.example" == split_url(once)[0]
 
 
+@given(rules=st.lists(HOST_RULES, max_size=4), url=st.text())
+def test_rules_do_no_harm_to_any_text(rules: list[Rule], url: str) -> None:
+    """What is no URL comes back as it is."""
+    made = UrlRules(CanonicalUrl(), tuple(rules))
+    assert made.apply(url) == made.apply(made.apply(url))
+    if "://" not in url and ss.canonical_url(url) == url:
+        assert url == made.apply(url)
+
+
 def test_a_parameter_is_dropped_by_its_whole_name() -> None:
     """Not one that begins so, in the query or in the path."""
     url = "https://a.example/x;vv=1;v/y?va=1&v=2#!v"

@@ -57,7 +57,7 @@ HOW = st.builds(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(sites=st.lists(SITE, min_size=1, max_size=3), how=HOW)
 def test_what_is_found_is_what_all_pairs_of_prefixes_say(sites: list[Contents], how: MirrorThresholds) -> None:
     """On sites drawn at random, the same site with itself included."""

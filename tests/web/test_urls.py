@@ -76,10 +76,11 @@ def test_sources_are_text_files_tables_and_lists(tmp_path: Path) -> None:
     pq.write_table(pa.table({"link": ["x"], "url": ["http://example.org/5"]}), tmp_path / "d.parquet")
     (tmp_path / "e.csv").write_text("id,url\n1,http://example.org/6\n", "utf-8")
     files = tuple(str(tmp_path / name) for name in ("a.txt", "b.txt.gz", "c.jsonl", "d.parquet", "e.csv"))
-    found = ss.urls((*files, ["http://example.org/7"], [{"url": "http://example.org/8"}]))
-    expected = [f"https://example.org/{n}" if n else None for n in (1, 2, 3, 4, 0, 5, 6, 7, 8)]
+    column = pa.chunked_array([["http://example.org/9"]])
+    found = ss.urls((*files, ["http://example.org/7", None], [{"url": "http://example.org/8"}], column))
+    expected = [f"https://example.org/{n}" if n else None for n in (1, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9)]
     assert expected == found.table.column("canonical").to_pylist()
-    assert (9, 1) == (found.stats.read, found.stats.without_url)
+    assert (11, 2) == (found.stats.read, found.stats.without_url)
 
 
 def test_lines_that_are_no_text_are_told_with_their_number(tmp_path: Path) -> None:

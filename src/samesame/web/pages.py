@@ -19,6 +19,7 @@ from samesame import api
 from samesame.errors import ColumnError, ConfigError, SourceError
 from samesame.sources import Columns, Part, Skip, Skipped, into, open_parts
 from samesame.sources.lines import holds_lines, lines
+from samesame.sources.memory import table_of
 
 __all__ = ["Pages", "read_pages", "read_urls", "several"]
 
@@ -47,29 +48,27 @@ def several(source: Any) -> list[Any]:
 
 
 def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
-    """The URLs of text files (one a line) and of other sources' column, null where a record has none.
+    """The URLs of text files (one a line), of lists, and of other sources' column; null where there is none.
 
     Raises:
         ColumnError: A source has no such column.
     """
     for each in several(source):
-        if isinstance(each, list) and all(isinstance(url, str) for url in each):
-            yield pa.array(each, pa.large_string()) if _encodable(each) else _mended(each)
+        if isinstance(each, list) and all(url is None or isinstance(url, str) for url in each):
+            yield pa.array(map(_mended, each), pa.large_string())
         elif isinstance(each, str | Path) and holds_lines(str(each)):
             yield from lines(str(each), skip)
         else:
-            for part in open_parts([each], columns=Columns(text=url_column)):
-                for batch in _columns(part, url_column, (), skip):
+            given = each if isinstance(each, str | Path) else table_of(each)
+            for part in open_parts([given], columns=Columns(text=url_column)):
+                name = "text" if isinstance(given, pa.Table) and given.column_names == ["text"] else url_column
+                for batch in _columns(part, name, (), skip):
                     yield batch.column("text")
 
 
-def _encodable(urls: Sequence[str]) -> bool:
-    return all(not any(0xD800 <= ord(c) < 0xE000 for c in url) for url in urls if not url.isascii())
-
-
-def _mended(urls: Sequence[str]) -> pa.Array:
-    """Strings with lone surrogates, which Arrow cannot hold, with question marks in their place."""
-    return pa.array([url.encode("utf-8", "replace").decode() for url in urls], pa.large_string())
+def _mended(url: str | None) -> str | None:
+    """A string without lone surrogates, which Arrow cannot hold: a question mark stands in their place."""
+    return url if url is None or url.isascii() else url.encode("utf-8", "replace").decode()
 
 
 def _columns(part: Part, url_column: str, beside: Sequence[str], skip: Skip) -> Iterator[pa.RecordBatch]:

@@ -5,13 +5,13 @@ A change of these lists is a new version of `CanonicalUrl.lists`.
 
 __all__ = ["DOCUMENTS", "MAYBE_SESSIONS", "SESSIONS", "TRACKING"]
 
-# What a server sends for the folder itself. Compared without regard to case.
+# What a server sends for the folder itself, without regard to case; index.xml is none, but often a feed beside it.
 DOCUMENTS = frozenset(
     f"{name}.{suffix}"
     for name in ("index", "default")
     for suffix in (
-        "asp", "aspx", "cfm", "cgi", "do", "htm", "html", "jhtml", "jsp", "php", "php3", "php4", "php5", "phtml", "pl",
-        "shtm", "shtml", "xhtml", "xml",
+        "asp", "aspx", "cfm", "cgi", "htm", "html", "jhtml", "jsp", "php", "php3", "php4", "php5", "phtml", "pl",
+        "shtm", "shtml", "xhtml",
     )
 )  # fmt: skip
 
