@@ -169,9 +169,8 @@ class _Batch:
             of.append(chosen)
             if each.keys.size:
                 is_first = np.zeros(each.sets.size, np.bool_)
-                is_first[[members[0] for members in self._members[number].values()]] = True
-                for at in np.flatnonzero(is_first).tolist():
-                    is_first[at] = not any(hit.is_copy for hit in self._found.hits[at][number])
+                firsts = (members[0] for members in self._members[number].values())
+                is_first[[at for at in firsts if not self._is_stored(number, at)]] = True
                 leads = is_first[each.rows]
                 keys.append(each.keys[leads])
                 of.append(each.rows[leads])
@@ -184,6 +183,10 @@ class _Batch:
         for number, groups in enumerate(self._groups):
             if groups[at] >= 0:
                 self._members[number].setdefault(int(groups[at]), []).append(at)
+
+    def _is_stored(self, number: int, at: int) -> bool:
+        """Whether the store has a document with the items of this one, of a facet."""
+        return any(hit.is_copy for hit in self._found.hits[at][number])
 
     def _leader(self, number: int) -> int | None:
         if number in self._leaders:
@@ -198,7 +201,8 @@ class _Batch:
             found = list(self._found.hits[at][number])
             for group, value in self._near[number].get(own, ()):
                 members = self._members[number].get(group, ())[: self._options.limit + 1]
-                found += [Hit(self._first + member, value, group == own) for member in members]
+                first = -1 if not members or self._is_stored(number, members[0]) else members[0]
+                found += [Hit(self._first + each, value, group == own, each == first) for each in members]
             hits.append(found)
         return hits
 

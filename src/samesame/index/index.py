@@ -55,6 +55,7 @@ class Index(Questions):
         features_column: str | None = None,
         strict: bool = False,
         overwrite: bool = False,
+        timeout_seconds: float = 30.0,
         progress: Progress | None = None,
     ) -> Self:
         """A new index, empty or of the documents of a source.
@@ -73,6 +74,7 @@ class Index(Questions):
             features_column: As in `dedup`.
             strict: Whether a record that cannot be read is an error.
             overwrite: Whether the new index takes the place of one that is there.
+            timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
             progress: Who watches.
 
         Raises:
@@ -81,7 +83,9 @@ class Index(Questions):
         """
         facets = facets_of(method, store)
         _try_out(facets)
-        opened = stores.create_store(where, written(facets, store), overwrite=overwrite)
+        opened = stores.create_store(
+            where, written(facets, store), overwrite=overwrite, timeout_seconds=timeout_seconds
+        )
         try:
             index = cls(opened)
             if source is not None:

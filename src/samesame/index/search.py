@@ -6,7 +6,7 @@
 3. Whom a document follows is decided as `dedup` decides it: the most similar of those that follow nobody.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -46,7 +46,8 @@ class Hit(NamedTuple):
 
     number: int
     value: Fraction  # of its facet's measure
-    is_copy: bool  # has the same items
+    is_copy: bool = False  # has the same items
+    is_first: bool = False  # the first of all that have its items: only that one may be followed
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,12 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) ->
     copies: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
     for number, facet in enumerate(facets):
         own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
+        first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
         pairs = _merged(sets[number], others[number])
         for at, hit in _verified(facet, shelf.items(number), pairs, places):
             is_copy = (at, hit.number) in own
-            found[at][number].append(hit._replace(is_copy=is_copy))
+            is_first = not is_copy or (at, hit.number) in first
+            found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1:
                 copies.append((at, number, hit))
     if copies:
@@ -136,6 +139,14 @@ def _unique_pairs(a: Int64s, b: Int64s) -> Pairs:
     return a[new], b[new]
 
 
+def _first_of_each(pairs: Pairs) -> Pairs:
+    """Of each document the smallest number."""
+    a, b = _unique_pairs(*pairs)
+    new = np.ones(a.size, np.bool_)
+    new[1:] = a[1:] != a[:-1]
+    return a[new], b[new]
+
+
 def _merged(one: Pairs, other: Pairs) -> Pairs:
     return _unique_pairs(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
 
@@ -154,7 +165,7 @@ def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) ->
     scored = _scored(facet, facet.bound, items, documents, rows)
     similar = np.flatnonzero((scored[:, 0] >= 0) & (rows >= 0))
     chosen = (documents[similar].tolist(), numbers[similar].tolist(), scored[similar].tolist())
-    return [(at, Hit(number, Fraction(*score), is_copy=False)) for at, number, score in zip(*chosen, strict=True)]
+    return [(at, Hit(number, Fraction(*score))) for at, number, score in zip(*chosen, strict=True)]
 
 
 def _scored(facet: Facet, bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
@@ -207,24 +218,18 @@ def _row(items: Any, at: int) -> Any:
     return items._replace(starts=items.starts[at : at + 1], ends=items.ends[at : at + 1])
 
 
-def followed(found: Sequence[list[Hit]], leaders: Any) -> int | None:
-    """Whom a document follows: None if nobody.
+def followed(found: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:
+    """Whom a document follows: the most similar one that follows nobody; None if there is none.
 
     Args:
-        found: the hits of the document, by facet.
+        found: the hits of the document, by facet; the first facet that has one decides.
         leaders: whom a number follows; None: nobody.
     """
     for hits in found:
-        able = [(hit.value, -number) for hit in hits if (number := _leading(hit, leaders)) is not None]
+        able = [(hit.value, -hit.number) for hit in hits if hit.is_first and leaders(hit.number) is None]
         if able:
             return -max(able)[1]
     return None
-
-
-def _leading(hit: Hit, leaders: Any) -> int | None:
-    """Who may lead because of a hit: it must lead itself, unless it has the same items."""
-    leader = leaders(hit.number)
-    return hit.number if leader is None else int(leader) if hit.is_copy else None
 
 
 class Evidence(NamedTuple):

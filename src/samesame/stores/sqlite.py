@@ -65,10 +65,10 @@ class Sqlite:
             there = "is a folder" if path.is_dir() else "does not exist"
             raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
         with _mishaps(path):
-            connection = _connected(path, "ro" if read_only else "rw", timeout_seconds)
+            connection = _reader(path, timeout_seconds) if read_only else _connected(path, "rw", timeout_seconds)
             try:
                 _require_ours(path, connection)
-                _tune(connection)
+                _tune(connection, write=not read_only)
                 return cls(path, path, connection, timeout_seconds)
             except BaseException:
                 connection.close()
@@ -90,7 +90,7 @@ class Sqlite:
                 connection.executescript(_TABLES)
                 pairs = {**settings, "format": FORMAT}.items()
                 connection.executemany("INSERT INTO settings VALUES (?, ?)", pairs)
-                _tune(connection, synchronous="OFF")
+                _tune(connection, write=False)
                 store = cls(path, place, connection, timeout_seconds)
             except BaseException:
                 connection.close()
@@ -143,7 +143,7 @@ class Sqlite:
             _synchronise(self._place.absolute().parent)
             self._path = self._place
             self._connection = _connected(self._place, "rw", self._timeout_seconds)
-            _tune(self._connection)
+            _tune(self._connection, write=True)
 
     def size_bytes(self) -> int | None:
         """The file and its log."""
@@ -300,11 +300,23 @@ def _connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connect
     return sqlite3.connect(uri, timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
 
 
-def _tune(connection: sqlite3.Connection, synchronous: str = "FULL") -> None:
-    if synchronous == "FULL" and connection.execute("PRAGMA query_only").fetchone() == (0,):
-        with suppress(sqlite3.OperationalError):  # a reader finds it as it is
-            connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(f"PRAGMA synchronous = {synchronous}")
+def _reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
+    """A connection that only reads, also where nothing at all may be written and nobody can be writing."""
+    connection = _connected(path, "ro", timeout_seconds)
+    try:
+        connection.execute("PRAGMA application_id").fetchone()
+    except sqlite3.OperationalError as error:
+        if _code(error) != sqlite3.SQLITE_CANTOPEN or Path(f"{path}-wal").exists():
+            raise
+        connection.close()
+        return _connected(path, "ro&immutable=1", timeout_seconds)
+    return connection
+
+
+def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
+    if write:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA cache_size = {-_CACHE_BYTES >> 10}")
     connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
@@ -348,7 +360,8 @@ def _retire(place: Path, timeout_seconds: float) -> None:
             connection.close()
     except sqlite3.DatabaseError as error:
         if _code(error) in _BUSY:
-            raise
+            message = f"{place} is in use by another process, which made no way in {timeout_seconds:g} seconds"
+            raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
     for ending in ("-wal", "-shm"):
         Path(f"{place}{ending}").unlink(missing_ok=True)
 
