@@ -1,0 +1,251 @@
+"""What only a server can do to an index: be away, restart, refuse, be shared by others; and what we make of it."""
+
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from samesame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+from samesame.stores import create_store, open_store
+from samesame.stores.base import Row
+from samesame.stores.postgres_session import Address
+
+SETTINGS = {"recipe": "{}"}
+NONE = np.zeros(0, np.int64)
+
+
+def int64s(*values):
+    """As keys come."""
+    return np.array(values, np.int64)
+
+
+def make(url):
+    """A new index."""
+    store = create_store(url, SETTINGS)
+    store.publish()
+    return store
+
+
+def add(store, id, keys=NONE):
+    """One document."""
+    with store.writing(keys) as write:
+        number = write.reserve(1)
+        write.insert([Row(number, id, None, b"", None, None)], keys, np.full(keys.size, number))
+
+
+def ids(store):
+    """Those that are there."""
+    with store.reading() as read:
+        assert [] == read.problems()
+        return sorted(row.id for row in read.page(0, 100_000))
+
+
+@pytest.mark.parametrize(
+    ("where", "schema", "shown"),
+    [
+        ("postgresql://host/db", "samesame", "postgresql://host/db"),
+        ("postgres://me@host:5433/db?schema=news_2024", "news_2024", "postgres://me@host:5433/db?schema=news_2024"),
+        ("postgresql://me:s3cret@host/db", "samesame", "postgresql://me@host/db"),
+        ("postgresql://me:s3%40cret@host/db?sslmode=require", "samesame", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://host/db?user=me&password=s3cret&schema=a", "a", "postgresql://host/db?user=me&schema=a"),
+        ("postgresql://me:s3cret@one:1,two:2/db", "samesame", "postgresql://me@one:1,two:2/db"),
+        ("postgresql:///db?host=/run/postgresql", "samesame", "postgresql:///db?host=%2Frun%2Fpostgresql"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(where, schema, shown):
+    """The schema is ours, the rest is libpq's."""
+    address = Address.parse(where)
+    assert (schema, shown) == (address.schema, address.shown)
+    assert "s3" not in repr(address)
+    assert "schema" not in address.parameters
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://me:s3cret@host:port/db",
+        "postgresql://me:s3@cret@host/db?unknown=1",
+        "postgresql://me:s3cret@host/db?schema=News",
+        "postgresql://me:s3cret@host/db?schema=a;drop",
+        "postgresql://me:s3cret@host/db?schema=a&schema=b",
+        "postgresql://me:s3cret@host/db#part",
+        "postgresql://me:s3cret@[host/db",
+        "postgresql://me:s3c/ret@host/db?schema=",
+    ],
+)
+def test_what_is_no_address_is_refused_without_its_password(where):
+    """Even where the password is what makes it none."""
+    with pytest.raises(ConfigError) as raised:
+        open_store(where)
+    assert "s3" not in f"{raised.value} {raised.value.hint}".replace("postgres", "")
+    assert raised.value.hint
+
+
+def test_without_psycopg_there_is_its_line(monkeypatch):
+    """How to install it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
+    with pytest.raises(MissingExtraError, match="psycopg") as raised:
+        open_store("postgresql://host/db")
+    assert "Run: pip install 'samesame[postgres]'" == raised.value.hint
+
+
+def test_a_file_needs_no_psycopg():
+    """Nor does `import samesame`."""
+    code = "import samesame, sys; from samesame.stores import sqlite; assert 'psycopg' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_who_cannot_connect_is_told_why(postgres):
+    """Nobody listens; the password is wrong; the database is not there. No password is in the message."""
+    url = postgres.url()
+    cases = {
+        url.replace(str(postgres.port), "1"): "refused",
+        url.replace(postgres.password, "not-this-one"): "password authentication failed",
+        url.replace("/postgres", "/nowhere"): "nowhere",
+    }
+    for where, why in cases.items():
+        with pytest.raises(StoreError, match=why) as raised:
+            open_store(where)
+        assert postgres.password not in f"{raised.value} {raised.value.hint}"
+        assert "not-this-one" not in f"{raised.value} {raised.value.hint}"
+        assert "user, the password and the database" in raised.value.hint
+        assert "\n" not in raised.value.message
+
+
+def test_where_there_is_no_index_it_says_so(postgres_url):
+    """With the schema that was looked into."""
+    with pytest.raises(StoreError, match="holds no index") as raised:
+        open_store(postgres_url)
+    assert "?schema=" in raised.value.hint
+
+
+def test_indexes_of_one_database_know_nothing_of_each_other(postgres):
+    """Each schema is one; replacing one leaves the other."""
+    with closing(make(postgres.url("ours"))) as ours, closing(make(postgres.url("theirs"))) as theirs:
+        add(ours, "a")
+        add(theirs, "b")
+        with closing(create_store(postgres.url("ours"), SETTINGS, overwrite=True)) as new:
+            new.publish()
+        assert ["b"] == ids(theirs)
+    with closing(open_store(postgres.url("ours"))) as ours:
+        assert [] == ids(ours)
+
+
+def test_tables_of_others_are_never_replaced(postgres):
+    """Whoever has tables of such names in the schema keeps them, even with overwrite; other tables stay as well."""
+    postgres.sql("CREATE SCHEMA shop; CREATE TABLE shop.documents (a int); CREATE TABLE shop.mine (a int)")
+    for overwrite, why in ((False, "exists"), (True, "no index")):
+        with pytest.raises(StoreError, match=why):
+            create_store(postgres.url("shop"), SETTINGS, overwrite=overwrite)
+    postgres.sql("DROP TABLE shop.documents")
+    make(postgres.url("shop")).close()
+    with closing(create_store(postgres.url("shop"), SETTINGS, overwrite=True)) as store:
+        store.publish()
+        assert [] == ids(store)
+    assert [(0,)] == postgres.sql("SELECT count(*) FROM shop.mine")
+
+
+def test_an_index_of_another_format_is_refused(postgres, postgres_url):
+    """By number."""
+    make(postgres_url).close()
+    postgres.sql(f"UPDATE {Address.parse(postgres_url).schema}.settings SET value = '99' WHERE name = 'format'")  # noqa: S608  (made up here)
+    with pytest.raises(StoreError, match="format 99"):
+        open_store(postgres_url)
+
+
+def test_nothing_is_left_of_what_was_not_published(postgres, postgres_url):
+    """No schema, no table."""
+    schema = Address.parse(postgres_url).schema
+    schemas = f"SELECT nspname::text FROM pg_namespace WHERE nspname LIKE '{schema}%'"  # noqa: S608  (made up here)
+    store = create_store(postgres_url, SETTINGS)
+    add(store, "a")
+    store.close()
+    assert [] == postgres.sql(schemas)
+    make(postgres_url).close()
+    assert [(schema,)] == postgres.sql(schemas)
+
+
+def test_an_index_that_was_replaced_is_not_written_to(postgres_url):
+    """Whoever has the old one open is told, and opens the new one."""
+    with closing(make(postgres_url)) as old:
+        new = create_store(postgres_url, SETTINGS, overwrite=True)
+        new.publish()
+        add(new, "a")
+        for attempt in (lambda: add(old, "b"), lambda: ids(old)):
+            with pytest.raises(StoreError, match="another index") as raised:
+                attempt()
+            assert "Open it again." == raised.value.hint
+        assert ["a"] == ids(new)
+        new.close()
+
+
+def test_a_role_that_may_only_read_reads(postgres, postgres_url):
+    """Its first change is refused in words."""
+    store = make(postgres_url)
+    add(store, "a")
+    schema = Address.parse(postgres_url).schema
+    role = f"reader_{schema}"
+    postgres.sql(f"CREATE ROLE {role} LOGIN PASSWORD 'pw-of-it'; GRANT USAGE ON SCHEMA {schema} TO {role}")
+    for kind in ("TABLES", "SEQUENCES"):
+        postgres.sql(f"GRANT SELECT ON ALL {kind} IN SCHEMA {schema} TO {role}")
+    url = postgres_url.replace(f"postgres:{postgres.password}", f"{role}:pw-of-it")
+    with closing(open_store(url)) as reader:
+        assert ["a"] == ids(reader)
+        with pytest.raises(StoreError, match="permission denied") as raised:
+            add(reader, "b")
+        assert "role" in raised.value.hint
+        assert ["a"] == ids(reader)
+    store.close()
+
+
+def cut(postgres):
+    """Hang up on all of ours."""
+    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'samesame'")
+    time.sleep(0.1)
+
+
+def add_and_cut(store, postgres):
+    """A document, and the connection lost before the end."""
+    with store.writing(None) as write:
+        write.insert([Row(write.reserve(1), "lost", None, b"", None, None)], NONE, NONE)
+        cut(postgres)
+
+
+def test_a_lost_connection_breaks_one_transaction_only(postgres, postgres_url):
+    """What it did is undone; the next connects anew."""
+    with closing(make(postgres_url)) as store:
+        add(store, "a")
+        with pytest.raises(StoreError, match="not known") as raised:
+            add_and_cut(store, postgres)
+        assert postgres.password not in raised.value.message
+        assert ["a"] == ids(store)
+
+
+def test_a_connection_that_was_lost_in_between_is_made_anew(postgres, postgres_url):
+    """Nobody had asked for anything, so nobody is told."""
+    with closing(make(postgres_url)) as store:
+        add(store, "a")
+        cut(postgres)
+        assert ["a"] == ids(store)
+        cut(postgres)
+        add(store, "b")
+        assert ["a", "b"] == ids(store)
+
+
+def test_who_waits_too_long_for_a_writer_is_told(postgres_url):
+    """Not forever; and not for writers of other keys, nor for readers."""
+    with closing(make(postgres_url)) as store, closing(open_store(postgres_url, timeout_seconds=0.2)) as other:
+        with store.writing(int64s(1, 2, 3)) as write:
+            write.insert([Row(write.reserve(1), "a", None, b"", None, None)], NONE, NONE)
+            for keys in (int64s(3, 4), None, np.arange(1000)):
+                with pytest.raises(StoreBusyError, match=r"0\.2 seconds"):
+                    add(other, "b", keys)
+            add(other, "c", int64s(4, 5))
+            assert ["c"] == ids(other)
+        with store.writing(None), pytest.raises(StoreBusyError):
+            add(other, "d", int64s(9))
+        assert ["a", "c"] == ids(other)
