@@ -63,6 +63,15 @@ def postgres_url(postgres: Server) -> str:
     return postgres.url(f"t{uuid.uuid4().hex[:12]}")
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An address where no index is yet: the same tests hold for a file and for PostgreSQL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "index.ss")
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
 def _server(*, durable: bool) -> Iterator[Server]:
     if programs() is None:
         if os.environ.get("CI"):

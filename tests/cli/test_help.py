@@ -18,8 +18,25 @@ from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, 
 
 from .commands import run
 
+
+def paths(group, above=()):
+    """The words of every command, those of a group's below it."""
+    for name, command in group.commands.items():
+        yield [*above, name]
+        if isinstance(command, click.Group):
+            yield from paths(command, (*above, name))
+
+
+def command_of(path):
+    """The command that words lead to."""
+    command = commands
+    for name in path:
+        command = command.commands[name]
+    return command
+
+
 RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP, SimHash, Hyperplane)}
-HELPS = {"samesame": [], **{name: [name] for name in commands.commands}}
+HELPS = {"samesame": [], **{"-".join(path): path for path in paths(commands)}}
 # Defaults that words say better than values.
 IN_WORDS = {
     "whitespace": "for chars yes, words no",
@@ -90,9 +107,9 @@ def test_choices_and_defaults_are_those_of_the_recipe(option):
 def test_every_option_says_its_default():
     """In brackets, at the end; only the place to write to has none."""
     silent = [
-        (c, o.opts[0])
-        for c in commands.commands
-        for o in commands.commands[c].params
+        (" ".join(path), o.opts[0])
+        for path in paths(commands)
+        for o in command_of(path).params
         if isinstance(o, Option) and not o.help.endswith("]")
     ]
     assert [("dedup", "-o"), ("pairs", "-o")] == silent

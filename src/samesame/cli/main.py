@@ -20,6 +20,7 @@ from samesame.cli.dedup import dedup
 from samesame.cli.demo import demo
 from samesame.cli.evaluate import evaluate
 from samesame.cli.explain import explain
+from samesame.cli.index import index
 from samesame.cli.mirrors import mirrors
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
@@ -35,8 +36,8 @@ INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 _DEFECT = 70  # what sysexits.h calls an internal software error
 
-_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates; 2 the request cannot
-be met as it is; 3 some input could not be read, whether the rest was done without it or not;
+_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or index check that something is wrong;
+2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done without it or not;
 4 the recall that was measured is below the one that --require-recall asks for."""
 
 
@@ -129,10 +130,11 @@ def commands() -> None:
       samesame evaluate crawl/ --sample 2000 how methods do on your texts
       samesame urls urls.txt                 which URLs name one page
       samesame mirrors crawl/                which sites serve the same pages
+      samesame index create seen.ss          an index that stays, and grows
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, index):
     commands.add_command(_command)
 
 

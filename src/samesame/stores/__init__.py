@@ -22,6 +22,10 @@ def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeou
         StoreError: There is none, it cannot be read, or it is of another format.
     """
     place = os.fspath(where)
+    if place.startswith(_SERVERS):
+        from samesame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
+
+        return Postgres.open(place, read_only=read_only, timeout_seconds=timeout_seconds)
     from samesame.stores.sqlite import Sqlite  # noqa: PLC0415  (likewise)
 
     return Sqlite.open(place, read_only=read_only, timeout_seconds=timeout_seconds)
@@ -46,6 +50,10 @@ def create_store(
         StoreError: There is one, or it cannot be made.
     """
     place = os.fspath(where)
+    if place.startswith(_SERVERS):
+        from samesame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
+
+        return Postgres.create(place, settings, overwrite=overwrite, timeout_seconds=timeout_seconds)
     from samesame.stores.sqlite import Sqlite  # noqa: PLC0415  (likewise)
 
     return Sqlite.create(place, settings, overwrite=overwrite, timeout_seconds=timeout_seconds)

@@ -131,7 +131,7 @@ class Sqlite:
 
     def publish(self) -> None:
         """Make the file appear at its place."""
-        with _mishaps(self._place, self._timeout_seconds):
+        with _told(self._place), _mishaps(self._place, self._timeout_seconds):
             self._connection.close()
             _synchronise(self._path)
             if self._overwrite:
@@ -381,7 +381,7 @@ def _code(error: sqlite3.Error) -> int:
 
 @contextmanager
 def _mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
-    """What SQLite, or the system, says, as one of our errors."""
+    """What SQLite says, as one of our errors."""
     try:
         yield
     except sqlite3.Error as error:
@@ -396,7 +396,14 @@ def _mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
             message = f"{path}: {error} ({free:,} bytes free)"
             raise StoreError(message, hint="Make room; nothing of this call was written.") from None
         raise StoreError(f"{path}: {error}", hint="Check that the file may be read, and written.") from None
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system says of files, as one of our errors: never around what a caller does, whose errors are his own."""
+    try:
+        yield
+    except StoreError:
+        raise
     except OSError as error:
-        if isinstance(error, StoreError):
-            raise
         raise StoreError(f"{path}: {error.strerror or error}", hint="Check the folder, and the room on it.") from None

@@ -1,0 +1,140 @@
+"""Options of the commands about an index, once: its methods, what it stores, where documents come from."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samesame.cli import options
+from samesame.cli.options import spec
+from samesame.cli.recipe import built
+from samesame.errors import ConfigError
+
+if TYPE_CHECKING:
+    from samesame.methods import Method
+
+__all__ = ["MATCHES", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
+
+WHERE = click.argument("where", metavar="INDEX")
+WAIT = spec("--wait", type=float, default=30.0, metavar="SECONDS", help="Wait so long for another writer.", stands="30")
+MATCHES = spec("--limit", type=int, default=10, metavar="N", help="Matches of a document, at most.", stands="10")
+_COLUMNS = ("text_column", "id_column", "url_column", "features_column", "strict")
+_WEIGHTS = ("one", "tf")
+_HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
+_DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "xxh3_128")
+
+columns = options.section(
+    "Sources",
+    spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
+    spec("--url-column", metavar="NAME", help="Column of URLs.", stands="url, where there is one"),
+    spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
+    spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
+)
+READING = (spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),)
+
+
+def _setting(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return spec(*names, **{"setting": True, "default": None, **settings})
+
+
+method = options.section(
+    "Method",
+    spec(
+        "--method",
+        type=click.Choice(("minhash", "simhash", "digest")),
+        default="minhash",
+        metavar="NAME",
+        help="minhash: similar sets of shingles; simhash: codes within k bits; digest: equal texts.",
+        stands="minhash",
+    ),
+    spec(
+        "--also",
+        default="digest",
+        metavar="LIST",
+        help="Further methods with settings, as in simhash:k=6,digest,url; digest: raw and normalised texts; url:"
+        " canonical URLs; none.",
+        stands="digest",
+    ),
+    spec(
+        "--store",
+        type=click.Choice(("shingles", "sketch", "text")),
+        default="shingles",
+        help="What is kept of a text: shingles, to verify exactly; sketch, to estimate in a quarter of the space;"
+        " text, to show passages, too.",
+        stands="shingles",
+    ),
+    _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
+    _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
+    _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
+    _setting(
+        "--sketch", type=click.Choice(("fast", "classic")), help="minhash: fast, or N permutations.", stands="fast"
+    ),
+    _setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),
+    _setting("--rows", type=int, metavar="N", help="minhash: values in a band.", stands="from recall"),
+    _setting(
+        "--choice",
+        type=click.Choice(("consecutive", "random")),
+        help="minhash: values of a band.",
+        stands="consecutive",
+    ),
+    _setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3"),
+    _setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
+    _setting("--weights", type=click.Choice(_WEIGHTS), help="simhash: what a feature counts.", stands="one"),
+    _setting(
+        "--confirm",
+        type=click.Choice(("jaccard", "cosine")),
+        help="simhash: a measure that confirms, at --threshold.",
+        stands="none",
+    ),
+    _setting("--blocks", type=int, metavar="N", help="simhash: blocks of a code.", stands="the cheapest"),
+    _setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest"),
+    _setting(
+        "--feature-hash",
+        type=click.Choice(_HASHES),
+        metavar="NAME",
+        help=f"simhash: {', '.join(_HASHES)}.",
+        stands="xxh3",
+    ),
+    _setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0"),
+    _setting(
+        "--digest",
+        "algorithm",
+        type=click.Choice(_DIGESTS),
+        metavar="NAME",
+        help=f"digest: {', '.join(_DIGESTS)}.",
+        stands="sha256",
+    ),
+    _setting(
+        "--normalise", is_flag=True, flag_value=True, type=bool, help="digest: compare tokens.", stands="raw text"
+    ),
+    _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
+
+
+def given_columns(given: dict[str, Any]) -> dict[str, Any]:
+    """What says where the parts of a document stand."""
+    return {name: given[name] for name in _COLUMNS}
+
+
+def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | str]":
+    """The methods that an index is to have."""
+    names = [name.strip() for name in given["also"].split(",") if name.strip()]
+    if "none" in names and len(names) > 1:
+        raise ConfigError(f"--also {given['also']}: none, and others", hint="Leave none out, or the others.")
+    main = built(command, given)
+    also = [_further(name) for name in names if name != "none"]
+    if main.name == "digest":  # given as the method, it is not given again by default
+        also = [each for each in also if each != "digest"]
+    return [main, *also]
+
+
+def _further(text: str) -> "Method | str":
+    if text in ("digest", "url"):
+        return text
+    from samesame.contenders import contenders  # noqa: PLC0415  (`--help` must not wait for pydantic)
+
+    name = text.split(":", 1)[0]
+    recipe = contenders([text], {})[0].recipe if name in ("minhash", "simhash", "digest") else None
+    if recipe is None:
+        raise ConfigError(f"--also {text}: an index has no such method", hint="Choose minhash, simhash, digest or url.")
+    return recipe
