@@ -224,7 +224,7 @@ def test_settings_of_methods_are_those_asked_for(tmp_path):
     assert 0 == run("index", "create", where, *chosen).exit_code
     record = json.loads(run("index", "stats", where, "--json").stdout)
     found = {method["method"]: method for method in record["methods"]}
-    assert {"minhash", "simhash", "digest", "url"} == set(found)
+    assert {"minhash", "simhash", "digest", "canonical-url"} == set(found)
     assert (0.6, 3, 6, "sketch") == (
         float(found["minhash"]["threshold"]),
         found["minhash"]["shingle_size"],

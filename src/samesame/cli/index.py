@@ -216,7 +216,7 @@ def _passages(found: Any, a: str, b: str) -> Any:
     if stats.store != "text":
         return None
     texts = found.text(a), found.text(b)
-    sets = next((method for method in stats.methods if method["method"] == MinHash.name), {})
+    sets: dict[str, Any] = next((method for method in stats.methods if method["method"] == MinHash.name), {})
     recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
     return questions.compare(*texts, method=recipe), texts
 

@@ -400,7 +400,7 @@ def _mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What the system says of files, as one of our errors: never around what a caller does, whose errors are his own."""
+    """What the system says of files, as one of our errors: never around what a caller does."""
     try:
         yield
     except StoreError:
