@@ -26,10 +26,11 @@ from samesame.contenders import Contender, Outcome, contenders, listed, run_apar
 from samesame.errors import ConfigError
 from samesame.findings import Closing, Evaluation, Lost, Score, Trade
 from samesame.methods import Digest, Jaccard, Method, Shingled
+from samesame.pages import sampled, with_pages
 from samesame.results import Progress, Silent
 from samesame.sources import Columns, open_parts
 from samesame.sources.reading import Reading
-from samesame.sources.sampling import Sample, sample
+from samesame.sources.sampling import Sample
 from samesame.sources.truth import Truth, read_truth
 from samesame.stages.pairs.agreement import Agreement, adjusted_rand, agreement, clusters_of, pack
 
@@ -65,6 +66,9 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
     near: float | str = 0.9,
     text_column: str | None = None,
     id_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
     threads: int | None = None,
     apart: bool = True,
     progress: Progress | None = None,
@@ -82,6 +86,9 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         near: Least Jaccard similarity of the pairs in the closing table.
         text_column: As in `dedup`.
         id_column: As in `dedup`.
+        html_column: As in `dedup`.
+        extract: As in `dedup`.
+        max_document: As in `dedup`.
         threads: As in `dedup`.
         apart: Whether each method runs in a fresh process, which is what measures memory.
         progress: Who watches.
@@ -98,7 +105,8 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
     watcher = progress or Silent()
     chosen = contenders(methods, shingles)
     nearly = Jaccard(threshold=near, **shingles)
-    taken = _read(source, truth, Columns(text=text_column, id=id_column), sample_size)
+    columns = with_pages(Columns(text=text_column, id=id_column), html_column, extract, max_document)
+    taken = _read(source, truth, columns, sample_size)
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, least_label)
     questions = [nearly, *(_question(contender.recipe, nearly) for contender in chosen)]
     field_ = _Field(taken, nearly, judged, threads, [one for one in questions if isinstance(one, Jaccard)])
@@ -132,7 +140,7 @@ def _read(source: Any, truth: Any, columns: Columns, most: int | None) -> Sample
     parts = open_parts(sources, columns=columns)
     for names in (paths, [part.name for part in parts]):
         _refuse_twice(names)
-    return sample(Reading(parts, columns), most)
+    return sampled(Reading(parts, columns), most)
 
 
 def _refuse_twice(names: list[str]) -> None:

@@ -4,6 +4,7 @@
 2. One page becomes the same text here as among many: by the same stage.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from samesame.arguments import require_text
@@ -13,10 +14,11 @@ from samesame.sources import MAX_DOCUMENT, Columns
 from samesame.sources.files import File, suffixed_name
 from samesame.sources.pages import is_page, page_of_file
 from samesame.sources.reading import Reading
+from samesame.sources.sampling import Sample, sample
 from samesame.sources.whole import read_text
 from samesame.stages.texts.pages import PageTexts, page_text
 
-__all__ = ["require_pages", "text_of", "with_pages"]
+__all__ = ["require_pages", "sampled", "texts_of", "with_pages"]
 
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
@@ -53,23 +55,34 @@ def require_pages(reading: Reading) -> None:
         raise ConfigError(message, hint="Name .html or .warc files, or the column of markup with html_column.")
 
 
-def text_of(path: str, extract: str | None = None) -> str:
-    """The text of a file that is one document: of a web page (by its name), what `extract` takes out of it.
+def sampled(reading: Reading, most: int | None) -> Sample:
+    """At most so many documents, with the texts of what is a web page."""
+    require_pages(reading)
+    return sample(reading, most, extract=PageTexts(reading.columns.extract) if reading.pages else None)
+
+
+def texts_of(paths: Sequence[str], extract: str | None = None) -> list[str]:
+    """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it.
 
     Raises:
-        SourceError: It cannot be read.
-        ConfigError: `extract` is asked of a file that is no web page.
+        SourceError: One cannot be read.
+        ConfigError: `extract` is given, and none of them is a web page.
     """
-    mime = is_page(suffixed_name(path)) if path != "-" else None
-    if mime is None:
-        if extract is not None:
-            message = f"extract={extract} does nothing: {path} is no web page by its name"
-            raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml.")
-        return read_text(path)
+    kinds = [None if path == "-" else is_page(suffixed_name(path)) for path in paths]
+    if extract is not None and not any(kinds):
+        message = f"extract={extract!r} does nothing: {' and '.join(paths)}: no web page by the name"
+        raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml, or leave it out.")
+    return [
+        read_text(path) if kind is None else _text_of_page(path, kind, extract or "main")
+        for path, kind in zip(paths, kinds, strict=True)
+    ]
+
+
+def _text_of_page(path: str, kind: str, extract: str) -> str:
     with File(path).open() as raw:
         data = raw.read()
     try:
-        page = page_of_file(data, mime, Columns(max_document=max(len(data), 1)))
+        page = page_of_file(data, kind, Columns(max_document=max(len(data), 1)))
     except ValueError as error:
         raise SourceError(f"{path}: {error}", hint="Save the page again.") from None
-    return page_text(page.body or b"", page.charset, page.mime, extract or "main")
+    return page_text(page.body or b"", page.charset, page.mime, extract)

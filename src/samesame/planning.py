@@ -17,10 +17,11 @@ from samesame.engines.local import Local
 from samesame.errors import ConfigError
 from samesame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 from samesame.methods import Jaccard, MinHash, Shingled
+from samesame.pages import sampled, with_pages
 from samesame.results import Clock
 from samesame.sources import Columns, open_parts
 from samesame.sources.reading import Reading
-from samesame.sources.sampling import Sample, sample
+from samesame.sources.sampling import Sample
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.keys import curves
 from samesame.stages.keys.bands import choose_bands, collision_probability, offers
@@ -48,13 +49,25 @@ class _Offered(NamedTuple):
     drawn: int
 
 
-def plan(*, corpus: Any = None, sample_size: int = 10_000, text_column: str | None = None, **settings: Any) -> Plan:
+def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by keyword)
+    *,
+    corpus: Any = None,
+    sample_size: int = 10_000,
+    text_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
+    **settings: Any,
+) -> Plan:
     """Bands and rows for a threshold and a recall: which, why, and what they miss.
 
     Args:
         corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
         sample_size: At most so many of its documents are looked at.
         text_column: As in `dedup`.
+        html_column: As in `dedup`.
+        extract: As in `dedup`.
+        max_document: As in `dedup`.
         settings: Those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen);
             with a corpus also how its texts become shingles.
 
@@ -66,6 +79,10 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, text_column: str | No
         >>> shape.bands, shape.rows
         (16, 6)
     """
+    columns = with_pages(Columns(text=text_column), html_column, extract, max_document)
+    if corpus is None and (columns.asked_of_pages or columns.html):
+        given = "html_column" if columns.html else columns.asked_of_pages[0]
+        raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
     recipe = MinHash(**settings)
     recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
@@ -80,7 +97,7 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, text_column: str | No
         others=tuple(other for other in _others(recipe) if (other.bands, other.rows) != (bands, rows)),
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows)),
         misses=_misses(threshold, bands, rows),
-        expected=None if corpus is None else _expected(recipe, shape, _read(corpus, text_column, sample_size)),
+        expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
     )
 
 
@@ -175,12 +192,11 @@ def _points(similarities: Floats, found: Floats) -> tuple[CurvePoint, ...]:
     return tuple(CurvePoint(*point) for point in zip(similarities.tolist(), found.tolist(), strict=True))
 
 
-def _read(corpus: Any, text_column: str | None, most: int) -> Sample:
+def _read(corpus: Any, columns: Columns, most: int) -> Sample:
     if most < 2:
         raise ConfigError(f"sample_size={most} is below 2", hint="Look at two documents or more.")
-    columns = Columns(text=text_column)
     sources = list(corpus) if isinstance(corpus, tuple) else [corpus]
-    return sample(Reading(open_parts(sources, columns=columns), columns), most)
+    return sampled(Reading(open_parts(sources, columns=columns), columns), most)
 
 
 def _expected(recipe: MinHash, shape: Shape, found: Sample) -> Expected:

@@ -16,6 +16,7 @@ _DIFFERENT = 1
 @click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
+@options.page_files
 @options.comparing
 @options.text
 @options.output(options.WHOLE, options.AS_JSON)
@@ -24,17 +25,19 @@ _DIFFERENT = 1
 def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     """Compare two texts by every measure, and show the passages that they share.
 
-    A and B are files or URLs of UTF-8 text, each one text as a whole (.gz, .zst, .bz2 and .xz are unpacked); one of
-    them may be - for standard input. Exit code 0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
+    A and B are files or URLs of UTF-8 text, each one text as a whole (.gz, .zst, .bz2 and .xz are unpacked), or web
+    pages (.html, .xhtml, .mhtml), whose text is taken out first; one of them may be - for standard input. Exit code
+    0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
     """
     from samesame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import comparison, console  # noqa: PLC0415
     from samesame.outputs.page import Page  # noqa: PLC0415
-    from samesame.sources.whole import read_json, read_text, require_different  # noqa: PLC0415
+    from samesame.pages import texts_of  # noqa: PLC0415
+    from samesame.sources.whole import read_json, require_different  # noqa: PLC0415
 
     require_different(a, b)
     recipe = built(ctx.command, {**given, "method": "minhash"})
-    texts = read_text(a), read_text(b)
+    texts = texts_of((a, b), given["extract"])
     clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
     settings = {name: given[name] for name in ("threshold", "passage", "edits")}
     measure = given["measure"].replace("-", "_")

@@ -12,6 +12,7 @@ __all__ = ["evaluate"]
 
 @click.command(cls=options.Command, short_help="Run several methods on a corpus; show what each finds, and costs.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.pages
 @options.evaluating
 @options.text
 @options.output(
@@ -42,6 +43,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
             sample_size=given["sample"],
             progress=progress,
             **{name: given[name] for name in ("near", "least_label", "text_column", "id_column", "threads")},
+            **{name: given[name] for name in ("html_column", "extract", "max_document")},
             **shingles,
         )
     if path is not None:

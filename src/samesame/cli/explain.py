@@ -1,6 +1,7 @@
 """`samesame explain`: one text in, a method step by step out."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from samesame.cli import options
 from samesame.cli.recipe import built
+from samesame.errors import ConfigError
 
 __all__ = ["explain"]
 
@@ -16,6 +18,7 @@ _LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 
 @click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
 @click.argument("text", metavar="FILE|TEXT")
+@options.page_files
 @options.explaining
 @options.text
 @options.output(options.WHOLE, options.AS_JSON)
@@ -24,21 +27,32 @@ _LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
     """Walk through a method with one text, step by step, as textbooks do.
 
-    FILE is read as a text as a whole, if it exists (or is a URL); anything else is the TEXT itself; - is standard
-    input. Defaults stand in brackets.
+    FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
+    the TEXT itself; - is standard input. Defaults stand in brackets.
     """
     from samesame import explaining  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import console, explanation  # noqa: PLC0415
     from samesame.outputs.page import Page  # noqa: PLC0415
-    from samesame.sources.whole import read_json, read_text  # noqa: PLC0415
+    from samesame.pages import texts_of  # noqa: PLC0415
+    from samesame.sources.whole import read_json  # noqa: PLC0415
 
     orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
     recipe = built(ctx.command, given)
-    walk = explaining.explain(read_text(text) if _is_file(text) else text, method=recipe, orders=orders)
+    walk = explaining.explain(_read(text, given["extract"], texts_of), method=recipe, orders=orders)
     if given["as_json"]:
         console.print_json(walk.record())
     else:
         explanation.report(Page(sys.stdout), walk, everything=given["everything"])
+
+
+def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) -> str:
+    """What a file holds, or the text itself."""
+    if _is_file(text):
+        (found,) = texts_of([text], extract)
+        return found
+    if extract is not None:
+        raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
+    return text
 
 
 def _is_file(text: str) -> bool:

@@ -25,6 +25,7 @@ __all__ = [
     "explaining",
     "method",
     "output",
+    "page_files",
     "pages",
     "planning",
     "room",
@@ -106,6 +107,23 @@ def _switch(*names: str, value: bool = True, **settings: Any) -> tuple[tuple[str
     return _setting(*names, is_flag=True, flag_value=value, type=bool, **settings)
 
 
+_EXTRACT = spec(
+    "--extract",
+    type=click.Choice(EXTRACTS),
+    metavar="KIND",
+    help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
+    stands="main",
+)
+_PAGES = (
+    spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
+    _EXTRACT,
+    spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
+)
+
+pages = _options("Sources", *_PAGES)
+page_files = _options("Sources", _EXTRACT)
+
+
 def sources(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is read."""
     function = _options(
@@ -121,15 +139,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
-        spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
-        spec(
-            "--extract",
-            type=click.Choice(EXTRACTS),
-            metavar="KIND",
-            help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
-            stands="main",
-        ),
-        spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
+        *_PAGES,
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)

@@ -16,6 +16,7 @@ _COMMON = ("threshold", "recall")
 
 @click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
 @click.argument("corpus", nargs=-1, metavar="[SOURCE]...")
+@options.pages
 @options.planning
 @options.text
 @options.output(
@@ -68,7 +69,7 @@ def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
     return make(
         corpus=given["corpus"] or None,
         sample_size=given["sample"],
-        text_column=given["text_column"],
+        **{name: given[name] for name in ("text_column", "html_column", "extract", "max_document")},
         **settings,
     )
 
@@ -78,6 +79,9 @@ def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
 
     if given["corpus"]:
         raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")
+    for name in ("html_column", "extract", "max_document"):
+        if given[name] is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} does nothing with --simhash", hint="Leave one of them out.")
     numbers: dict[str, Any] = {
         name: _number(name, value) if name in _COMMON else value for name, value in settings.items()
     }

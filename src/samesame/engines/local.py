@@ -7,6 +7,7 @@
 """
 
 import os
+import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,7 @@ from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
 from samesame.engines.checkpoints import Batches, Checkpoints
 from samesame.engines.meeting import assemble, same_features, take_lists
+from samesame.engines.processes import Workers
 from samesame.engines.space import GROWTH, TABLE_BYTES, Space
 from samesame.kernels.buckets import Meeting
 
@@ -59,6 +61,8 @@ class Local:
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
+        self._lock = threading.Lock()
+        self._workers: dict[Stage, Workers] = {}
         self._pool = ThreadPoolExecutor(self.threads, "samesame")
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
 
@@ -134,11 +138,24 @@ class Local:
     def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
         for stage in stages:
             began = time.perf_counter()
-            batch = stage(batch)
+            batch = self._elsewhere(stage)(batch)
             self.seconds[type(stage).__name__] += time.perf_counter() - began
             for name, count in getattr(stage, "tally", _nothing)(batch).items():
                 self.tallies[name] += count
         return batch
+
+    def _elsewhere(self, stage: Stage) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """A stage, or its workers where it would keep other threads waiting."""
+        if self.threads == 1 or not getattr(stage, "holds_lock", False):
+            return stage
+        with self._lock:
+            return self._workers.setdefault(stage, Workers(stage, self.threads))
+
+    def _without_workers(self) -> None:
+        with self._lock:
+            for workers in self._workers.values():
+                workers.close()
+            self._workers.clear()
 
     def each(self, things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
         """`work` on each thing, by the pool, in order, a few at a time."""
@@ -153,6 +170,7 @@ class Local:
         finally:
             for future in under_way:
                 future.cancel()
+            self._without_workers()
 
     def fold(self, flow: Flow, fold: Fold) -> Any:
         """Reduce: the pool's threads share one state, each with a share of its own of every batch."""

@@ -11,6 +11,7 @@ from email.message import EmailMessage
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -76,7 +77,7 @@ class Batched:
         if plain:
             found.append(pa.array([page.values.get(plain) for page in pages], pa.large_string()))
         else:
-            found.append(pa.array([page.body for page in pages], pa.large_binary()))
+            found.append(_binaries([page.body for page in pages]))
             found.append(pa.array([page.charset for page in pages], pa.string()))
             found.append(pa.array([page.mime for page in pages], pa.string()))
         if self._chosen.order is not None:
@@ -110,6 +111,15 @@ def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.Reco
         charset = pa.repeat("utf-8", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
         content = [_cut(body, columns.max_document) if columns.html else body, charset, kind]
     return pa.RecordBatch.from_arrays([rows, *content], schema=PAGES)
+
+
+def _binaries(values: list[bytes | None]) -> pa.Array:
+    """The same as a column: pages are large, and a builder would copy them several times."""
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(value or b"") for value in values], out=offsets[1:])
+    data = pa.py_buffer(b"".join(value or b"" for value in values))
+    valid = pa.array([value is not None for value in values]).buffers()[1] if None in values else None
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(values), [valid, pa.py_buffer(offsets), data])
 
 
 def _cut(body: pa.Array, most: int) -> pa.Array:

@@ -5,6 +5,7 @@
 2. Memory is bounded by the sample, not by the source.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +61,20 @@ class _Drawn:
         return table.take(pa.array(kept))
 
 
-def sample(reading: Reading, most: int | None, *, seed: int = 0) -> Sample:
+def sample(
+    reading: Reading,
+    most: int | None,
+    *,
+    seed: int = 0,
+    extract: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
+) -> Sample:
     """At most so many documents of a reading; None takes all.
+
+    Args:
+        reading: What is read.
+        most: How many at most.
+        seed: Of the numbers that documents draw.
+        extract: Takes the texts out of PAGES, where the reading gives pages.
 
     Example:
         >>> from samesame.sources import Columns, open_parts
@@ -72,7 +85,8 @@ def sample(reading: Reading, most: int | None, *, seed: int = 0) -> Sample:
     chance = np.random.Generator(np.random.PCG64(seed))
     drawn = _Drawn(most, [], np.zeros(0))
     for batch in reading:
-        drawn.add(batch, chance.random(len(batch)))
+        documents = batch if extract is None else extract(batch).select(["row", "text"])
+        drawn.add(documents, chance.random(len(batch)))
     table = drawn.close()
     rows = table.column("row").cast(pa.int64()).to_numpy()
     ids = _ids(reading)

@@ -28,7 +28,7 @@ MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "te
 
 _MOST_ATTRIBUTES = 1_000
 _MOST_DEPTH = 256
-_MOST_INDENTED = 1 << 28  # depth times bytes: about as many characters of indentation may come of it
+_MOST_INDENTED = 1 << 26  # depth times bytes: about as many characters of indentation may come of it
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 

@@ -1,0 +1,85 @@
+"""Markup measured and made harmless, against the standard library's tokeniser and by laws."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samesame.kernels.markup import survey, tame
+
+ANYTHING = st.text("<>/ab =\"'!-\n", max_size=200).map(str.encode) | st.binary(max_size=100)
+
+
+def _survey(page: bytes) -> tuple[int, int]:
+    out = np.zeros((1, 2), np.int64)
+    survey(np.frombuffer(page, np.uint8), np.array([0, len(page)], np.int64), out)
+    return int(out[0, 0]), int(out[0, 1])
+
+
+def _tame(page: bytes, attributes: int, depth: int) -> bytes:
+    out = np.empty(len(page) + 1, np.uint8)
+    return out[: tame(np.frombuffer(page, np.uint8), attributes, depth, out)].tobytes()
+
+
+class _Counter(HTMLParser):
+    """The most attributes of a start tag."""
+
+    widest = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.widest = max(self.widest, len(attrs))
+
+
+_VALUES = st.sampled_from(["", "=x", '="y z"', "='>'", '="<b a=1 c>"'])
+
+
+@given(st.lists(st.lists(_VALUES, max_size=6), max_size=5))
+def test_the_most_attributes_of_a_tag_are_those_of_the_standard_library(tags: list[list[str]]) -> None:
+    """Quoted values may hold what looks like tags."""
+    page = "text".join(f"<p {' '.join(f'a{n}{value}' for n, value in enumerate(values))}>" for values in tags)
+    slow = _Counter()
+    slow.feed(page)
+    assert slow.widest == _survey(page.encode())[0]
+
+
+@pytest.mark.parametrize(
+    ("page", "depth"),
+    [
+        (b"<div><div>x</div></div>", 2),
+        (b"<div></div><div></div>", 1),
+        (b"<p>a<p>b<p>c<br><img>", 0),
+        (b"<div></x><div></x>", 2),
+        (b"<script>if (a<b) '<div><div>'</script><div>", 1),
+        (b"<!-- <div><div> --><div>", 1),
+        (b"<DIV><div></DIV></div>", 2),
+        (b"a < b <3 <div", 1),
+        (b"", 0),
+    ],
+)
+def test_the_depth_counts_what_needs_an_end_tag(page: bytes, depth: int) -> None:
+    """Scripts and comments hold no tags; an end tag of another name ends nothing."""
+    assert depth == _survey(page)[1]
+
+
+def test_attributes_beyond_the_bound_are_dropped() -> None:
+    """The tag and its first attributes stay, and so does all text."""
+    assert b'<p a b="x">text</p>' == _tame(b"<p a b=\"x\" c='y' d>text</p>", 2, 9)
+
+
+def test_tags_beyond_the_depth_become_a_space() -> None:
+    """Their text stays."""
+    assert b"<b>1<b>2 3 4</b>5</b>" == _tame(b"<b>1<b>2<b>3</b>4</b>5</b>", 9, 2)
+
+
+@given(ANYTHING)
+def test_what_is_within_the_bounds_is_copied_byte_for_byte(page: bytes) -> None:
+    """Any bytes, with bounds that they do not exceed."""
+    assert page == _tame(page, *_survey(page))
+
+
+@given(ANYTHING, st.integers(0, 3), st.integers(0, 3))
+def test_a_tamed_page_is_no_longer(page: bytes, attributes: int, depth: int) -> None:
+    """Nothing is added but a space for each tag."""
+    assert len(_tame(page, attributes, depth)) <= len(page)
