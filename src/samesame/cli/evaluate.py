@@ -12,7 +12,7 @@ __all__ = ["evaluate"]
 
 @click.command(cls=options.Command, short_help="Run several methods on a corpus; show what each finds, and costs.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@options.pages
+@options.page_settings
 @options.evaluating
 @options.text
 @options.output(

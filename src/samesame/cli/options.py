@@ -26,6 +26,7 @@ __all__ = [
     "method",
     "output",
     "page_files",
+    "page_settings",
     "pages",
     "planning",
     "room",
@@ -120,7 +121,7 @@ _PAGES = (
     spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
 )
 
-pages = _options("Sources", *_PAGES)
+page_settings = _options("Sources", *_PAGES)
 page_files = _options("Sources", _EXTRACT)
 
 

@@ -16,7 +16,7 @@ _COMMON = ("threshold", "recall")
 
 @click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
 @click.argument("corpus", nargs=-1, metavar="[SOURCE]...")
-@options.pages
+@options.page_settings
 @options.planning
 @options.text
 @options.output(
