@@ -19,9 +19,9 @@ ALL = ["minhash", "simhash", "digest", "url"]
 
 
 @pytest.fixture
-def where(tmp_path):
-    """A place for an index."""
-    return tmp_path / "seen.ss"
+def where(place):
+    """A place for an index, in a file or in PostgreSQL."""
+    return place
 
 
 def test_a_match_names_the_document_and_its_exact_similarity(where):
@@ -311,8 +311,9 @@ def test_what_cannot_be_is_refused_by_name(where, tmp_path):
         assert 0 == index.stats().documents
 
 
-def test_what_is_no_index_is_said(where, tmp_path):
+def test_what_is_no_index_is_said(tmp_path):
     """No file, another kind of file, an index that is there already, one that may only be read."""
+    where = tmp_path / "seen.ss"
     with pytest.raises(ss.StoreError, match=r"seen\.ss does not exist"):
         ss.Index.open(where)
     where.write_text("nothing of the kind, and longer than a header")

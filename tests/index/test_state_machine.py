@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -99,9 +100,14 @@ class Machine(RuleBasedStateMachine):
         self.index = ss.Index.create(self.place, method=METHODS, store=self.store)
 
     @property
-    def place(self) -> Path:
+    def place(self) -> Any:
         """Where the index is now."""
         return self.folder / f"{self.number}.ss"
+
+    @property
+    def beside(self) -> Any:
+        """Where another one may be."""
+        return self.folder / "built.ss"
 
     def teardown(self) -> None:
         """Leave nothing."""
@@ -180,9 +186,7 @@ class Machine(RuleBasedStateMachine):
     def rebuild(self) -> None:
         """Built in one go from its documents: the same answers."""
         source = [{"id": name, "text": text} for name, text in self.model.texts.items()]
-        with ss.Index.create(
-            self.folder / "built.ss", method=METHODS, store=self.store, source=source, overwrite=True
-        ) as built:
+        with ss.Index.create(self.beside, method=METHODS, store=self.store, source=source, overwrite=True) as built:
             assert [] == built.check()
             texts = list(self.model.texts.values())
             assert self.index.query(texts, limit=50) == built.query(texts, limit=50)

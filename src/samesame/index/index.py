@@ -265,7 +265,7 @@ class Index(Questions):
         for batch in batches:
             asked = [adding.prepared(self._facets, self._kind, some) for some in adding.without_repeats(batch)]
             keys = np.unique(np.concatenate([each.lock_keys() for each in asked])) if asked else None
-            with self._writing(keys) as writer:
+            with self._writing(None if options.replace else keys) as writer:  # another one's keys change hands
                 found = [added for each in asked for added in adding.settle(writer, self._facets, each, options)]
             yield found
 
