@@ -155,17 +155,22 @@ def _without_boilerplate(
     if most is None:
         return features, about, NOTHING_DROPPED
     with clock("boilerplate"):
-        counting = plan_counting(int(about.sizes.sum()), engine.table_bytes)
-        parts = []
-        for number in range(counting.passes):
-            table = engine.fold(features, CountItems(counting, number))
-            shift = np.uint64(counting.shift)
-            slots = Slots(counting.base(number), shift, 1 << counting.bits, counting.nibbles, arrow.frozen(table))
-            parts += [share.close(engine.fold(features, share)) for share in shares(slots, most, engine.table_bytes)]
-        found = Boilerplate.of(parts)
+        found = boilerplate(features, int(about.sizes.sum()), most, engine)
         features = engine.keep(engine.map(features, WithoutBoilerplate.of(found)))
         left = Describe.close(engine.fold(features, Describe()))
     return features, left, Dropped(found.items.size, int(found.counts.sum()), left.num_bare - about.num_bare)
+
+
+def boilerplate(features: Any, num_items: int, most: int, engine: Engine) -> Boilerplate:
+    """The items that stand in more than `most` documents."""
+    counting = plan_counting(num_items, engine.table_bytes)
+    parts = []
+    for number in range(counting.passes):
+        table = engine.fold(features, CountItems(counting, number))
+        shift = np.uint64(counting.shift)
+        slots = Slots(counting.base(number), shift, 1 << counting.bits, counting.nibbles, arrow.frozen(table))
+        parts += [share.close(engine.fold(features, share)) for share in shares(slots, most, engine.table_bytes)]
+    return Boilerplate.of(parts)
 
 
 def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)

@@ -13,7 +13,7 @@ from samesame._version import __version__
 from samesame.errors import ConfigError
 from samesame.frames.deciding import Decision, decide, inherited, similar
 from samesame.frames.flow import Frames
-from samesame.frames.listing import listed
+from samesame.frames.listing import beside, listed
 from samesame.methods import Method
 from samesame.results import Clock, Stats
 
@@ -51,7 +51,10 @@ class SparkRun:
             against=counts["against"],
             text_bytes=counts["text_bytes"],
             empty=counts["empty"],
-            bare=counts["bare"],
+            bare=counts["bare"] - frames.dropped.documents,
+            dropped_shingles=frames.dropped.shingles,
+            dropped_occurrences=frames.dropped.occurrences,
+            emptied=frames.dropped.documents,
             repeated_ids=counts["ids"] - counts["different_ids"],
             distinct=counts["distinct"],
             features=counts["features"],
@@ -148,10 +151,21 @@ class SparkResult:
     @cached_property
     def pairs(self) -> Any:
         """Each removed document with its witness, as a pair; a is the one of higher priority."""
-        return self._each.selectExpr(
-            "witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row", "num / den as similarity",
-            f"{self._measure} as measure",
-        )  # fmt: skip
+        names = self.run.frames.step.column_names
+        each = self._each.join(self._beside(), ["number", "witness"]) if names else self._each
+        ends = ("witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row")
+        return each.selectExpr(*ends, "num / den as similarity", f"{self._measure} as measure", *names)
+
+    def _beside(self) -> Any:
+        """By document and witness: what the method alone says of them; of equals, that all is shared."""
+        frames = self.run.frames
+        best = frames.documents.select("number", "best")
+        known = self._gone.select("number", "witness", "num", "den").distinct()
+        known = known.join(best.toDF("number", "b"), "number").join(best.toDF("witness", "a"), "witness")
+        told = beside(frames, known.filter("a <> b").select("a", "b", "num", "den").distinct())
+        names = frames.step.column_names
+        columns = [f"coalesce({name}, 1.0D) as {name}" for name in names]
+        return known.join(told.select("a", "b", *names), ["a", "b"], "left").selectExpr("number", "witness", *columns)
 
     @property
     def _measure(self) -> str:
@@ -162,14 +176,11 @@ class SparkResult:
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
-        named, gone = self._named(), self._gone.select("row", "times")
-        rows = gone.withColumnRenamed("row", "samesame_row")
+        named, rows = self._named(), self._gone.selectExpr("row as samesame_row", "times")
         counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
-        some = rows.join(counted, "samesame_row")
-        all_go, one_stays = some.filter("times = copies"), some.filter("times < copies")
+        one_stays = rows.join(counted, "samesame_row").filter("times < copies")
         rest = named.join(rows.select("samesame_row"), "samesame_row", "left_anti")
         first = named.join(one_stays.select("samesame_row"), "samesame_row", "left_semi")
-        del all_go
         return rest.union(first.dropDuplicates(["samesame_row"])).drop("samesame_row", "samesame_fp")
 
     def removed(self) -> Any:

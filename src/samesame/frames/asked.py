@@ -64,7 +64,7 @@ class Asked:
         verbs = Verbs(self.engine, session)
         before = verbs.shuffled_bytes()
         frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
-        verbs.room["shuffle"] = {"written_bytes": verbs.shuffled_bytes() - before}
+        verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
         return SparkRun(frames, self.clock, settings)
 
     def _frame(self, session: Any, source: Any) -> Any:

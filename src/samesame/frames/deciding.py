@@ -9,13 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from samesame.engines.space import num_bytes
-from samesame.frames.few import DECISIONS, Question, component_of, here, in_one_task
+from samesame.frames.few import DECISIONS, Question, component_of, here
 from samesame.frames.flow import Frames
+from samesame.frames.rounds import ENTRY_BYTES, Cluster
 from samesame.results import Component
 
 __all__ = ["Decision", "decide", "inherited", "similar"]
-
-_ENTRY_BYTES = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +47,22 @@ def _answered(frames: Frames, question: Question) -> Decision:
     verbs = frames.verbs
     if frames.entries is None or not frames.counts["meeting"]:
         return Decision(verbs.frame(DECISIONS.empty_table()).drop("note"))
-    size = _ENTRY_BYTES * frames.counts["entries"] + 8 * frames.counts["met_items"]
+    size = ENTRY_BYTES * frames.counts["entries"] + 8 * frames.counts["met_items"]
     if size <= num_bytes(verbs.engine.driver_bytes):
         verbs.room["deciding"] = "driver"
         lists, entries = frames.met.sort("number"), frames.entries.select("key", "number", "place")
         table = here(question, verbs.tables(lists), verbs.tables(entries))
         return _told(verbs.frame(table), verbs)
-    verbs.room["deciding"] = "one task"
-    return _told(in_one_task(question, frames.met, frames.entries, verbs), verbs)
+    verbs.room["deciding"] = "cluster"
+    cluster, component = Cluster(frames, question), None
+    if question.kind == "pairs":
+        found = cluster.pairs()
+    elif question.kind == "greedy":
+        found = cluster.greedy()
+    else:
+        found, component = cluster.components()
+    found = verbs.once(found)
+    return Decision(found, cluster.compared, component)
 
 
 def _told(answers: Any, verbs: Any) -> Decision:

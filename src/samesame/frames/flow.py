@@ -15,11 +15,16 @@ from samesame.engines.spark.ordering import numbered
 from samesame.engines.spark.verbs import Verbs
 from samesame.errors import ConfigError
 from samesame.frames.documents import CARRIED, Side
-from samesame.frames.priority import prioritised, with_moments
-from samesame.methods import Method
+from samesame.frames.priority import prioritised, unread_dates, with_moments
+from samesame.frames.shuffling import advice, predicted
+from samesame.methods import Containment, Jaccard, Method, MinHash, ModP, Shingled
+from samesame.pipeline import NOTHING_DROPPED, Dropped, boilerplate
 from samesame.results import Clock
 from samesame.stages.clusters.policies import Keep
+from samesame.stages.features.boilerplate import WithoutBoilerplate
+from samesame.stages.features.distinct import DistinctItems
 from samesame.stages.features.frequencies import FrequencyTable
+from samesame.stages.keys.prefix import plan_counting
 from samesame.steps import Steps, steps
 
 __all__ = ["Frames", "prepare"]
@@ -51,6 +56,7 @@ class Frames:
     met: Any = None
     frequencies: FrequencyTable | None = None
     counts: dict[str, Any] = field(default_factory=dict)
+    dropped: Dropped = NOTHING_DROPPED
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -69,19 +75,21 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         message = "search=adjacent sorts all codes, which only one machine can do"
         raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
     verbs.carried = CARRIED
+    verbs.room["shuffle"] = {}
     with clock("features"):
-        salt, features, frequencies, about = _read(sides, step, keep, verbs)
+        salt, features, frequencies, dropped, about = _read(sides, method, step, keep, verbs)
+        notes = unread_dates(sides, about, keep)
     with clock("identical"):
         documents = _ranked(about, keep, step, verbs, listing=listing)
         frames = Frames(method, verbs, step, sides, salt, documents, features, frequencies=frequencies)
-        frames = replace(frames, counts=_counted(documents))
+        frames = replace(frames, counts=_counted(documents), dropped=dropped, notes=notes)
     return frames if step.keys is None else _meet(frames, clock)
 
 
 def _read(
-    sides: tuple[Side, ...], step: Steps, keep: Keep, verbs: Verbs
-) -> tuple[int, Any, FrequencyTable | None, Any]:
-    """Features, and what is known of each document: (salt, features, frequencies, about)."""
+    sides: tuple[Side, ...], method: Method, step: Steps, keep: Keep, verbs: Verbs
+) -> tuple[int, Any, FrequencyTable | None, Dropped, Any]:
+    """Features, and what is known of each document: (salt, features, frequencies, dropped, about)."""
     for salt in range(0, 2 * _SALTS, 2):
         first, *others = (side.documents(salt) for side in sides)
         for other in others:
@@ -90,12 +98,24 @@ def _read(
             first = first.repartition(verbs.engine.partitions)
         flow = verbs.map(with_moments(first, keep, verbs), step.features)
         flow, frequencies = step.weigh(flow, cast("Any", verbs)) if step.weigh else (flow, None)
-        flow = verbs.keep(flow)
+        flow, dropped = _without_boilerplate(verbs.keep(flow), method, verbs)
         about = verbs.once(_about(flow))
         if about.filter("fp <> other_fp").isEmpty():
-            return salt, flow, frequencies, about
+            return salt, flow, frequencies, dropped, about
         verbs.release()
     raise ConfigError("different documents have equal hashes under every salt", hint="Report this as a fault.")
+
+
+def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[Any, Dropped]:
+    """The features without what too many documents have, where that is asked for."""
+    most = method.drop_boilerplate if isinstance(method, Shingled) else None
+    if most is None:
+        return features, NOTHING_DROPPED
+    num_items = features.selectExpr("coalesce(sum(size(items)), 0) as num").first()["num"]
+    found = boilerplate(features, int(num_items), most, cast("Any", verbs))
+    left = verbs.keep(verbs.map(features, WithoutBoilerplate.of(found)))
+    bare = [each.filter("num_tokens = 0 and size(items) > 0").count() for each in (left, features)]
+    return left, Dropped(found.items.size, int(found.counts.sum()), bare[0] - bare[1])
 
 
 def _about(features: Any) -> Any:
@@ -158,20 +178,24 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
     if step.by_sketch:
         made = verbs.keep(made)
     with clock("counts"):
-        made, counts = _with_counts(frames, made)
+        made, counts, told = _with_counts(frames, made)
+        if told:
+            clock.progress.note(told)
+            frames = replace(frames, notes=(*frames.notes, told))
     with clock("keys"):
         keys = verbs.map(made, step.keys(counts) if step.keys else None)
         leaders = documents.filter("number = best and size > 0")
         if not clean:
             keys = keys.dropDuplicates(["key", "row"]).join(leaders.select("row"), "row", "left_semi")
         keys = verbs.once(keys)
-        num_keys = keys.count()
+        num_keys, before = keys.count(), verbs.shuffled_bytes()
     with clock("meeting"):
         over = "over (partition by key)"
         met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
         met = met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket")
         found = met.join(leaders.select("row", "number", "size", "one_side", "stands_for"), "row")
         entries = verbs.once(found)
+        verbs.room["shuffle"] |= {"keys": num_keys, "keys_bytes": verbs.shuffled_bytes() - before}
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
         source = (made if step.by_sketch else distinct).select("row", "items").join(here, "row")
         lists = verbs.once((source if clean else source.dropDuplicates(["number"])).drop("row"))
@@ -191,9 +215,26 @@ def _representatives(frames: Frames) -> tuple[Any, bool]:
     return frames.features.join(rows.hint("broadcast"), "row", "left_anti"), not repeated
 
 
-def _with_counts(frames: Frames, made: Any) -> tuple[Any, Any]:
-    """What keys must know of all that they are made of."""
-    step, verbs = frames.step, frames.verbs
+def _with_counts(frames: Frames, made: Any) -> tuple[Any, Any, str | None]:
+    """What keys must know of all that they are made of, and what to say of what they will cost."""
+    step, verbs, method = frames.step, frames.verbs, frames.method
+    distinct = None
+    if isinstance(method, Jaccard | MinHash | Containment | ModP):
+        source = frames.features if isinstance(method, MinHash) else made
+        distinct = DistinctItems.close(verbs.fold(source, DistinctItems()))
     if step.counts is None:
-        return made, None
-    return step.counts(made, frames.counts["features"], cast("Any", verbs))
+        slots = plan_counting(_in_one_pass(distinct or 0, verbs), verbs.table_bytes).bits
+    else:
+        made, counts = step.counts(made, _in_one_pass(distinct or 0, verbs), cast("Any", verbs))
+        slots = verbs.room.get("count_table", {"slots": 0})["slots"].bit_length() - 1
+    told = None
+    if isinstance(method, Jaccard | MinHash):
+        known = frames.counts["sets"], frames.counts["features"], distinct or 0
+        verbs.room["shuffle"]["predicted"] = foreseen = predicted(*known, 1 << max(0, slots), method.least)
+        told = advice(foreseen) if isinstance(method, Jaccard) else None
+    return made, None if step.counts is None else counts, told
+
+
+def _in_one_pass(distinct: int, verbs: Verbs) -> int:
+    """The number of items that a table is planned for: what is more than it can count in one pass only adds keys."""
+    return max(1, min(distinct, 4 * (1 << (verbs.table_bytes.bit_length() - 1))))

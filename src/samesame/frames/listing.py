@@ -13,7 +13,7 @@ from samesame.frames.scoring import scored
 from samesame.kernels.scores import JACCARD, Bound
 from samesame.stages.pairs.expand import check_number
 
-__all__ = ["listed"]
+__all__ = ["beside", "listed"]
 
 
 def listed(frames: Frames, found: Any, most: int, *, star: bool, fewer: list[str]) -> Any:
@@ -27,9 +27,8 @@ def listed(frames: Frames, found: Any, most: int, *, star: bool, fewer: list[str
     check_number(total, most, known="at least", fewer=fewer)
     total += _num_between(frames, found, star=star, across=across)
     check_number(total, most, fewer=fewer)
-    beside = _beside(frames, found)
     names = frames.step.column_names
-    return _between(frames, beside, names, star=star, across=across).union(
+    return _between(frames, beside(frames, found), names, star=star, across=across).union(
         _within(frames, names, star=star, across=across)
     )
 
@@ -55,8 +54,8 @@ def _num_between(frames: Frames, found: Any, *, star: bool, across: bool) -> int
     return int(joined.selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
 
 
-def _beside(frames: Frames, found: Any) -> Any:
-    """The pairs with what their method alone says of them."""
+def beside(frames: Frames, found: Any) -> Any:
+    """Pairs of representatives (a, b, num, den) with what their method alone says of them."""
     columns = frames.step.columns
     if columns is None:
         return found
@@ -71,7 +70,7 @@ def _beside(frames: Frames, found: Any) -> Any:
     lists = (
         frames.features.select("row", "items").join(rows, "row").select("number", "items").dropDuplicates(["number"])
     )
-    exact = scored(frames.verbs, found.select("a", "b"), lists, Bound(JACCARD, 0, 1))
+    exact, _ = scored(frames.verbs, found.select("a", "b"), lists, Bound(JACCARD, 0, 1))
     sizes = frames.documents.select("number", "size")
     exact = exact.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
     shares = ["num / den as exact", "num / a_size as exact_a_in_b", "num / b_size as exact_b_in_a"]

@@ -22,8 +22,8 @@ _PARTNERS = 20_000  # of one document, in one partition
 _SCORES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), ("den", pa.int64())])
 
 
-def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = False) -> Any:
-    """The pairs that reach the bound: a, b, num, den.
+def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = False) -> tuple[Any, int]:
+    """The pairs that reach the bound (a, b, num, den), and how many were compared.
 
     Args:
         verbs: the engine's.
@@ -39,7 +39,9 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
     firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", "items"), "a")
     both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
-    return verbs.map_batches(placed, _Scores(bound), _SCORES)
+    found = verbs.once(verbs.map_batches(placed, _Scores(bound), _SCORES))
+    counted = found.filter("a < 0").selectExpr("coalesce(sum(b), 0) as num").first()["num"]
+    return found.filter("a >= 0"), int(counted)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class _Scores:
     bound: Bound
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        first = np.zeros(0, np.uint64)
+        first, compared = np.zeros(0, np.uint64), 0
         for batch in batches:
             lists = arrow.lists(batch.column("items"))
             a, b = (arrow.ints(batch.column(name)) for name in ("a", "b"))
@@ -63,9 +65,11 @@ class _Scores:
                 arrow.frozen(at[mine]), arrow.frozen(owner[mine]), arrow.frozen(items), arrow.frozen(offsets),
                 self.bound, nums, dens,
             )  # fmt: skip
-            good = nums >= 0
+            good, compared = nums >= 0, compared + nums.size
             columns = (a[mine][good], b[mine][good], nums[good], dens[good])
             yield pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=_SCORES)
             if len(batch):
                 last = int(owner[-1])
                 first = items[offsets[last] : offsets[last + 1]].copy()
+        told = [pa.array([value], pa.int64()) for value in (-1, compared, 0, 1)]  # for the sum of all partitions
+        yield pa.RecordBatch.from_arrays(told, schema=_SCORES)

@@ -73,6 +73,10 @@ class Verbs:
         """A small table as a frame."""
         return self.session.createDataFrame(table)
 
+    def frame_of_numbers(self) -> Any:
+        """A frame of no numbers."""
+        return self.session.range(0).selectExpr("id as number")
+
     def release(self) -> None:
         """Give back what was kept."""
         for frame in self._kept:

@@ -1,0 +1,68 @@
+"""Entries of buckets to pairs of documents that could be similar, each once.
+
+1. A bucket with very many documents is cut into blocks, and every two blocks meet in a task of their own: no task holds
+   a hot key whole.
+2. What the places of the first shared key rule out is not compared: the filters of kernels/deciding.py, in SQL.
+"""
+
+from typing import Any
+
+from samesame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, Bound
+
+__all__ = ["BLOCK", "meeting_pairs"]
+
+BLOCK = 4096  # documents of one bucket that meet those of another block in one task
+
+
+def meeting_pairs(  # noqa: PLR0913  (who meets whom, by what, and what is known of it)
+    verbs: Any, firsts: Any, others: Any, bound: Bound, *, hot: bool, placed: bool
+) -> Any:
+    """Pairs (a, b), a before b in priority, of one document of `firsts` and one of `others` that share a bucket.
+
+    Args:
+        verbs: the engine's.
+        firsts: entries (key, number, place, size, bucket, one_side).
+        others: likewise.
+        bound: the measure and the threshold.
+        hot: whether some bucket has more documents than a block.
+        placed: whether sizes are those of what is compared, so that places say something.
+    """
+    names = ["number", "place", "size", "one_side"]
+    left = firsts.selectExpr(
+        "key", "bucket", *(f"{name} as a{'' if name == 'number' else '_' + name}" for name in names)
+    )
+    right = others.selectExpr(
+        "key", "bucket", *(f"{name} as b{'' if name == 'number' else '_' + name}" for name in names)
+    )
+    by = ["key"]
+    if hot:
+        blocks = f"cast(ceil(bucket / {BLOCK}) as bigint)"
+        left = left.selectExpr("*", f"pmod(xxhash64(a), {blocks}) as i", f"explode(sequence(0L, {blocks} - 1)) as j")
+        right = right.selectExpr("*", f"pmod(xxhash64(b), {blocks}) as j", f"explode(sequence(0L, {blocks} - 1)) as i")
+        by = ["key", "i", "j"]
+    met = left.drop("bucket").join(right.drop("bucket"), by).filter("a < b and not (a_one_side and b_one_side)")
+    for condition in _roles(bound):
+        met = met.filter(condition)
+    sums = [f"min({name}) as {name}" for name in ("a_place", "b_place", "a_size", "b_size")]
+    found = verbs.aggregated(met, ["a", "b"], sums)
+    return (found.filter(_reach(bound)) if placed and bound.measure == JACCARD else found).select("a", "b")
+
+
+def _roles(bound: Bound) -> list[str]:
+    """Containment: the contained side meets by its prefix alone."""
+    if bound.measure not in (CONTAINMENT, CONTAINER):
+        return []
+    side = "b" if bound.measure == CONTAINMENT else "a"
+    return [f"{side}_place < {side}_size - ({bound.p}L * {side}_size + {bound.q - 1}L) div {bound.q}L + 1"]
+
+
+def _reach(bound: Bound) -> str:
+    """Whether sets of these sizes that first meet at these places can still reach a Jaccard similarity."""
+    p, q = f"{bound.p}L", bound.p + bound.q
+    least = {side: f"{side}_size - (2 * {p} * {side}_size + {q - 1}L) div {q}L" for side in "ab"}
+    smaller = [
+        f"not ({one}_size <= {other}_size and {one}_place > {least[one]})" for one, other in (("a", "b"), ("b", "a"))
+    ]
+    rest = "(1 + least(a_size - a_place - 1, b_size - b_place - 1))"
+    known = " and ".join([*smaller, f"{rest} * {q}L >= {p} * (a_size + b_size)"])
+    return f"a_place < 0 or b_place < 0 or ({known})"

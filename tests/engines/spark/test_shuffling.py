@@ -1,0 +1,35 @@
+"""What keys will cost to shuffle: predictions, and what is said where the table is too small."""
+
+from fractions import Fraction
+
+import pytest
+
+from samesame.frames.shuffling import KEY_BYTES, advice, predicted
+
+MOST = Fraction(4, 5)
+
+
+@pytest.mark.parametrize(("slots", "share"), [(400_000, 0.0), (200_000, 0.33), (20_000, 1.0)])
+def test_keys_follow_from_the_slots_for_each_shingle(slots, share):
+    """None where each has a slot of its own; the whole prefix where many share one."""
+    told = predicted(1_000, 326_000, 400_000, slots, MOST)
+    assert told["jaccard"] == {"keys_per_document": round(66 * share, 2), "bytes": round(66_000 * share * KEY_BYTES)}
+
+
+def test_minhash_has_as_many_keys_as_bands():
+    """Whatever the documents hold."""
+    assert predicted(1_000, 326_000, 400_000, 1, MOST)["minhash"] == {
+        "keys_per_document": 16.0,
+        "bytes": 16_000 * KEY_BYTES,
+    }
+
+
+def test_a_table_that_is_too_small_is_told_of_with_its_numbers():
+    """And only such a one."""
+    assert advice(predicted(1_000, 326_000, 400_000, 200_000, MOST)) is None
+    said = advice(predicted(1_000, 326_000, 400_000, 20_000, MOST))
+    assert said is not None
+    assert said.startswith(
+        "the count table has 0.05 slots for each of about 400,000 different shingles: about 66 keys "
+    )
+    assert said.endswith("where minhash has 16; raise broadcast_bytes, or choose minhash")
