@@ -349,8 +349,10 @@ def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any
     for name in ("text", "id", "items", "vectors"):
         require_text(f"{_COLUMNS.get(name, name)}_column", getattr(columns, name))
     _check(recipe, columns)
-    _require_auditable(recipe, wanted=how.audit)
-    return Asked(engine, recipe, columns, Clock(how.progress), how.strict, how.audit)
+    if how.audit:
+        hint = "Leave it out, and audit a sample of the documents on one machine."
+        raise ConfigError("audit=True: recall is measured on one machine only, and the engine is Spark", hint=hint)
+    return Asked(engine, recipe, columns, Clock(how.progress), how.strict)
 
 
 def _refuse_on_spark(**given: Any) -> None:

@@ -18,6 +18,8 @@ from samesame.stages.pairs.expand import fewer_pairs
 
 __all__ = ["Asked"]
 
+_UNAUDITED = "recall was not measured: that takes a run on one machine, of a sample at least"
+
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -29,7 +31,6 @@ class Asked:
         columns: which columns count.
         clock: who watches.
         strict: whether a record that cannot be read is an error.
-        audit: whether recall is measured; None: where it may be below 1.
     """
 
     engine: Spark
@@ -37,7 +38,6 @@ class Asked:
     columns: Columns
     clock: Clock
     strict: bool = False
-    audit: bool | None = None
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> SparkResult:
         """Near-duplicates, and which of them stay."""
@@ -65,7 +65,7 @@ class Asked:
         before = verbs.shuffled_bytes()
         frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
         verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
-        return SparkRun(frames, self.clock, settings)
+        return SparkRun(frames, self.clock, settings, (_UNAUDITED,) if self.method.may_miss else ())
 
     def _frame(self, session: Any, source: Any) -> Any:
         """One frame of all that a side is made of."""

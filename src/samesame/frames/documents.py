@@ -10,10 +10,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from samesame.errors import SourceError
 from samesame.sources import Columns
 from samesame.sources.columns import choose
 
-__all__ = ["CARRIED", "Side", "content_of"]
+__all__ = ["CARRIED", "Side", "content_of", "require_one_length"]
 
 CARRIED = ("fp", "side", "id", "ord")  # beside the features of a document; ord only where an order is asked for
 _UNHASHED = ("map<", "variant", "interval", "void", "geometry")
@@ -48,15 +49,30 @@ class Side:
         columns = replace(self.columns, order=None) if without else self.columns
         chosen = choose(columns, self.frame.columns, strings, "the DataFrame")
         name, kind = content_of(self.columns)
-        found = chosen.vectors or chosen.items or chosen.text
+        found = f"cast({_quoted(chosen.vectors or chosen.items or chosen.text or '')} as {kind})"
+        if name == "vector":  # one that holds something else than finite numbers says nothing
+            found = f"if(exists({found}, x -> x is null or isnan(x) or abs(x) = double('inf')), null, {found})"
         return self.named(salt).selectExpr(
             "samesame_row as row",
-            f"cast({_quoted(found or '')} as {kind}) as {name}",
+            f"{found} as {name}",
             "samesame_fp as fp",
             f"{self.number} as side",
             "cast(null as string) as id" if chosen.id is None else f"cast({_quoted(chosen.id)} as string) as id",
             *([] if self.columns.order is None else [f"{_quoted(chosen.order) if chosen.order else 'null'} as ord"]),
         )
+
+
+def require_one_length(documents: Any) -> None:
+    """Refuse vectors of several lengths.
+
+    Raises:
+        SourceError: There are some.
+    """
+    lengths = documents.filter("size(vector) > 0").selectExpr("min(size(vector)) as least", "max(size(vector)) as most")
+    least, most = lengths.first()
+    if least != most:
+        message = f"the DataFrame has vectors of {least} and of {most} numbers"
+        raise SourceError(message, hint="Give vectors of one length, from one model.")
 
 
 def content_of(columns: Columns) -> tuple[str, str]:

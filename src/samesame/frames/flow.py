@@ -14,7 +14,7 @@ from typing import Any, cast
 from samesame.engines.spark.ordering import numbered
 from samesame.engines.spark.verbs import Verbs
 from samesame.errors import ConfigError
-from samesame.frames.documents import CARRIED, Side
+from samesame.frames.documents import CARRIED, Side, require_one_length
 from samesame.frames.priority import prioritised, unread_dates, with_moments
 from samesame.frames.shuffling import advice, predicted
 from samesame.methods import Containment, Jaccard, Method, MinHash, ModP, Shingled
@@ -96,6 +96,8 @@ def _read(
             first = first.unionByName(other)
         if verbs.engine.partitions is not None:
             first = first.repartition(verbs.engine.partitions)
+        if method.of_vectors and salt == 0:
+            require_one_length(first)
         flow = verbs.map(with_moments(first, keep, verbs), step.features)
         flow, frequencies = step.weigh(flow, cast("Any", verbs)) if step.weigh else (flow, None)
         flow, dropped = _without_boilerplate(verbs.keep(flow), method, verbs)
