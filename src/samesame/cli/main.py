@@ -24,6 +24,7 @@ from samesame.cli.index import index
 from samesame.cli.mirrors import mirrors
 from samesame.cli.pairs import pairs
 from samesame.cli.plan import plan
+from samesame.cli.serve import serve
 from samesame.cli.urls import urls
 from samesame.errors import SameSameError, SourceError
 
@@ -131,10 +132,11 @@ def commands() -> None:
       samesame urls urls.txt                 which URLs name one page
       samesame mirrors crawl/                which sites serve the same pages
       samesame index create seen.ss          an index that stays, and grows
+      samesame serve seen.ss                 an index over HTTP, with pages
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, index):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, index, serve):
     commands.add_command(_command)
 
 

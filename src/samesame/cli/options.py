@@ -47,7 +47,9 @@ EXTRACTS = ("main", "text", "none", "trafilatura")
 _WEIGHTS = ("one", "tf", "tfidf")
 _HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
-_SECTIONS = ("Sources", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output", "Running")
+_SECTIONS = (
+    "Sources", "Listening", "Limits", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output", "Running",
+)  # fmt: skip
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

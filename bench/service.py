@@ -1,0 +1,226 @@
+"""The service: what one process of `samesame serve` sustains over loopback, and whether its memory stays flat.
+
+1. The index is of made documents, on disk; clients mix questions with additions, each of a document of its own.
+2. Every answer is checked: its status, that a question finds the document it was made from, that what is new is added.
+3. Memory is that of the server's process, read twenty times. A run with a 5xx, too many wrong answers, or memory that
+   grows after the first quarter by more than the added documents explain fails.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import limit
+import report
+
+PAGE = report.ROOT / "docs" / "performance.md"
+PACKAGES = ("samesame", "fastapi", "uvicorn", "pydantic", "numba")
+HEADER = ("", "requests/s", "p50 ms", "p99 ms", "max ms", "answers", "5xx", "429", "wrong")
+WORDS = 60  # of a document
+VOCABULARY = 50_000
+GROWTH = 40_000_000  # bytes that caches and threads may still take after the first quarter, besides 2 kB a document
+
+
+@dataclass
+class Seen:
+    """What one client saw."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: {"query": [], "add": []})
+    statuses: Counter[int] = field(default_factory=Counter)
+    wrong: int = 0
+
+
+def text_of(number: int, twist: int = 0) -> str:
+    """Document so and so: always the same; a twist changes one word."""
+    source = random.Random(number)
+    words = [f"w{source.randrange(VOCABULARY)}" for _ in range(WORDS)]
+    if twist:
+        words[WORDS // 2] = f"t{twist}"
+    return " ".join(words)
+
+
+def client(number: int, url: str, settings: dict[str, Any], results: Any) -> None:
+    """Ask and add until the time is over, over one connection."""
+    place, seen, source = urlsplit(url), Seen(), random.Random(-number - 1)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=60)
+    turn, end = 0, time.monotonic() + settings["seconds"]
+    while time.monotonic() < end:
+        turn += 1
+        if source.random() < settings["adds"]:
+            kind, path = "add", "/documents"
+            id = number * 10_000_000 + turn + settings["documents"]
+            body = {"id": f"n{id}", "text": text_of(id), "if_new": True}
+        else:
+            kind, path = "query", "/query"
+            known = source.randrange(settings["documents"])
+            body = {"text": text_of(known, twist=turn % 2 * turn), "limit": 5}
+        began = time.perf_counter()
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        seen.seconds[kind].append(time.perf_counter() - began)
+        seen.statuses[answer.status] += 1
+        if answer.status == 200:
+            right = content["added"] if kind == "add" else f"d{known}" in [each["id"] for each in content["matches"]]
+            seen.wrong += not right
+        elif answer.status == 429:
+            time.sleep(float(answer.headers["Retry-After"]))
+    connection.close()
+    results.put(seen)
+
+
+def build(path: Path, documents: int) -> None:
+    """An index of made documents."""
+    from samesame.index.index import Index  # noqa: PLC0415  (clients are started without it)
+
+    with Index.create(path, overwrite=True) as index:
+        for start in range(0, documents, 5000):
+            numbers = range(start, min(start + 5000, documents))
+            index.add([{"id": f"d{number}", "text": text_of(number)} for number in numbers], matches=False)
+
+
+class Server:
+    """A running `samesame serve`, and its memory."""
+
+    def __init__(self, index: Path) -> None:
+        samesame = str(Path(sys.executable).with_name("samesame"))
+        command = [samesame, "serve", str(index), "--port", "0", "--no-request-log"]
+        self._run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        found = re.search(r"http://\S+", self._run.stdout.readline() if self._run.stdout else "")
+        if not found:
+            raise SystemExit("the service did not start")
+        self.url = found[0]
+
+    def resident(self) -> int:
+        """Bytes of memory."""
+        pages = int(Path(f"/proc/{self._run.pid}/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self) -> int:
+        """End it; its exit code."""
+        self._run.terminate()
+        return self._run.wait(60)
+
+
+def load(server: Server, settings: dict[str, Any]) -> tuple[list[Seen], list[int]]:
+    """Run all clients; what they saw, and the server's memory five times a quarter."""
+    context = get_context("spawn")
+    results = context.Queue()
+    clients = [
+        context.Process(target=client, args=(number, server.url, settings, results))
+        for number in range(settings["clients"])
+    ]
+    memory: list[int] = []
+    for each in clients:
+        each.start()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(settings["seconds"] / 20):
+            memory.append(server.resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    found = [results.get() for _ in clients]
+    over.set()
+    for thread in (*clients, watcher):
+        thread.join()
+    return found, memory
+
+
+def rows(found: list[Seen], seconds: float) -> list[tuple[str, ...]]:
+    """The table: questions, additions, both."""
+    statuses = sum((seen.statuses for seen in found), Counter[int]())
+    failed = sum(number for status, number in statuses.items() if status >= 500)
+    table = []
+    for name, kinds in (("query", ["query"]), ("add, if new", ["add"]), ("together", ["query", "add"])):
+        times = sorted(value for seen in found for kind in kinds for value in seen.seconds[kind])
+        if times:
+            cuts = statistics.quantiles(times, n=100) if len(times) > 1 else times * 99
+            figures = (f"{cuts[49] * 1000:.1f}", f"{cuts[98] * 1000:.1f}", f"{times[-1] * 1000:.0f}", f"{len(times):,}")
+            table.append((name, f"{len(times) / seconds:,.0f}", *figures))
+    wrong = sum(seen.wrong for seen in found)
+    last = (str(failed), str(statuses[429]), str(wrong))
+    return [(*row, *(("", "", "") if place < len(table) - 1 else last)) for place, row in enumerate(table)]
+
+
+def verdict(found: list[Seen], memory: list[int]) -> list[str]:
+    """What is wrong with a run."""
+    complaints = []
+    failed = sum(number for seen in found for status, number in seen.statuses.items() if status >= 500)
+    if failed:
+        complaints.append(f"{failed} answers were 5xx")
+    # MinHash finds a document with one word of 60 changed but for a few in 10,000
+    asked, wrong = sum(len(seen.seconds["query"]) for seen in found), sum(seen.wrong for seen in found)
+    if wrong > max(2, asked / 200):
+        complaints.append(f"{wrong} answers were wrong")
+    added = sum(len(seen.seconds["add"]) for seen in found)
+    quarter = len(memory) // 4
+    if quarter and memory[-1] - max(memory[:quarter]) > GROWTH + 2000 * added:
+        complaints.append(f"memory grew from {max(memory[:quarter]):,} to {memory[-1]:,} bytes")
+    return complaints
+
+
+def service(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
+    """Measure; the text for the page, and what was wrong."""
+    index, busy = folder / "bench.ss", os.getloadavg()[0]
+    print(f"an index of {given.documents:,} documents", flush=True)
+    build(index, given.documents)
+    server = Server(index)
+    settings = {"documents": given.documents, "clients": given.clients, "adds": given.adds}
+    try:
+        load(server, {**settings, "documents": given.documents, "clients": 2, "seconds": 5.0, "adds": 0.0})  # warm
+        print(f"{given.minutes * 60:.0f} s of load", flush=True)
+        found, memory = load(server, {**settings, "seconds": given.minutes * 60})
+    finally:
+        code = server.stop()
+    complaints = verdict(found, memory) + ([f"the exit code was {code}"] if code else [])
+    table = rows(found, given.minutes * 60)
+    megabytes = [f"{value / 1e6:,.0f}" for value in (memory[0], memory[len(memory) // 2], memory[-1])]
+    about = (
+        f"{given.documents:,} documents in the index at the start; {given.clients} clients on the same machine, each"
+        f" with one connection, for {given.minutes:g} minutes: {1 - given.adds:.0%} questions, {given.adds:.0%}"
+        f" additions with `if_new`, durable when answered. Memory of the service at the start, in the middle and at the end:"
+        f" {', '.join(megabytes)} MB.{limit.others(busy)}"
+    )
+    made_by = report.made_by(f"service --minutes {given.minutes:g} --documents {given.documents}", PACKAGES)
+    report.show(about, HEADER, table)
+    print(made_by)
+    return f"{about}\n\n{report.markdown(HEADER, table)}\n\n{made_by}", complaints
+
+
+def main(arguments: list[str]) -> int:
+    """Measure as the command line says, print, and write the page."""
+    parser = argparse.ArgumentParser(prog="scripts/bench service", description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=5.0, help="of load")
+    parser.add_argument("--documents", type=int, default=100_000, help="in the index at the start")
+    parser.add_argument("--clients", type=int, default=16, help="connections at the same time")
+    parser.add_argument("--adds", type=float, default=0.1, help="share of requests that add")
+    parser.add_argument("--folder", type=Path, help="where the index is made; default: a temporary one")
+    parser.add_argument("--no-write", action="store_true", help="only print")
+    given = parser.parse_args(arguments)
+    with limit.working_folder(given.folder) as folder:
+        text, complaints = service(given, folder)
+    if not given.no_write:
+        report.write_between(PAGE, "service", text)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,261 @@
+"""What clients send and get, as the OpenAPI description shows it.
+
+1. What is unknown is refused, not ignored: a misspelt `if_new` would otherwise write.
+2. A document comes as one of: text, HTML (its text is extracted), features (ready items), a sketch (made elsewhere by
+   the same recipe).
+"""
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+__all__ = [
+    "Add",
+    "AddBatch",
+    "Added",
+    "AddedBatch",
+    "Compare",
+    "Compared",
+    "Content",
+    "Document",
+    "Duplicates",
+    "Found",
+    "FoundBatch",
+    "Health",
+    "Match",
+    "Other",
+    "ProblemBody",
+    "Query",
+    "QueryBatch",
+    "Removed",
+    "StatsBody",
+    "Stored",
+]
+
+Id = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$"),
+    Field(description="Yours; up to 1,000 characters.", examples=["page-1"]),
+]
+Url = Annotated[
+    str,
+    StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$"),
+    Field(description="Where it was found.", examples=["https://example.org/a"]),
+]
+Items = Annotated[list[Annotated[int, Field(strict=True, ge=0, le=(1 << 64) - 1)]], Field(max_length=5_000_000)]
+Limit = Annotated[int, Field(ge=1, le=1000, description="At most so many matches, the best first.")]
+Threshold = Annotated[
+    float, Field(gt=0, le=1, description="Least similarity; at least the index's own, which is the default.")
+]
+Positive = Annotated[int, Field(ge=0)]
+
+_TEXT = "The quick brown fox jumps over the lazy dog near the river bank."
+_CONTENT = ("text", "html", "features", "sketch")
+_SIDE = ("id", "text", "html")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _one_of(names: tuple[str, ...]) -> ConfigDict:
+    """In the words of JSON Schema: one of these is given, and not null."""
+
+    def described(schema: dict[str, Any]) -> None:
+        schema["oneOf"] = [
+            {
+                "required": [name],
+                "properties": {name: {"not": {"type": "null"}}}
+                | {other: {"type": "null"} for other in names if other != name},
+            }
+            for name in names
+        ]
+
+    return ConfigDict(json_schema_extra=described)
+
+
+class Content(_Strict):
+    """Something to look for."""
+
+    model_config = _one_of(_CONTENT)
+
+    text: str | None = Field(None, description="The text.", examples=[_TEXT])
+    html: str | None = Field(None, description="A page: its main text is extracted.")
+    features: Items | None = Field(None, description="Ready items, 64-bit numbers, in the place of a text.")
+    sketch: Items | None = Field(None, description="A sketch made by the index's own recipe (GET /stats has it).")
+    url: Url | None = None
+
+    @model_validator(mode="after")
+    def _one_content(self) -> Self:
+        given = [name for name in _CONTENT if getattr(self, name) is not None]
+        if len(given) != 1:
+            message = f"one of {', '.join(_CONTENT)} is needed, {' and '.join(given) or 'none'} given"
+            raise ValueError(message)
+        return self
+
+
+class Document(Content):
+    """A document to add."""
+
+    id: Id | None = Field(None, description="Without one: sha256: and the hash of the text.")
+
+
+class Add(Document):
+    """One document to add."""
+
+    if_new: bool = Field(default=False, description="Add it only if it resembles nothing that is there.")
+    replace: bool = Field(default=False, description="Take the place of the document of this id, if there is one.")
+
+
+class AddBatch(_Strict):
+    """Documents to add, in this order."""
+
+    documents: list[Document] = Field(min_length=1)
+    if_new: bool = Field(default=False, description="Add only what resembles nothing there, or earlier in the list.")
+    replace: bool = Field(default=False, description="Take the places of documents of these ids.")
+
+
+class Query(Content):
+    """Something to look for."""
+
+    limit: Limit = 10
+    threshold: Threshold | None = None
+
+
+class QueryBatch(_Strict):
+    """Several things to look for."""
+
+    documents: list[Content] = Field(min_length=1)
+    limit: Limit = 10
+    threshold: Threshold | None = None
+
+
+class Other(_Strict):
+    """One side of a comparison: a document of the index, or a text."""
+
+    model_config = _one_of(_SIDE)
+
+    id: Id | None = None
+    text: str | None = None
+    html: str | None = None
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Self:
+        given = [name for name in _SIDE if getattr(self, name) is not None]
+        if len(given) != 1:
+            message = f"one of id, text, html is needed, {' and '.join(given) or 'none'} given"
+            raise ValueError(message)
+        return self
+
+
+class Compare(_Strict):
+    """Two documents to compare, each by its id or as a text."""
+
+    a: Id | Other
+    b: Id | Other
+
+
+class Match(BaseModel):
+    """A document of the index that resembles what was sent."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    similarity: float | None = Field(ge=0, le=1, description="None where only the URL or a digest is known.")
+    measure: str = Field(description="What similarity is: jaccard; estimated; hamming; …")
+    found_by: list[str] = Field(description="What holds of: minhash, simhash, bytes, text, url.")
+    distance: int | None = Field(None, description="Of SimHash codes, in bits.")
+    url: str | None = None
+
+
+class Added(BaseModel):
+    """What became of a document."""
+
+    id: str
+    added: bool = Field(description="Whether it is in the index because of this request.")
+    status: str = Field(
+        description="added; replaced; resembles: with if_new, it was not added; present: it was there as it is;"
+        " conflict: the id is there with another text, and nothing was changed."
+    )
+    matches: list[Match] = Field(description="What it resembles, the best first.")
+
+
+class AddedBatch(BaseModel):
+    """What became of each document."""
+
+    results: list[Added]
+    added: Positive = Field(description="How many were added.")
+
+
+class Found(BaseModel):
+    """What resembles the text."""
+
+    matches: list[Match]
+
+
+class FoundBatch(BaseModel):
+    """What resembles each of the texts."""
+
+    results: list[Found]
+
+
+class Removed(BaseModel):
+    """A document that is no longer there."""
+
+    id: str
+    removed: bool
+
+
+class Stored(BaseModel):
+    """A document of the index, as far as it is stored."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    url: str | None = None
+    text: str | None = Field(None, description="With --store text.")
+
+
+class Duplicates(BaseModel):
+    """A document's near-duplicates."""
+
+    id: str
+    duplicates: list[Match]
+
+
+class Compared(BaseModel):
+    """Two documents: by every measure and with shared passages where both texts are at hand, else as far as stored."""
+
+    model_config = ConfigDict(extra="allow")
+
+    similar: bool
+    measure: str
+    threshold: float | None
+
+
+class StatsBody(BaseModel):
+    """What the index holds, and how it was made."""
+
+    model_config = ConfigDict(extra="allow")
+
+    documents: Positive
+
+
+class Health(BaseModel):
+    """Whether the service is well."""
+
+    status: str = Field(examples=["ok"])
+
+
+class ProblemBody(BaseModel):
+    """Why a request was not met (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="A stable word, as in docs/service.md.")
+    detail: str
+    hint: str | None = None
+    request_id: str = Field(description="In the log, and in the header X-Request-ID.")

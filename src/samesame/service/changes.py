@@ -1,0 +1,68 @@
+"""What the writer is given to do: documents to add, a document to remove.
+
+1. Neighbouring requests of one kind become one call of the index, so one transaction and one pass of the kernels.
+2. Answers go back by request, in the order of its documents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Adding", "Removing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Adding:
+    """Documents of one request.
+
+    Attributes:
+        given: the documents, as the index takes them.
+        if_new: whether only those are added that resemble nothing.
+        replace: whether one of the same id and another text takes its place.
+    """
+
+    given: Sequence[dict[str, Any]]
+    if_new: bool = False
+    replace: bool = False
+
+    @property
+    def documents(self) -> int:
+        """How many."""
+        return len(self.given)
+
+    @property
+    def kind(self) -> object:
+        """Those of equal settings go together."""
+        return ("add", self.if_new, self.replace)
+
+    def apply(self, index: Any, changes: Sequence["Adding"]) -> list[Any]:
+        """Add the documents of all requests in one transaction."""
+        together = [document for change in changes for document in change.given]
+        found = index.add(together, if_new=self.if_new, replace=self.replace)
+        answers, done = [], 0
+        for change in changes:
+            answers.append(found[done : done + len(change.given)])
+            done += len(change.given)
+        return answers
+
+
+@dataclass(frozen=True, eq=False)
+class Removing:
+    """A document to remove."""
+
+    id: str
+
+    @property
+    def documents(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def kind(self) -> object:
+        """All removals go together."""
+        return "remove"
+
+    def apply(self, index: Any, changes: Sequence["Removing"]) -> list[Any]:
+        """Remove them in one transaction; whether each was there."""
+        with index.transaction():
+            return [index.remove(change.id) > 0 for change in changes]

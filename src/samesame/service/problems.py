@@ -1,0 +1,81 @@
+"""Everything that goes wrong, as a client sees it: one shape of JSON (RFC 9457), one table of statuses.
+
+1. A message never repeats the text of a document.
+2. What was not foreseen is a 500 without details; the log has its type and place, again without text.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi.responses import Response
+
+from samesame import errors
+from samesame.errors import SameSameError
+
+__all__ = ["MEDIA_TYPE", "Problem", "busy", "of_error", "response", "unexpected"]
+
+MEDIA_TYPE = "application/problem+json"
+
+# The first that fits, so leaves stand before their parents. An error of the library that is not here is a 500.
+_STATUSES: tuple[tuple[str, int], ...] = (
+    ("UnknownIdError", 404),
+    ("StoreBusyError", 503),
+    ("StoreError", 507),
+    ("IndexMismatchError", 409),
+    ("MissingExtraError", 501),
+    ("ConfigError", 422),
+    ("SourceError", 422),
+    ("OutputError", 507),
+)
+
+
+class Problem(Exception):  # noqa: N818  (the RFC's word)
+    """An answer that is no success."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, hint: str = "", headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.hint = hint
+        self.headers = headers or {}
+        self.more = more
+
+
+def busy(detail: str, *, seconds: int = 1) -> Problem:
+    """Too much at once: the client is to come back."""
+    hint = f"Send it again after {seconds} s."
+    return Problem(429, "busy", detail, hint=hint, headers={"Retry-After": str(seconds)})
+
+
+def of_error(error: SameSameError) -> Problem:
+    """What an exception of the library is to a client."""
+    for name, status in _STATUSES:
+        kind = getattr(errors, name, None)
+        if kind is not None and isinstance(error, kind):
+            return Problem(status, error.code, error.message, hint=error.hint)
+    return unexpected()
+
+
+def unexpected() -> Problem:
+    """What nobody foresaw."""
+    hint = "Report the request_id to whoever runs the service: the log has more."
+    return Problem(500, "internal", "something unexpected went wrong", hint=hint)
+
+
+def response(problem: Problem, request_id: str) -> Response:
+    """A problem as the answer to a request."""
+    content = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "code": problem.code,
+        "detail": problem.detail,
+        **({"hint": problem.hint} if problem.hint else {}),
+        **problem.more,
+        "request_id": request_id,
+    }
+    return Response(orjson.dumps(content), problem.status, problem.headers, MEDIA_TYPE)

@@ -1,0 +1,44 @@
+"""Templates: loaded from the package, escaped without exception.
+
+1. What is not defined is an error, not an empty string.
+2. Numbers are written in one way on all pages; a similarity is cut, not rounded: nothing below a threshold looks as if
+   it reached it.
+"""
+
+from importlib.resources import files
+from math import floor
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+__all__ = ["Templates"]
+
+
+class Templates:
+    """The templates of the pages."""
+
+    def __init__(self) -> None:
+        self._environment = Environment(
+            loader=FunctionLoader(_source),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=StrictUndefined,
+        )
+        self._environment.filters |= {"number": _number, "share": _share}
+
+    def render(self, name: str, **data: Any) -> str:
+        """A page."""
+        return self._environment.get_template(name).render(data)
+
+
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text("utf-8")
+
+
+def _number(value: int) -> str:
+    return f"{value:,}"
+
+
+def _share(value: float) -> str:
+    return f"{floor(value * 10_000) / 10_000:.4f}"

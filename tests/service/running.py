@@ -1,0 +1,61 @@
+"""A service on a real port, in a thread of the test's own process."""
+
+import io
+import json
+import socket
+import threading
+from contextlib import contextmanager
+
+import httpx
+from uvicorn import Server
+
+from samesame.service.access import Access
+from samesame.service.app import Service
+from samesame.service.logs import Log
+from samesame.service.server import configured
+from samesame.service.settings import Settings
+from samesame.service.tokens import Tokens
+
+
+class Running:
+    """What a test may ask of a running service."""
+
+    def __init__(self, service, url, log):
+        self.service = service
+        self.url = url
+        self.log = log
+        self.client = httpx.Client(base_url=url, timeout=60, trust_env=False)
+
+    def events(self, name=None):
+        """The lines of the log."""
+        found = [json.loads(line) for line in self.log.getvalue().splitlines()]
+        return [each for each in found if name is None or each["event"] == name]
+
+    def metric(self, name, **labels):
+        """A value that Prometheus would see."""
+        return self.service.metrics.registry.get_sample_value(name, labels)
+
+
+@contextmanager
+def running(opener, *, token_file=None, host="127.0.0.1", **settings):
+    """Serve what `opener` opens."""
+    log = io.StringIO()
+    chosen = Settings(token_file=str(token_file) if token_file else None, **settings)
+    access = Access((lambda: Tokens.read(str(token_file))) if token_file else None)
+    service = Service.around("test.ss", opener, chosen, access, Log(log))
+    service.start()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, 0), family=family)
+    port = listener.getsockname()[1]
+    server = Server(configured(service))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    seen = Running(service, f"http://{f'[{host}]' if ':' in host else host}:{port}", log)
+    try:
+        yield seen
+    finally:
+        seen.client.close()
+        server.should_exit = True
+        thread.join()
+        service.close()
+        listener.close()

@@ -1,0 +1,520 @@
+"""The service as programs see it, around an index of a few lines."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from samesame.errors import ConfigError
+
+from .fakes import FakeIndex, Shelf
+from .running import running
+
+READ, WRITE = "r" * 32, "w" * 32
+SECRET = "a text that nobody else may ever read"  # noqa: S105  (no password, a document)
+
+
+@pytest.fixture
+def shelf():
+    """An empty index."""
+    return Shelf()
+
+
+@pytest.fixture(scope="module")
+def lasting():
+    """A service for all tests that don't need one of their own, and its index."""
+    shelf = Shelf()
+    with running(shelf.open, timeout=120) as found:  # the first comparison compiles
+        yield shelf, found
+
+
+@pytest.fixture
+def emptied(lasting):
+    """The same, as if new."""
+    shelf, found = lasting
+    shelf.documents.clear()
+    found.log.seek(0)
+    found.log.truncate()
+    return shelf, found
+
+
+@pytest.fixture
+def served(emptied):
+    """The service."""
+    return emptied[1]
+
+
+@pytest.fixture
+def inside(emptied):
+    """Its index."""
+    return emptied[0]
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    """A token file."""
+    path = tmp_path / "tokens"
+    path.write_text(f"read {READ}\nwrite {WRITE} crawler\n", "utf-8")
+    return path
+
+
+def bearer(token):
+    """The header."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def problem(answer, status, code):
+    """An answer is a problem of this kind."""
+    assert (status, "application/problem+json") == (answer.status_code, answer.headers["content-type"])
+    found = answer.json()
+    assert (status, code, answer.headers["x-request-id"]) == (found["status"], found["code"], found["request_id"])
+    return found
+
+
+def nothing_held(served):
+    """Whether soon, for a request ends just after its answer, no bytes of requests are held."""
+    deadline = time.monotonic() + 20
+    while served.metric("samesame_request_bytes_held") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return served.metric("samesame_request_bytes_held") == 0
+
+
+def test_one_document_is_added_found_and_removed(served):
+    """The whole life of a document, its id a URL."""
+    client, id = served.client, "https://example.org/a b?c=d/ü"
+    path = f"/documents/{httpx.URL('http://x').copy_with(params={'q': id}).query.decode()[2:].replace('+', '%20')}"
+    answer = client.post("/documents", json={"id": id, "text": "one two three four"})
+    assert (200, True, "added") == (answer.status_code, answer.json()["added"], answer.json()["status"])
+    found = client.post("/query", json={"text": "one two three four five"}).json()["matches"]
+    assert [(id, 0.8)] == [(match["id"], match["similarity"]) for match in found]
+    assert "one two three four" == client.get(path).json()["text"]
+    assert {"id": id, "removed": True} == client.delete(path).json()
+    problem(client.get(path), 404, "unknown-id")
+    problem(client.delete(path), 404, "unknown-id")
+    problem(client.get(f"{path}/duplicates"), 404, "unknown-id")
+
+
+def test_an_id_that_ends_like_a_route_is_an_id(served):
+    """An encoded slash is part of the id."""
+    served.client.post("/documents", json={"id": "a/duplicates", "text": "one two three"})
+    assert "a/duplicates" == served.client.get("/documents/a%2Fduplicates").json()["id"]
+    problem(served.client.get("/documents/a/duplicates"), 404, "unknown-id")
+
+
+def test_a_batch_is_answered_in_order(served):
+    """With if_new a document is compared with those before it in its batch, too."""
+    documents = [{"id": f"d{n}", "text": text} for n, text in enumerate(["a b c d", "a b c e", "x y z"])]
+    answer = served.client.post("/documents", json={"documents": documents, "if_new": True}).json()
+    assert (2, ["added", "resembles", "added"]) == (answer["added"], [each["status"] for each in answer["results"]])
+    assert "d0" == answer["results"][1]["matches"][0]["id"]
+    found = served.client.post("/query", json={"documents": [{"text": "a b c d"}, {"text": "nothing"}]}).json()
+    assert [["d0"], []] == [[match["id"] for match in each["matches"]] for each in found["results"]]
+
+
+def test_raw_texts_need_no_json(served):
+    """What curl --data-binary sends; settings stand in the URL."""
+    plain = {"Content-Type": "text/plain; charset=iso-8859-1"}
+    answer = served.client.post(
+        "/documents?id=r&url=http://x/&if_new=true", content="é b c d".encode("latin-1"), headers=plain
+    )
+    assert "added" == answer.json()["status"]
+    assert ("é b c d", "http://x/") == tuple(served.client.get("/documents/r").json()[name] for name in ("text", "url"))
+    assert 1 == len(
+        served.client.post("/query?limit=1", content="é b c d".encode(), headers={"Content-Type": "text/plain"}).json()[
+            "matches"
+        ]
+    )
+    problem(served.client.post("/query", content=b"\xff", headers={"Content-Type": "text/plain"}), 422, "invalid")
+    problem(
+        served.client.post("/query", content=b"a", headers={"Content-Type": "text/plain; charset=punycode"}),
+        415,
+        "media-type",
+    )
+    problem(served.client.post("/query?limit=3", json={"text": "a"}), 422, "invalid")
+
+
+def test_the_same_id_with_another_text_is_a_conflict(served):
+    """Nothing is overwritten unless that is asked for."""
+    post = served.client.post
+    post("/documents", json={"id": "x", "text": "one two"})
+    assert "present" == post("/documents", json={"id": "x", "text": "one two"}).json()["status"]
+    problem(post("/documents", json={"id": "x", "text": "three four"}), 409, "conflict")
+    assert "replaced" == post("/documents", json={"id": "x", "text": "three four", "replace": True}).json()["status"]
+
+
+def test_two_texts_are_compared(served):
+    """By every measure; a side may be a document of the index."""
+    served.client.post("/documents", json={"id": "x", "text": "a rose is a rose is a rose is a rose by the river"})
+    sides = {"a": "x", "b": {"text": "A rose is a rose is a rose is a rose by the river!"}}
+    found = served.client.post("/compare", json=sides).json()
+    assert (True, 1.0) == (found["similar"], found["measures"][0]["similarity"])
+    assert 1 == len(found["passages"])
+    problem(served.client.post("/compare", json={"a": "x", "b": "y"}), 404, "unknown-id")
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b"", ""),
+        (b"{", ""),
+        (b"[]", ""),
+        (b'{"id": "x"}', ""),
+        (b'{"id": "x", "text": "a", "html": "b"}', ""),
+        (b'{"id": "", "text": "a"}', "id"),
+        (b'{"id": "x", "text": "a", "ifnew": true}', "ifnew"),
+        (b'{"documents": []}', "documents"),
+        (b'{"documents": [{"text": "a"}, {"text": 3}]}', "documents.1.text"),
+        (b'{"id": "a\\u0000b", "text": "a"}', "id"),
+        (b'{"id": "x", "text": "\\ud800"}', ""),
+        (b'{"id": "x", "sketch": [-1]}', "sketch.0"),
+    ],
+)
+def test_a_body_that_is_not_as_described_says_where(served, inside, body, place):
+    """422, with the place of the mistake; nothing is written."""
+    answer = served.client.post("/documents", content=body, headers={"Content-Type": "application/json"})
+    assert place == problem(answer, 422, "invalid")["errors"][0]["place"]
+    assert {} == inside.documents
+
+
+def test_every_mistake_has_the_same_shape(served):
+    """Unknown addresses, methods, types and settings."""
+    client = served.client
+    problem(client.get("/nowhere"), 404, "not-found")
+    assert "GET" in client.put("/documents/x").headers["allow"]
+    problem(client.put("/documents/x"), 405, "method")
+    problem(
+        client.post("/query", content="a=b", headers={"Content-Type": "application/x-www-form-urlencoded"}),
+        415,
+        "media-type",
+    )
+    problem(client.post("/query", content="a"), 415, "media-type")
+    problem(client.get("/documents/x/duplicates?limit=0"), 422, "invalid")
+    problem(client.get("/documents/%ff"), 422, "invalid")
+
+
+def test_errors_of_the_library_are_translated(shelf, monkeypatch):
+    """Its message and hint reach the client; what nobody foresaw does not."""
+    with running(shelf.open) as served:
+        monkeypatch.setattr(
+            FakeIndex, "query", lambda *_, **__: raising(ConfigError("threshold=0.1 is too low", hint="Raise it."))
+        )
+        found = problem(served.client.post("/query", json={"text": SECRET}), 422, "config")
+        assert ("threshold=0.1 is too low", "Raise it.") == (found["detail"], found["hint"])
+        monkeypatch.setattr(FakeIndex, "query", lambda *_, **__: raising(RuntimeError(SECRET)))
+        answer = served.client.post("/query", json={"text": SECRET})
+        problem(answer, 500, "internal")
+        assert SECRET not in answer.text
+        (event,) = served.events("unexpected")
+        assert ("RuntimeError", answer.headers["x-request-id"]) == (event["error"], event["request_id"])
+        assert "test_api.py" in event["place"][-1]
+        assert SECRET not in served.log.getvalue()
+
+
+def raising(error):
+    """Raise, within an expression."""
+    raise error
+
+
+def test_the_log_has_every_request_and_no_text(served):
+    """Whatever a client does wrong: not the body, not the path, not the settings."""
+    client = served.client
+    client.post("/documents", json={"id": "x", "text": SECRET})
+    client.post("/query", json={"text": SECRET})
+    client.post("/query", content=SECRET, headers={"Content-Type": "text/plain"})
+    client.post("/query", json={SECRET: 1})
+    client.post("/query", content=SECRET, headers={"Content-Type": "application/json"})
+    client.post("/documents", json={"id": "x", "text": SECRET, "url": [SECRET]})
+    client.post("/documents", json={"id": "y", "text": f"{SECRET} fail"})
+    client.get(f"/documents/{SECRET}")
+    client.get(f"/{SECRET}?{SECRET}")
+    client.post("/", data={"text": SECRET})
+    client.post("/", files={"file": ("a.txt", SECRET.encode())})
+    events = served.events("request")
+    assert 11 == len(events)
+    assert {"request_id", "route", "status", "ms", "bytes_in", "bytes_out", "client"} <= set(events[0])
+    assert ["/documents", "/query"] == [event["route"] for event in events[:2]]
+    assert "nobody" not in served.log.getvalue()
+
+
+def test_request_ids_are_passed_on_if_they_are_harmless(served):
+    """What a proxy gives, or one of our own."""
+    given = served.client.get("/healthz", headers={"X-Request-ID": "abc-1"})
+    other = served.client.get("/healthz", headers={"X-Request-ID": "a b\t{}"})
+    assert "abc-1" == given.headers["x-request-id"]
+    assert 32 == len(other.headers["x-request-id"])
+
+
+def test_tokens_say_who_may(shelf, tokens):
+    """Nobody, a reader, a writer; health is everybody's."""
+    with running(shelf.open, token_file=tokens) as served:
+        client = served.client
+        for path in ("/stats", "/metrics", "/documents/x", "/documents/x/duplicates"):
+            found = client.get(path)
+            problem(found, 401, "unauthorized")
+            assert found.headers["www-authenticate"].startswith("Bearer")
+        problem(client.post("/query", json={"text": "a"}, headers=bearer("x" * 32)), 401, "unauthorized")
+        problem(
+            client.post("/query", json={"text": "a"}, headers={"Authorization": f"Basic {READ}"}), 401, "unauthorized"
+        )
+        assert 200 == client.post("/query", json={"text": "a"}, headers=bearer(READ)).status_code
+        problem(client.post("/documents", json={"id": "x", "text": "a b"}, headers=bearer(READ)), 403, "forbidden")
+        problem(client.delete("/documents/x", headers=bearer(READ)), 403, "forbidden")
+        assert 200 == client.post("/documents", json={"id": "x", "text": "a b"}, headers=bearer(WRITE)).status_code
+        assert 200 == client.get("/stats", headers=bearer(WRITE)).status_code
+        assert [200, 200, 200] == [client.get(path).status_code for path in ("/healthz", "/readyz", "/openapi.json")]
+        assert {"line 1", "crawler"} == {event["holder"] for event in served.events("request") if "holder" in event}
+        assert not any(token in served.log.getvalue() for token in (READ, WRITE))
+
+
+def test_a_cookie_is_not_for_programs(shelf, tokens):
+    """What a browser sends by itself changes nothing."""
+    with running(shelf.open, token_file=tokens) as served:
+        answer = served.client.post("/sign-in", data={"token": WRITE, "next": "/about"})
+        assert (303, "/about") == (answer.status_code, answer.headers["location"])
+        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(answer.headers["set-cookie"].split("; "))
+        assert 200 == served.client.get("/about").status_code
+        problem(served.client.post("/documents", json={"id": "x", "text": "a"}), 401, "unauthorized")
+
+
+def test_a_read_only_service_writes_nothing(shelf):
+    """It says so, and opens no writer."""
+    shelf.documents["x"] = {"id": "x", "text": "a b c"}
+    with running(shelf.open, read_only=True) as served:
+        problem(served.client.post("/documents", json={"id": "y", "text": "a"}), 403, "read-only")
+        problem(served.client.delete("/documents/x"), 403, "read-only")
+        assert 1 == len(served.client.post("/query", json={"text": "a b c"}).json()["matches"])
+        assert 200 == served.client.get("/readyz").status_code
+
+
+def test_a_body_that_says_it_is_too_large_is_not_read(shelf):
+    """The answer comes before the body does."""
+    with running(shelf.open, max_body=1000) as served:
+        place = urlsplit(served.url)
+        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        connection.putrequest("POST", "/query")
+        connection.putheader("Content-Type", "text/plain")
+        connection.putheader("Content-Length", "10000000000")
+        connection.endheaders()
+        answer = connection.getresponse()
+        assert (413, "too-large") == (answer.status, json.loads(answer.read())["code"])
+        connection.close()
+
+
+def test_a_body_that_says_nothing_is_read_as_far_as_the_limit(shelf):
+    """Chunks without an end are refused as soon as they are too many; the client can read the answer."""
+    with running(shelf.open, max_body=100_000) as served:
+        sent = []
+
+        def chunks():
+            for _ in range(100):
+                sent.append(1)
+                yield b"x" * 10_000
+
+        problem(
+            served.client.post("/query", content=chunks(), headers={"Content-Type": "text/plain"}), 413, "too-large"
+        )
+        assert 200 == served.client.post("/query", content="a", headers={"Content-Type": "text/plain"}).status_code
+        assert nothing_held(served)
+
+
+def test_batches_and_texts_are_bounded(shelf):
+    """Each by its own limit."""
+    with running(shelf.open, max_batch=2, max_text=10) as served:
+        problem(served.client.post("/query", json={"documents": [{"text": "a"}] * 3}), 413, "too-large")
+        problem(served.client.post("/query", json={"text": "a" * 11}), 413, "too-large")
+        problem(served.client.post("/compare", json={"a": {"text": "a"}, "b": {"text": "b" * 11}}), 413, "too-large")
+        problem(
+            served.client.post("/documents", json={"documents": [{"text": "a"}, {"html": "b" * 11}]}), 413, "too-large"
+        )
+        assert 413 == served.client.post("/", data={"text": "a" * 11}).status_code
+        assert 200 == served.client.post("/query", json={"documents": [{"text": "a" * 10}] * 2}).status_code
+
+
+def test_a_body_that_does_not_arrive_is_given_up(shelf):
+    """408 after the timeout; what it held is free again."""
+    with running(shelf.open, timeout=0.3) as served:
+        place = urlsplit(served.url)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+            connection.sendall(
+                b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nab"
+            )
+            assert b" 408 " in connection.recv(10_000)
+        assert nothing_held(served)
+
+
+def test_questions_that_take_too_long_are_answered_503(shelf):
+    """In time, and with when to come back."""
+    with running(shelf.open, timeout=0.2, readers=1) as served:
+        shelf.gate.clear()
+        answer = served.client.post("/query", json={"text": "a"})
+        shelf.gate.set()
+        problem(answer, 503, "timeout")
+        assert "1" == answer.headers["retry-after"]
+        assert 200 == served.client.get("/stats").status_code
+
+
+def test_beyond_the_queues_clients_are_sent_away(shelf):
+    """Readers and writer alike: 429 with Retry-After; what was accepted is answered."""
+    with running(shelf.open, queue=2, readers=1) as served, ThreadPoolExecutor(20) as pool:
+        shelf.gate.clear()
+        asked = [pool.submit(served.client.post, "/query", json={"text": "a"}) for _ in range(10)]
+        changes = [
+            pool.submit(served.client.post, "/documents", json={"id": f"d{n}", "text": f"{n}"}) for n in range(10)
+        ]
+        deadline = time.monotonic() + 20
+        while sum(each.done() for each in (*asked, *changes)) < 12 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        shelf.gate.set()
+        for futures in (asked, changes):
+            answers = [each.result() for each in futures]
+            refused = [answer for answer in answers if answer.status_code == 429]
+            assert 5 <= len(refused) <= 8
+            assert {"1"} == {answer.headers["retry-after"] for answer in refused}
+            assert {200, 429} == {answer.status_code for answer in answers}
+        assert len(shelf.documents) == sum(each.result().status_code == 200 for each in changes)
+        assert served.metric("samesame_refused_total", code="busy") >= 12
+
+
+def test_the_bytes_of_all_requests_are_bounded(shelf):
+    """Whoever comes on top is sent away before its body is read."""
+    with running(shelf.open, max_body=1000, memory=2500, readers=1) as served, ThreadPoolExecutor(4) as pool:
+        shelf.gate.clear()
+        plain = {"Content-Type": "text/plain"}
+        held = [pool.submit(served.client.post, "/query", content="x" * 1000, headers=plain) for _ in range(2)]
+        deadline = time.monotonic() + 20
+        while served.metric("samesame_request_bytes_held") < 2000 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        answer = served.client.post("/query", content="x" * 1000, headers=plain)
+        shelf.gate.set()
+        problem(answer, 429, "busy")
+        assert {200} == {each.result().status_code for each in held}
+        assert nothing_held(served)
+
+
+def test_many_clients_share_transactions(shelf):
+    """And each gets the answer to its own documents."""
+    shelf.seconds = 0.02
+    with running(shelf.open) as served, ThreadPoolExecutor(16) as pool:
+        sent = [
+            pool.submit(served.client.post, "/documents", json={"id": f"d{n}", "text": f"{n} {n}x {n}y"})
+            for n in range(100)
+        ]
+        assert [f"d{n}" for n in range(100)] == [each.result().json()["id"] for each in sent]
+        assert 100 == len(shelf.documents)
+        assert 100 == sum(shelf.transactions)
+        assert len(shelf.transactions) < 60
+        assert 100 == served.metric("samesame_documents_total", what="added")
+
+
+def test_metrics_count_what_happened(shelf):
+    """Routes and codes are labels; ids are not."""
+    with running(shelf.open) as served:
+        check_metrics(served.client)
+
+
+def check_metrics(client):
+    """After five requests."""
+    client.post("/documents", json={"id": "secretive", "text": "a b c"})
+    client.post("/documents", json={"id": "secretive", "text": "d e f"})
+    client.get("/documents/secretive")
+    client.get("/documents/nothing")
+    page = client.get("/metrics").text
+    assert 'samesame_requests_total{method="GET",route="/documents/{id}",status="404"} 1.0' in page
+    assert 'samesame_refused_total{code="conflict"} 1.0' in page
+    assert 'samesame_documents_total{what="known"} 1.0' in page
+    assert "samesame_indexed_documents 1.0" in page
+    assert "process_resident_memory_bytes" in page
+    assert "secretive" not in page
+
+
+def test_pages_of_other_sites_change_nothing(served, inside):
+    """What a browser says of a form or script from elsewhere is enough to refuse it."""
+    plain = {"Content-Type": "text/plain"}
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        problem(served.client.post("/documents?id=x", content="a", headers=plain | headers), 403, "origin")
+    assert {} == inside.documents
+    for headers in (
+        {"Origin": served.url},
+        {"Sec-Fetch-Site": "same-origin", "Origin": served.url},
+        {"Sec-Fetch-Site": "none"},
+    ):
+        assert 200 == served.client.post("/query", content="a", headers=plain | headers).status_code
+
+
+def test_without_tokens_only_names_of_this_machine_are_answered(shelf, tokens):
+    """A name that somebody else made to point here is not one of them (DNS rebinding)."""
+    with running(shelf.open, allowed_hosts=("proxy.example",)) as served:
+        for host in ("localhost", "127.0.0.1:8800", "[::1]:80", "proxy.example"):
+            assert 200 == served.client.get("/stats", headers={"Host": host}).status_code
+        for host in ("evil.example", "127.0.0.1.evil.example", "", "[::1"):
+            problem(served.client.get("/stats", headers={"Host": host}), 421, "host")
+    with running(shelf.open, token_file=tokens) as served:
+        assert 200 == served.client.get("/stats", headers={"Host": "any.example"} | bearer(READ)).status_code
+
+
+def test_every_answer_forbids_what_pages_do_not_do(served):
+    """Also errors, pictures and JSON."""
+    for path in ("/", "/nowhere", "/stats", "/static/style.css", "/clusters", "/metrics"):
+        headers = served.client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert ("nosniff", "same-origin") == (headers["x-content-type-options"], headers["referrer-policy"])
+        assert ("no-store" in headers["cache-control"]) == (path != "/static/style.css")
+        assert "server" not in headers
+
+
+def test_it_is_the_same_behind_a_proxy(shelf):
+    """A proxy shows the service below a path: links lead there."""
+    with running(shelf.open, root_path="/samesame") as served:
+        shelf.documents["x/y"] = {"id": "x/y", "text": "a b"}
+        page = served.client.get("/", headers={"Accept": "text/html"}).text
+        assert 'href="/samesame/clusters"' in page
+        assert 'href="/clusters"' not in page
+        assert "x/y" == served.client.get("/documents/x%2Fy").json()["id"]
+        assert "/samesame" == served.client.get("/openapi.json").json()["servers"][0]["url"]
+
+
+def test_it_listens_on_version_6(shelf):
+    """The loopback address, too."""
+    with running(shelf.open, host="::1") as served:
+        assert 200 == served.client.get("/stats").status_code
+
+
+def test_pages_of_html_are_no_answers_for_programs(served):
+    """A browser gets its errors as a page, a program as JSON."""
+    browser = {"Accept": "text/html,application/xhtml+xml"}
+    assert "text/html; charset=utf-8" == served.client.get("/document?id=no", headers=browser).headers["content-type"]
+    assert "<h1>Not found</h1>" in served.client.get("/document?id=no", headers=browser).text
+    problem(served.client.get("/document?id=no"), 404, "unknown-id")
+
+
+def test_closing_ends_every_connection(shelf):
+    """To the index, by writer and readers."""
+    before = set(threading.enumerate())
+    with running(shelf.open, readers=3):
+        assert 4 <= len(set(threading.enumerate()) - before)
+    assert 4 == shelf.closed
+    assert set() == set(threading.enumerate()) - before
+
+
+def test_the_examples_of_the_description_are_answered(served):
+    """Every example of every request."""
+    described = served.client.get("/openapi.json").json()
+    sent = 0
+    for path, methods in described["paths"].items():
+        for content in [
+            methods[method]["requestBody"]["content"] for method in methods if "requestBody" in methods[method]
+        ]:
+            for example in content["application/json"]["examples"].values():
+                if "html" not in json.dumps(example):
+                    assert 200 == served.client.post(path, json=example["value"]).status_code
+                    sent += 1
+    assert sent >= 4

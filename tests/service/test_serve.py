@@ -1,0 +1,208 @@
+"""`samesame serve` as a process: where it listens, how it ends, and what it has written by then."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from samesame.index.index import Index
+from samesame.methods import MinHash
+
+READ, WRITE = "r" * 32, "w" * 32
+ANYWHERE = "0.0.0.0"  # noqa: S104  (what is tested is that it is refused, or secured)
+
+
+@pytest.fixture
+def index(tmp_path):
+    """A new index."""
+    path = tmp_path / "seen.ss"
+    Index.create(path, method=MinHash(shingle_size=1), store="text").close()
+    return path
+
+
+def command(*arguments):
+    """What a user types."""
+    return [sys.executable, "-m", "samesame", "serve", *map(str, arguments)]
+
+
+class Process:
+    """A running `samesame serve`."""
+
+    def __init__(self, run, url):
+        self.run = run
+        self.url = url
+
+    def stop(self, number=signal.SIGTERM):
+        """Send a signal; the exit code and the log."""
+        self.run.send_signal(number)
+        _, log = self.run.communicate(timeout=60)
+        return self.run.returncode, log
+
+
+@contextmanager
+def served(index, *arguments):
+    """Start it, wait for its address, end it."""
+    line = command(index, "--port", 0, *arguments)
+    run = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert select.select([run.stdout], [], [], 120)[0]
+        said = run.stdout.readline()
+        assert "http://" in said, run.communicate(timeout=60)
+        yield Process(run, re.search(r"http://\S+", said)[0])
+    finally:
+        run.kill()
+        run.communicate()
+
+
+def refused(index, *arguments):
+    """What it says when it doesn't start."""
+    done = subprocess.run(command(index, *arguments), capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+def test_it_listens_on_this_machine_alone_unless_secured(index, tmp_path):
+    """Elsewhere only with tokens, or when it is told that everybody may."""
+    code, said = refused(index, "--host", ANYWHERE, "--port", 0)
+    assert 2 == code
+    assert f"--host {ANYWHERE} can be reached from other machines" in said
+    assert "--token-file" in said
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {READ}\n", "utf-8")
+    tokens.chmod(0o644)
+    with served(index, "--host", ANYWHERE, "--token-file", tokens) as process:
+        url = process.url.replace(ANYWHERE, "127.0.0.1")
+        assert 401 == httpx.get(f"{url}/stats").status_code
+        assert "chmod 600" in process.stop()[1]
+    with served(index, "--host", ANYWHERE, "--insecure") as process:
+        assert 200 == httpx.get(f"{process.url.replace(ANYWHERE, '127.0.0.1')}/stats").status_code
+
+
+def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
+    """A port in use, a host that is not, tokens that are none, an index that is none, sizes that are none."""
+    with served(index) as process:
+        port = process.url.rpartition(":")[2]
+        assert f"port {port}" in refused(index, "--port", port)[1]
+    assert "nowhere.invalid" in refused(index, "--host", "nowhere.invalid")[1]
+    assert "tokens" in refused(index, "--token-file", tmp_path / "tokens")[1]
+    assert "missing.ss" in refused(tmp_path / "missing.ss")[1]
+    assert "10 metres" in refused(index, "--max-body", "10 metres")[1]
+    assert "soon" in refused(index, "--timeout", "soon")[1]
+
+
+def test_the_address_may_be_of_version_6(index):
+    """It is printed so that it can be clicked on."""
+    with served(index, "--host", "::1") as process:
+        assert process.url.startswith("http://[::1]:")
+        assert 200 == httpx.get(f"{process.url}/readyz").status_code
+
+
+def test_tokens_are_read_again_on_sighup(index, tmp_path):
+    """A new one is valid, an old one is not; a file that is wrong changes nothing."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {READ}\n", "utf-8")
+    with served(index, "--token-file", tokens) as process:
+
+        def status(token):
+            return httpx.get(f"{process.url}/stats", headers={"Authorization": f"Bearer {token}"}).status_code
+
+        assert (200, 401) == (status(READ), status(WRITE))
+        for text, expected in ((f"read {WRITE}\n", (401, 200)), ("nonsense\n", (401, 200))):
+            tokens.write_text(text, "utf-8")
+            process.run.send_signal(signal.SIGHUP)
+            deadline = time.monotonic() + 30
+            while (status(READ), status(WRITE)) != expected and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert expected == (status(READ), status(WRITE))
+        assert "the tokens of before are valid" in process.stop()[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_graceful_stop_loses_nothing(index, number):
+    """Under load: exit code 0, and every document that was acknowledged is in the index, as a whole."""
+    acknowledged, refusals, stop = set(), [], threading.Event()
+
+    def client(name):
+        with httpx.Client(timeout=60, trust_env=False) as session:
+            for turn in range(10_000):
+                id = f"{name}-{turn}"
+                document = {"id": id, "text": " ".join(f"{id}{letter}" for letter in "abcdefgh")}
+                try:
+                    answer = session.post(f"{process.url}/documents", json=document)
+                except httpx.TransportError:
+                    return
+                if answer.status_code == 200:
+                    acknowledged.add(id)
+                else:
+                    refusals.append(answer.status_code)
+                if stop.is_set():
+                    return
+
+    with served(index) as process:
+        threads = [threading.Thread(target=client, args=(f"c{number}",)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 60
+        while len(acknowledged) < 150 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        code, log = process.stop(number)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert 0 == code
+    assert '"event":"stopped"' in log
+    assert {503} >= set(refusals)
+    assert len(acknowledged) >= 150
+    with Index.open(index, read_only=True) as reopened:
+        assert [] == reopened.check()
+        found = set(reopened.ids())
+        assert set() == acknowledged - found
+        assert len(found) - len(acknowledged) <= 12  # at most one of each client, written as the connection ended
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="memory is read from /proc")
+def test_a_flood_of_bodies_takes_no_memory(index):
+    """Requests that never end are bounded together; the process stays small and answers."""
+    with served(index, "--memory", "20MB", "--max-body", "10MB", "--timeout", "5s", "--no-request-log") as process:
+        httpx.post(f"{process.url}/query", json={"text": "warm"})
+        before = resident(process.run.pid)
+        statuses = []
+
+        def flood():
+            def endless():
+                for _ in range(200):
+                    yield b"x" * 100_000
+
+            try:
+                answer = httpx.post(
+                    f"{process.url}/query", content=endless(), headers={"Content-Type": "text/plain"}, timeout=60
+                )
+            except httpx.TransportError:
+                statuses.append(0)
+            else:
+                statuses.append(answer.status_code)
+
+        threads = [threading.Thread(target=flood) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert {0, 413, 429} >= set(statuses)
+        assert {413, 429} & set(statuses)
+        assert resident(process.run.pid) - before < 120_000_000
+        assert 200 == httpx.get(f"{process.url}/healthz").status_code
+
+
+def resident(pid):
+    """Bytes of memory that a process has."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

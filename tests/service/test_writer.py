@@ -1,0 +1,187 @@
+"""The one writer: grouping, order, failures, bounds, the end."""
+
+import asyncio
+import time
+
+import pytest
+
+from samesame.service.changes import Adding, Removing
+from samesame.service.metrics import Metrics
+from samesame.service.problems import Problem
+from samesame.service.writer import Writer
+
+from .fakes import Shelf
+
+
+def document(number, text=None):
+    """One that resembles no other."""
+    return {"id": f"d{number}", "text": text or f"only {number} has {number}x {number}y {number}z"}
+
+
+def run(shelf, work, **settings):
+    """Start a writer, do something with it, close it."""
+
+    async def go():
+        writer = Writer(
+            lambda: shelf.open(read_only=False), Metrics(), **{"most_waiting": 100, "group": 50, **settings}
+        )
+        writer.start()
+        try:
+            return await work(writer)
+        finally:
+            shelf.gate.set()
+            await asyncio.to_thread(writer.close)
+
+    return asyncio.run(go())
+
+
+async def waiting(writer, number):
+    """Until so many wait."""
+    while len(writer._queue) != number:  # noqa: ASYNC110  (the writer's thread tells nobody what it takes)
+        await asyncio.sleep(0.001)
+
+
+async def submitted(writer, first, *others):
+    """One change being written, and the others waiting behind it."""
+    tasks = [asyncio.create_task(writer.submit(first, 30))]
+    await asyncio.sleep(0)
+    await waiting(writer, 0)
+    tasks += [asyncio.create_task(writer.submit(change, 30)) for change in others]
+    await waiting(writer, len(others))
+    return tasks
+
+
+def test_what_waits_goes_together():
+    """While one transaction is written, the next changes gather: one transaction for all of them."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        tasks = await submitted(writer, *(Adding([document(n)]) for n in range(21)))
+        shelf.gate.set()
+        return await asyncio.gather(*tasks)
+
+    answers = run(shelf, work)
+    assert [1, 20] == shelf.transactions
+    assert [[f"d{n}"] for n in range(21)] == [[each.id for each in answer] for answer in answers]
+
+
+def test_a_group_is_bounded_and_of_one_kind_in_order():
+    """No transaction has more than `group` documents unless one request has; a removal is not overtaken."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        changes = [
+            Adding([document(1), document(2)]), Adding([document(3)]), Removing("d3"), Adding([document(3, "another")]),
+            Adding([document(n) for n in range(10, 17)]), Adding([document(20)], if_new=True),
+        ]  # fmt: skip
+        first, *tasks = await submitted(writer, Adding([document(0)]), *changes)
+        shelf.gate.set()
+        await first
+        return await asyncio.gather(*tasks)
+
+    answers = run(shelf, work, group=4)
+    assert [1, 3, 1, 7, 1] == shelf.transactions
+    assert answers[2] is True
+    assert "added" == answers[3][0].status
+    assert "another" == shelf.documents["d3"]["text"]
+
+
+def test_a_change_that_fails_fails_alone():
+    """The others of its group are written."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        changes = [
+            Adding([document(0)]),
+            Adding([document(1)]),
+            Adding([document(2, "will fail")]),
+            Adding([document(3)]),
+        ]
+        tasks = await submitted(writer, *changes)
+        shelf.gate.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    answers = run(shelf, work)
+    assert [False, False, True, False] == [isinstance(answer, ValueError) for answer in answers]
+    assert {"d0", "d1", "d3"} == set(shelf.documents)
+
+
+def test_beyond_the_bound_clients_are_sent_away():
+    """The queue never grows: 429, and when to come back."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        tasks = await submitted(writer, *(Adding([document(n)]) for n in range(3)))
+        with pytest.raises(Problem) as caught:
+            await writer.submit(Adding([document(3)]), 30)
+        shelf.gate.set()
+        await asyncio.gather(*tasks)
+        return caught.value
+
+    problem = run(shelf, work, most_waiting=2)
+    assert (429, "1") == (problem.status, problem.headers["Retry-After"])
+    assert {"d0", "d1", "d2"} == set(shelf.documents)
+
+
+def test_what_timed_out_while_it_waited_is_not_written():
+    """The answer says so, and it is so."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        (first,) = await submitted(writer, Adding([document(0)]))
+        with pytest.raises(Problem) as caught:
+            await writer.submit(Adding([document(1)]), 0.05)
+        shelf.gate.set()
+        await first
+        return caught.value
+
+    assert 503 == run(shelf, work).status
+    assert {"d0"} == set(shelf.documents)
+
+
+def test_what_timed_out_while_it_was_written_is_answered():
+    """Once a transaction has begun, its end is waited for: the answer is never a guess."""
+    shelf = Shelf(seconds=0.2)
+
+    async def work(writer):
+        return await writer.submit(Adding([document(0)]), 0.05)
+
+    assert ["d0"] == [each.id for each in run(shelf, work)]
+
+
+def test_at_the_end_what_was_accepted_is_written():
+    """close() returns when the queue is empty and the index closed; then nothing more is taken."""
+    shelf = Shelf(seconds=0.01)
+
+    async def work(writer):
+        tasks = [asyncio.create_task(writer.submit(Adding([document(n)]), 30)) for n in range(40)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(writer.close)
+        answers = await asyncio.gather(*tasks)
+        with pytest.raises(Problem) as caught:
+            await writer.submit(Adding([document(99)]), 1)
+        return answers, caught.value.status
+
+    answers, status = run(shelf, work, group=3)
+    assert (40, 503) == (len(answers), status)
+    assert {f"d{n}" for n in range(40)} == set(shelf.documents)
+    assert 1 == shelf.closed
+
+
+def test_an_index_that_cannot_be_opened_is_the_callers_error():
+    """start() raises it."""
+
+    def opener():
+        raise OSError("gone")
+
+    writer = Writer(opener, Metrics(), most_waiting=1, group=1)
+    with pytest.raises(OSError, match="gone"):
+        writer.start()
+    began = time.monotonic()
+    writer.close()
+    assert time.monotonic() - began < 5
