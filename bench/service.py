@@ -194,8 +194,8 @@ def service(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
     about = (
         f"{given.documents:,} documents in the index at the start; {given.clients} clients on the same machine, each"
         f" with one connection, for {given.minutes:g} minutes: {1 - given.adds:.0%} questions, {given.adds:.0%}"
-        f" additions with `if_new`, durable when answered. Memory of the service at the start, in the middle and at the end:"
-        f" {', '.join(megabytes)} MB.{limit.others(busy)}"
+        f" additions with `if_new`, durable when answered. Memory of the service at the start, in the middle and at"
+        f" the end: {', '.join(megabytes)} MB.{limit.others(busy)}"
     )
     made_by = report.made_by(f"service --minutes {given.minutes:g} --documents {given.documents}", PACKAGES)
     report.show(about, HEADER, table)

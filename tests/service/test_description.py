@@ -16,7 +16,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from .fakes import Shelf
+from samesame.index.index import Index
+from samesame.methods import MinHash, SimHash
+
 from .running import running
 
 CHECKS = [
@@ -30,9 +32,11 @@ CHECKS = [
 
 
 @pytest.fixture(scope="module")
-def served():
-    """A service that may be written to."""
-    with running(Shelf().open, timeout=120) as found:
+def served(tmp_path_factory):
+    """A service that may be written to, around an index of every method."""
+    path = tmp_path_factory.mktemp("service") / "seen.ss"
+    Index.create(path, method=[MinHash(shingle_size=2), SimHash(), "digest", "url"], store="text").close()
+    with running(lambda *, read_only: Index.open(path, read_only=read_only), timeout=120) as found:
         yield found
 
 
