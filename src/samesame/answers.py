@@ -407,6 +407,11 @@ class Pairs:
         """The same as `table`."""
         return self.table
 
+    @property
+    def num_pairs(self) -> int:
+        """How many there are."""
+        return self._found.a.size
+
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
 

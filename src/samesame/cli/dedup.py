@@ -7,6 +7,7 @@ import click
 from click.core import ParameterSource
 
 from samesame.cli import options
+from samesame.cli.engine import check, running_on
 from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
@@ -20,6 +21,12 @@ _NEEDS_OUTPUT = {
     "drop_unreadable": "--drop-unreadable",
     "overwrite": "--overwrite",
 }
+
+_ASKED = (
+    *("text_column", "id_column", "features_column", "vector_column", "url_column", "use", "strict"),
+    *("html_column", "extract", "max_document", "keep", "clusters", "order_column"),
+)
+_WRITTEN = ("annotate", "drop_unreadable", "copy_files")
 
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
@@ -48,6 +55,7 @@ _NEEDS_OUTPUT = {
 @options.auditing
 @options.room
 @options.running
+@options.engine
 @click.pass_context
 def dedup(ctx: click.Context, /, **given: Any) -> int:
     """Keep one of each group of similar documents.
@@ -58,58 +66,43 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     in brackets.
 
     DIR gets kept/ (the files that were read, without the removed records), removed.parquet, clusters.parquet,
-    stats.json, and skipped.parquet if something could not be read.
+    stats.json, and skipped.parquet if something could not be read. On Spark kept/, removed/ and
+    clusters/ are folders of Parquet parts.
     """
     _check(given)
+    check(given)
     from samesame.api import dedup as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import console  # noqa: PLC0415
     from samesame.outputs.folder import require_place  # noqa: PLC0415
 
     directory, overwrite = given["output"], given["overwrite"]
-    if directory is not None:
+    if directory is not None and given["engine"] == "local":
         require_place(directory, [*given["sources"], *given["against"]], overwrite=overwrite)
     recipe = built(ctx.command, given)
-    with console.watched(quiet=given["quiet"]) as progress:
+    with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
         found = find(
             given["sources"],
             method=_wanted(ctx, given, recipe),
-            keep=given["keep"],
-            clusters=given["clusters"],
             against=given["against"] or None,
             within=False if given["no_within"] else None,
             audit=asked(given),
             urls=_rules(given["url_rules"]),
             progress=progress,
-            **{
-                name: given[name]
-                for name in (
-                    "text_column",
-                    "id_column",
-                    "features_column",
-                    "vector_column",
-                    "url_column",
-                    "use",
-                    "html_column",
-                    "extract",
-                    "max_document",
-                    "strict",
-                    "threads",
-                    "memory",
-                    "workdir",
-                )
-            },
+            **{name: given[name] for name in _ASKED},
+            **engine,
         )
         stats = found.stats
         if directory is not None and not given["dry_run"]:
-            chosen = {name: given[name] for name in ("overwrite", "annotate", "drop_unreadable", "copy_files")}
-            stats = found.write(directory, pairs=given["write_pairs"], **chosen)
+            chosen = {name: given[name] for name in _WRITTEN if given[name]}
+            stats = found.write(directory, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
+        examples = found.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
     if given["as_json"]:
         console.print_json(stats.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
         report.summary(stats, found.skipped, found.num_ignored)
-        if given["dry_run"]:
-            report.examples(found.examples())
+        if examples is not None:
+            report.examples(examples)
         elif directory is not None:
             report.written(directory)
     return outcome(stats, given["require_recall"])

@@ -21,6 +21,7 @@ __all__ = [
     "auditing",
     "comparing",
     "deciding",
+    "engine",
     "evaluating",
     "explaining",
     "method",
@@ -48,7 +49,8 @@ _WEIGHTS = ("one", "tf", "tfidf")
 _HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
 _SECTIONS = (
-    "Sources", "Listening", "Limits", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output", "Running",
+    "Sources", "Listening", "Limits", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output",
+    "Engine", "Running",
 )  # fmt: skip
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -313,6 +315,12 @@ deciding = _options(
         help="components: keep one of all that chains of similar pairs join.",
         stands="greedy: what is like a kept one goes",
     ),
+    spec(
+        "--order-column",
+        metavar="NAME",
+        help="Of two that --keep leaves equal the one with the lesser value stays.",
+        stands="order of reading; on Spark id, then text",
+    ),
 )
 
 auditing = _options(
@@ -350,6 +358,37 @@ room = _options(
     "Running",
     spec("--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"),
     spec("--workdir", metavar="DIR", help="Keep finished steps there; the same command continues.", stands="none"),
+)
+
+engine = _options(
+    "Engine",
+    spec(
+        "--engine",
+        type=click.Choice(("local", "spark")),
+        default="local",
+        metavar="NAME",
+        help="local: this machine; spark: Apache Spark, which reads SOURCE itself.",
+        stands="local",
+    ),
+    spec("--master", metavar="URL", help="spark: where, as in local[4] or spark://host:7077.", stands="local[*]"),
+    spec("--conf", multiple=True, metavar="KEY=VALUE", help="spark: a setting of its own. Repeatable.", stands="none"),
+    spec(
+        "--partitions", type=int, metavar="N", help="spark: parts that the documents are dealt into.", stands="as read"
+    ),
+    spec(
+        "--broadcast",
+        "broadcast_bytes",
+        metavar="SIZE",
+        help="spark: the most that a table takes which every worker holds.",
+        stands="256MB",
+    ),
+    spec(
+        "--on-driver",
+        "driver_bytes",
+        metavar="SIZE",
+        help="spark: who stays is decided on the driver while keys and features take less; 0 never.",
+        stands="64MB",
+    ),
 )
 
 comparing = _options(

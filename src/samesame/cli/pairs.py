@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from samesame.cli import options
+from samesame.cli.engine import check, running_on
 from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
@@ -35,6 +36,7 @@ __all__ = ["pairs"]
 @options.auditing
 @options.room
 @options.running
+@options.engine
 @click.pass_context
 def pairs(ctx: click.Context, /, **given: Any) -> int:
     """List every pair of similar documents, with the similarity of each.
@@ -46,11 +48,12 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     """
     path = given["output"]
     _check(given)
+    check(given)
     from samesame.api import pairs as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import console, lists  # noqa: PLC0415
     from samesame.outputs.folder import require_place  # noqa: PLC0415
 
-    if path not in (None, "-"):
+    if path not in (None, "-") and given["engine"] == "local":
         lists.writer(path)
         require_place(path, [*given["sources"], *given["against"]], folder=False, overwrite=given["overwrite"])
     recipe = built(ctx.command, given)
@@ -65,11 +68,8 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         "extract",
         "max_document",
         "strict",
-        "threads",
-        "memory",
-        "workdir",
     )
-    with console.watched(quiet=given["quiet"]) as progress:
+    with running_on(given, listing=True) as engine, console.watched(quiet=given["quiet"]) as progress:
         found = find(
             given["sources"],
             method=recipe,
@@ -77,19 +77,21 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
             audit=asked(given),
             progress=progress,
             **{name: given[name] for name in names},
+            **engine,
         )
         if path not in (None, "-"):
             found.write(path, overwrite=given["overwrite"])
+        stats, count = found.stats, found.num_pairs
     if path == "-":
         lists.json_lines(found.table, sys.stdout.buffer)
     if given["as_json"]:
-        console.print_json({**found.stats.record(), "pairs": found.table.num_rows})
+        console.print_json({**stats.record(), "pairs": count})
     elif not given["quiet"]:
         report = console.Report(sys.stderr if path == "-" else sys.stdout)
-        report.pairs(found.stats, found.table.num_rows, found.skipped, found.num_ignored)
+        report.pairs(stats, count, found.skipped, found.num_ignored)
         if path not in (None, "-"):
             report.written(path)
-    return outcome(found.stats, given["require_recall"])
+    return outcome(stats, given["require_recall"])
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -97,5 +99,7 @@ def _check(given: dict[str, Any]) -> None:
         raise ConfigError("there is no place to write to", hint="Add -o pairs.parquet, or -o - to see them.")
     if given["output"] == "-" and given["as_json"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if given["output"] == "-" and given["engine"] == "spark":
+        raise ConfigError("-o - and --engine spark: pairs are written by its executors", hint="Name a place for them.")
     if given["output"] in (None, "-") and given["overwrite"]:
         raise ConfigError("--overwrite does nothing without -o FILE", hint="Leave it out.")

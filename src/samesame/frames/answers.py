@@ -7,14 +7,20 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from samesame._version import __version__
 from samesame.errors import ConfigError
 from samesame.frames.deciding import Decision, decide, inherited, similar
+from samesame.frames.examples import chosen_removals, texts
 from samesame.frames.flow import Frames
 from samesame.frames.listing import beside, listed
+from samesame.frames.writing import write_folder, write_frame
 from samesame.methods import Method
+from samesame.outputs.tables import skipped_table
 from samesame.results import Clock, Stats
 
 __all__ = ["SparkPairs", "SparkResult", "SparkRun", "all_pairs", "decided"]
@@ -31,6 +37,12 @@ class SparkRun:
     clock: Clock
     settings: dict[str, Any]
     notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # what of them is paths
+
+    @property
+    def session(self) -> Any:
+        """The session that runs the work."""
+        return self.frames.verbs.session
 
     @cached_property
     def names(self) -> Any:
@@ -198,6 +210,53 @@ class SparkResult:
         frame = self.run.frames.judged.named(self.run.frames.salt)
         return frame.select("samesame_row", *[name for name in frame.columns if name != "samesame_row"])
 
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read: Spark does not tell of them one by one."""
+        return skipped_table([])
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files are of no known format: Spark reads all or none."""
+        return 0
+
+    def examples(self, count: int = 10) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides."""
+        frames = self.run.frames
+        chosen = chosen_removals(frames, self._gone, count)
+        columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
+        found = texts(frames, [*columns[0], *columns[1]])
+        names = self.run.names.filter(self.run.names["number"].isin(list(found))).select("number", "id").toArrow()
+        ids = dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
+        told = {"measure": [frames.method.reports] * chosen.num_rows}
+        for prefix, numbers in zip(("", "witness_"), columns, strict=True):
+            told[f"{prefix}id"] = [ids[number] for number in numbers]
+            told[f"{prefix}text"] = [found[number] for number in numbers]
+        return pa.table({"similarity": chosen.column("similarity"), **told})
+
+    def write(self, directory: str | Path, *, overwrite: bool = False, pairs: bool = False) -> Stats:
+        """Write a folder: `kept/`, `removed/` and `clusters/` as Parquet parts, and `stats.json`.
+
+        In a local file system it appears complete or not at all; elsewhere `stats.json` is written last.
+
+        Args:
+            directory: A folder that all executors see, or a URL that Spark can write to; it must not exist.
+            overwrite: Whether a folder of an earlier run is replaced.
+            pairs: Whether to write `pairs/`, each removed document with its witness, too.
+
+        Returns:
+            The statistics, with the seconds of writing.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+        """
+        run, known = self.run, self.stats
+        frames = {"kept": self.kept(), "removed": self.removals, "clusters": self.clusters}
+        with run.clock("writing"):
+            tables = {**frames, **({"pairs": self.pairs} if pairs else {})}
+            write_folder(run.session, directory, tables, run.sources, known.record, overwrite=overwrite)
+        return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})
+
     def at(self, *, threshold: Any) -> "SparkResult":
         """The result at a higher threshold, decided anew on the stored keys and features.
 
@@ -247,6 +306,29 @@ class SparkPairs:
     def pairs(self) -> Any:
         """The same as `table`."""
         return self.table
+
+    @cached_property
+    def num_pairs(self) -> int:
+        """How many there are."""
+        return int(self._listed.count())
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read: Spark does not tell of them one by one."""
+        return skipped_table([])
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files are of no known format: Spark reads all or none."""
+        return 0
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+        """
+        write_frame(self.run.session, path, self.table, self.run.sources, overwrite=overwrite)
 
     @property
     def stats(self) -> Stats:

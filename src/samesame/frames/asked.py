@@ -1,5 +1,6 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +66,9 @@ class Asked:
         before = verbs.shuffled_bytes()
         frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
         verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
-        return SparkRun(frames, self.clock, settings, (_UNAUDITED,) if self.method.may_miss else ())
+        return SparkRun(
+            frames, self.clock, settings, (_UNAUDITED,) if self.method.may_miss else (), _paths(source, against)
+        )
 
     def _frame(self, session: Any, source: Any) -> Any:
         """One frame of all that a side is made of."""
@@ -74,3 +77,8 @@ class Asked:
         for other in others:
             first = first.unionByName(other, allowMissingColumns=True)
         return first
+
+
+def _paths(*sources: Any) -> tuple[str, ...]:
+    several = [each for source in sources for each in (source if isinstance(source, tuple) else (source,))]
+    return tuple(os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))

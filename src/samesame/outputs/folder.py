@@ -26,7 +26,12 @@ _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
 
 
 def require_place(
-    path: str | Path, sources: Sequence[str] = (), *, folder: bool = True, overwrite: bool = False
+    path: str | Path,
+    sources: Sequence[str] = (),
+    *,
+    folder: bool = True,
+    overwrite: bool = False,
+    mark: str | None = "stats.json",
 ) -> Path:
     """The absolute path to write to, once it is sure that this may be done.
 
@@ -35,6 +40,7 @@ def require_place(
         sources: Files, folders and patterns that are read: none may be replaced, and nothing appears inside.
         folder: Whether it is to be a folder, not a file.
         overwrite: Whether what is there may be replaced.
+        mark: The file that tells of a folder that samesame wrote it; no other folder is replaced. None: any is.
 
     Raises:
         OutputError: The place cannot be used.
@@ -49,7 +55,7 @@ def require_place(
     for source in sources:
         _require_apart(path, place, source)
     if place.exists():
-        _require_replaceable(path, place, folder=folder, overwrite=overwrite)
+        _require_replaceable(path, place, folder=folder, overwrite=overwrite, mark=mark)
     if not place.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {place.parent}", hint="Make it first, or name another place.")
     if not os.access(place.parent, os.W_OK | os.X_OK):
@@ -57,7 +63,7 @@ def require_place(
     return place
 
 
-def _require_replaceable(path: str | Path, place: Path, *, folder: bool, overwrite: bool) -> None:
+def _require_replaceable(path: str | Path, place: Path, *, folder: bool, overwrite: bool, mark: str | None) -> None:
     if place.is_dir() != folder:
         is_now, wanted = ("a file", "a folder") if folder else ("a folder", "a file")
         raise OutputError(f"{path} is {is_now}, and {wanted} is to be written", hint="Name another place.")
@@ -65,8 +71,8 @@ def _require_replaceable(path: str | Path, place: Path, *, folder: bool, overwri
         raise OutputError(f"{path} exists", hint=_REPLACE)
     if place in (Path.home(), *_and_parents(Path.cwd())):
         raise OutputError(f"{path} holds the folder that you work in", hint="Name another place.")
-    if folder and any(place.iterdir()) and not (place / "stats.json").is_file():
-        message = f"{path} is not empty, and nothing that samesame wrote: it has no stats.json"
+    if folder and mark is not None and any(place.iterdir()) and not (place / mark).is_file():
+        message = f"{path} is not empty, and nothing that samesame wrote: it has no {mark}"
         raise OutputError(message, hint="Empty it yourself, or name another place.")
 
 

@@ -28,6 +28,7 @@ _HINT_JAVA = "Run: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to 
 _HINT_SPARK = "Run: pip install 'samesame[spark]'"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which has chosen the master and started the process
+_PARTITIONS = 4  # of a shuffle, for each core of this machine
 _LOOPBACK = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -131,10 +132,20 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
     log.unlink(missing_ok=True)
 
 
+def _cores(master: str) -> int:
+    """How many a local master has."""
+    found = re.match(r"local\[(\d+)", master)
+    if found:
+        return int(found[1])
+    return len(os.sched_getaffinity(0)) if master.startswith("local[*") else 1
+
+
 def _all_settings(master: str | None, given: dict[str, str]) -> dict[str, str]:
     found = {"spark.app.name": "samesame", "spark.ui.showConsoleProgress": "false"}
     if master is not None:
-        found |= {"spark.master": master, **(_LOOPBACK if master.startswith("local") else {})}
+        found["spark.master"] = master
+        if master.startswith("local"):  # Spark's own 200 partitions are for clusters
+            found |= {**_LOOPBACK, "spark.sql.shuffle.partitions": str(_PARTITIONS * _cores(master))}
     found |= given
     found["spark.driver.extraJavaOptions"] = " ".join(
         filter(None, (f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", given.get("spark.driver.extraJavaOptions")))

@@ -1,0 +1,162 @@
+"""One measured run in a process of its own, told by JSON: samesame on Spark or on one machine, or MLlib's MinHashLSH.
+
+1. The session and the kernels are warm: each task is done on a small corpus first, which is not counted.
+2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
+3. MLlib is given the sets ready, samesame the raw text.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import samesame as ss
+from samesame import pipeline, schemas
+
+FILES = 8  # that the vectors lie in
+PRIME = 2038074743  # MLlib's, which elements are taken modulo
+Answer = tuple[list[tuple[int, int]], dict[str, Any]]  # pairs of document numbers, and what a run says of itself
+
+
+def main(task: dict[str, Any]) -> None:
+    """Do the task twice, on the small corpus and on the corpus, and print what was seen of the second."""
+    work: dict[str, Callable[[Any, str, dict[str, Any]], Answer]] = {
+        "dedup": dedup,
+        "pairs": pairs,
+        "mllib": mllib,
+    }
+    session = start(task) if task["engine"] != "local" else None
+    one = work[task["what"]]
+    if task["what"] == "mllib":
+        for name in ("small", "file"):
+            task[name] = ready_vectors(session, task[name])
+    one(session, task["small"], task)
+    before = stages(session)
+    began = time.perf_counter()
+    found, said = one(session, task["file"], task)
+    seconds = time.perf_counter() - began
+    seen = {number: each for number, each in stages(session).items() if number not in before}
+    totals = {name: sum(each[name] for each in seen.values()) for name in ("shuffle_bytes", "task_seconds")}
+    print(json.dumps({"seconds": seconds, "answer": found, "said": said, "stages": len(seen), **totals}))
+    if session is not None:
+        session.stop()
+
+
+def start(task: dict[str, Any]) -> Any:
+    """A session on loopback with as many threads as asked for."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415  (the local engine is measured without)
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    conf = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
+        **task["conf"],
+    }
+    return SparkSession.builder.master(task["engine"]).appName("samesame bench").config(map=conf).getOrCreate()
+
+
+def stages(session: Any) -> dict[tuple[int, int], dict[str, float]]:
+    """Of each attempt of a stage that has run: bytes that it gave to a shuffle, seconds of its tasks."""
+    if session is None:
+        return {}
+    context = session.sparkContext._jsc.sc()  # noqa: SLF001  (there is no public way to the status store)
+    context.listenerBus().waitUntilEmpty(60_000)
+    store = context.statusStore()
+    listed = store.stageList(None, False, False, getattr(store, "stageList$default$4")(), None)
+    found = {}
+    for place in range(listed.size()):
+        stage = listed.apply(place)
+        found[stage.stageId(), stage.attemptId()] = {
+            "shuffle_bytes": stage.shuffleWriteBytes(),
+            "task_seconds": stage.executorRunTime() / 1000,
+        }
+    return found
+
+
+def method(task: dict[str, Any]) -> Any:
+    """The recipe of a task."""
+    return {"jaccard": ss.Jaccard, "minhash": ss.MinHash}[task["method"]](threshold=task["threshold"])
+
+
+def engine(session: Any) -> dict[str, Any]:
+    """What says where a run runs."""
+    return {} if session is None else {"engine": ss.Spark(session)}
+
+
+def source(session: Any, file: str) -> Any:
+    """The documents: on one machine the path, on Spark a table."""
+    return file if session is None else session.read.parquet(file).select("id", "text")
+
+
+def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """Removed documents with their witnesses, ties broken by content on both engines."""
+    extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
+    found = ss.dedup(source(session, file), method=method(task), audit=False, **engine(session), **extra)
+    table = _arrow(found.removals.select(["id", "witness_id"]) if session is None else found.removals)
+    return _numbers(table, "id", "witness_id"), found.stats.record()
+
+
+def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """All pairs."""
+    extra = {"threads": task["threads"]} if session is None else {}
+    found = ss.pairs(source(session, file), method=method(task), audit=False, **engine(session), **extra)
+    return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
+
+
+def ready_vectors(session: Any, file: str) -> str:
+    """The shingle sets of a corpus as MLlib wants them, as vectors in files beside it: made once, not measured."""
+    from pyspark.ml.linalg import SparseVector, VectorUDT  # noqa: PLC0415  (as above)
+    from pyspark.sql import functions  # noqa: PLC0415  (likewise)
+
+    sets, target = f"{file}.sets", f"{file}.vectors"
+    if not os.path.exists(target):  # noqa: PTH110  (paths are JSON's)
+        pq.write_table(shingle_sets(file), sets)
+        sparse = functions.udf(lambda items: SparseVector(PRIME, items, [1.0] * len(items)), VectorUDT())
+        frame = session.read.parquet(sets).where("size(items) > 0").select("id", sparse("items").alias("features"))
+        frame.repartition(FILES).write.parquet(target)
+    return target
+
+
+def shingle_sets(file: str) -> pa.Table:
+    """The ids, and the items of each document: exactly the sets that samesame compares, modulo MLlib's prime."""
+    table = pq.read_table(file, columns=["id", "text"])
+    rows = pa.array(range(table.num_rows), pa.int64())
+    texts = table.column("text").cast(pa.large_string()).combine_chunks()
+    batch = pa.RecordBatch.from_arrays([rows, texts], schema=schemas.DOCUMENTS)
+    for stage in pipeline.steps(ss.Jaccard()).features:
+        batch = stage(batch)
+    sets = [sorted({item % PRIME for item in items}) for items in batch.column("items").to_pylist()]
+    return pa.table({"id": table.column("id"), "items": sets})
+
+
+def mllib(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """The pairs that approxSimilarityJoin finds, each once."""
+    from pyspark.ml.feature import MinHashLSH  # noqa: PLC0415  (as above)
+    from pyspark.sql import functions  # noqa: PLC0415  (likewise)
+
+    frame = session.read.parquet(file)
+    model = MinHashLSH(inputCol="features", outputCol="hashes", numHashTables=task["tables"], seed=1).fit(frame)
+    most = 1 - float(task["threshold"]) + 1e-9  # it wants less than so much
+    joined = model.approxSimilarityJoin(frame, frame, most, distCol="distance")
+    ids = joined.select(functions.col("datasetA.id").alias("a_id"), functions.col("datasetB.id").alias("b_id"))
+    return _numbers(_arrow(ids.where("int(a_id) < int(b_id)")), "a_id", "b_id"), {}
+
+
+def _arrow(frame: Any) -> pa.Table:
+    return frame if isinstance(frame, pa.Table) else frame.toArrow()
+
+
+def _numbers(table: pa.Table, first: str, second: str) -> list[tuple[int, int]]:
+    columns = (table.column(name).to_pylist() for name in (first, second))
+    return [(int(a), int(b)) for a, b in zip(*columns, strict=True)]
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

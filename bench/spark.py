@@ -1,0 +1,260 @@
+"""Spark: samesame on local[2] against samesame on one machine, and against MLlib's MinHashLSH on the same sets.
+
+1. Each figure is of a process of its own, in which the same was done on a small corpus before: sessions, kernels and
+   Python workers are up. Rounds of all of them in turn; medians.
+2. Beside each time stand the bytes that shuffles wrote, as Spark's status store has them, and how right the answer is,
+   by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
+3. MLlib gets its vectors ready, samesame the raw text; both the same documents, which are fewer, as it is slow.
+4. The page on Spark gets a table for larger corpora: the measured bytes and seconds, multiplied, and marked as that.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import corpus
+import limit
+import processes
+import report
+import truth
+
+PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "spark.md"
+TASK = Path(__file__).with_name("_spark_task.py")
+PACKAGES = ("samesame", "pyspark", "pyarrow", "numba", "numpy")
+THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
+MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
+SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
+CORES, TERABYTES = (64, 512, 4096), (1, 100)
+OVERHEAD = (
+    *("", "seconds", "times one machine", "task seconds", "shuffled MB", "predicted MB", "bytes/document"),
+    *("removed", "recall", "precision"),
+)
+PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "samesame is … times as fast")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the runs of one task told."""
+
+    runs: list[dict[str, Any]]
+
+    @property
+    def seconds(self) -> float:
+        """The median."""
+        return statistics.median(run["seconds"] for run in self.runs)
+
+    @property
+    def task_seconds(self) -> float:
+        """Of all tasks of Spark together, the median."""
+        return statistics.median(run["task_seconds"] for run in self.runs)
+
+    @property
+    def shuffle_bytes(self) -> int:
+        """Written by Spark; the same in all runs but for how it compresses."""
+        return int(statistics.median(run["shuffle_bytes"] for run in self.runs))
+
+    @property
+    def predicted_bytes(self) -> int | None:
+        """What the run itself foretold."""
+        return self.said.get("room", {}).get("shuffle", {}).get("predicted_bytes")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The statistics of the last run."""
+        return dict(self.runs[-1]["said"])
+
+    @property
+    def answer(self) -> set[tuple[int, int]]:
+        """Pairs of document numbers."""
+        return {(a, b) for a, b in self.runs[-1]["answer"]}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where corpora lie, and what a session is given."""
+
+    folder: Path
+    small: Path
+
+    def run(self, file: Path, what: str, engine: str, **task: Any) -> dict[str, Any]:
+        """One task in a process of its own."""
+        conf = {
+            "spark.driver.memory": MEMORY,
+            "spark.sql.shuffle.partitions": str(PARTITIONS),
+            "spark.sql.files.maxPartitionBytes": str(16 << 20),
+            "spark.ui.showConsoleProgress": "false",
+            "spark.local.dir": str(self.folder / "spark"),
+        }
+        given = {"what": what, "engine": engine, "file": str(file), "small": str(self.small), "threshold": THRESHOLD}
+        command = [sys.executable, str(TASK), json.dumps({**given, "conf": conf, "threads": 2, **task})]
+        environment = {"NUMBA_CACHE_DIR": str(self.folder / "kernels"), "PYTHONPATH": str(report.ROOT / "src")}
+        done = processes.run(command, environment, LIMIT_MINUTES * 60)
+        return dict(json.loads(done.output.strip().splitlines()[-1]))
+
+    def rounds(self, tasks: dict[str, dict[str, Any]], file: Path, repeats: int) -> dict[str, Seen]:
+        """Each task so many times, in turn; what fails is left out, and said."""
+        found: dict[str, list[dict[str, Any]]] = {name: [] for name in tasks}
+        for number in range(repeats):
+            for name, task in tasks.items():
+                print(f"{file.name}: {name}, round {number + 1} of {repeats}", flush=True)
+                try:
+                    found[name].append(self.run(file, **task))
+                except processes.Failed as error:
+                    print(f"{name}: {error.reason}", file=sys.stderr)
+        return {name: Seen(runs) for name, runs in found.items() if runs}
+
+
+def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -> list[report.Row]:
+    """A line for each method and engine."""
+    found = []
+    for method in METHODS:
+        one, spark = seen[f"{method}, one machine"], seen[f"{method}, Spark"]
+        for name, each in ((f"{method}, one machine", one), (f"{method}, Spark", spark)):
+            quality = truth.judge(texts, known, each.answer)
+            on_spark = each is spark
+            found.append(
+                (
+                    name,
+                    f"{each.seconds:.2f}",
+                    f"{each.seconds / one.seconds:.1f}",
+                    f"{each.task_seconds:.1f}" if on_spark else "",
+                    f"{each.shuffle_bytes / 1e6:,.1f}" if on_spark else "",
+                    f"{each.predicted_bytes / 1e6:,.1f}" if on_spark and each.predicted_bytes is not None else "",
+                    f"{each.shuffle_bytes / len(texts):,.0f}" if on_spark else "",
+                    f"{quality.removed:,}",
+                    f"{quality.recall:.2%}",
+                    f"{quality.precision:.2%}",
+                )
+            )
+    return found
+
+
+def peer_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -> list[report.Row]:
+    """A line for each of ours, and for each number of MLlib's hash tables."""
+    right, fastest = set(known.pairs), seen["samesame jaccard"].seconds
+    found = []
+    for name, each in seen.items():
+        good = len(right & {(min(pair), max(pair)) for pair in each.answer})
+        found.append(
+            (
+                name,
+                f"{each.seconds:.2f}",
+                f"{len(texts) / each.seconds:,.0f}",
+                f"{each.shuffle_bytes / 1e6:,.1f}",
+                f"{len(each.answer):,}",
+                f"{good / len(right):.2%}" if right else "",
+                f"{good / len(each.answer):.2%}" if each.answer else "",
+                "" if name.startswith("samesame") else f"{each.seconds / fastest:.1f}",
+            )
+        )
+    return found
+
+
+def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> list[report.Row]:
+    """What larger corpora of such documents would take: measured figures, multiplied."""
+    found = []
+    for method in METHODS:
+        each = seen[f"{method}, Spark"]
+        for terabytes in TERABYTES:
+            times = terabytes * 1e12 / text_bytes
+            hours = each.task_seconds * times / 3600
+            found.append(
+                (
+                    f"{method}, {terabytes} TB, {num_documents * times / 1e9:,.1f} billion documents",
+                    f"{each.shuffle_bytes * times / 1e12:,.2f}",
+                    f"{hours:,.0f}",
+                    *(f"{hours / cores:,.1f}" for cores in CORES),
+                )
+            )
+    return found
+
+
+def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str:
+    """The block of the guide."""
+    measured = "; ".join(
+        f"{method}: {each.shuffle_bytes / num_documents:,.0f} bytes shuffled a document, "
+        f"{each.task_seconds / (text_bytes / 1e9):,.0f} task seconds a GB"
+        for method in METHODS
+        for each in [seen[f"{method}, Spark"]]
+    )
+    header = ("**estimate**", "TB shuffled", "core hours", *(f"hours on {cores:,} cores" for cores in CORES))
+    table = report.markdown(header, cost_rows(seen, num_documents, text_bytes))
+    return (
+        f"Measured on {text_bytes / 1e6:,.0f} MB, {num_documents:,} documents, {MASTER}: {measured}.\n\n"
+        f"All below is an estimate: these figures multiplied, as if no core ever waited.\n\n{table}"
+    )
+
+
+def _tasks(what: str) -> dict[str, dict[str, Any]]:
+    spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
+    one = {f"{method}, one machine": {"what": what, "engine": "local", "method": method} for method in METHODS}
+    return {**one, **spark}
+
+
+def _peers() -> dict[str, dict[str, Any]]:
+    ours = {f"samesame {name}": {"what": "pairs", "engine": MASTER, "method": name} for name in reversed(METHODS)}
+    theirs = {f"MLlib, {count} tables": {"what": "mllib", "engine": MASTER, "tables": count} for count in TABLES}
+    return {**ours, **theirs}
+
+
+def _made(folder: Path, size: str) -> Path:
+    file = folder / f"corpus-{size}.parquet"
+    if not file.exists():
+        print(f"making {file.name}", flush=True)
+        corpus.write(file, corpus.parse_size(size))
+    return file
+
+
+def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
+    """The texts for the two pages, and whether both engines gave one answer."""
+    load = os.getloadavg()[0]
+    bench = Bench(folder, _made(folder, str(SMALL_BYTES)))
+    file = _made(folder, given.size)
+    seen = bench.rounds(_tasks("dedup"), file, given.repeats)
+    texts, known = truth.of_file(file, Fraction(THRESHOLD))
+    size = sum(len(text.encode()) for text in texts)
+    table = overhead_rows(seen, texts, known)
+    about = f"{len(texts):,} documents, {size / 1e6:,.0f} MB of text in Parquet; medians of {given.repeats} rounds."
+    report.show(about, OVERHEAD, table)
+    part = _made(folder, given.mllib_size)
+    peers = bench.rounds(_peers(), part, 1)
+    part_texts, part_known = truth.of_file(part, Fraction(THRESHOLD))
+    others = peer_rows(peers, part_texts, part_known)
+    second = f"{len(part_texts):,} documents, {len(part_known.pairs):,} planted pairs at {THRESHOLD} or more."
+    report.show(second, PEERS, others)
+    costs = cost_text(seen, len(texts), size)
+    made = report.made_by(f"spark --size {given.size} --mllib-size {given.mllib_size}", PACKAGES) + limit.others(load)
+    tables = (f"{about}\n\n{report.markdown(OVERHEAD, table)}", f"{second}\n\n{report.markdown(PEERS, others)}")
+    same = all(seen[f"{each}, Spark"].answer == seen[f"{each}, one machine"].answer for each in METHODS)
+    return "\n\n".join([*tables, made]), f"{costs}\n\n{made}", same
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure as the command line says, print, and write the pages."""
+    parser = argparse.ArgumentParser(prog="scripts/bench spark", description=__doc__.splitlines()[0])
+    parser.add_argument("--size", default="100MB", help="bytes of text for the two engines (100MB)")
+    parser.add_argument("--mllib-size", default="30MB", help="bytes of text for the comparison with MLlib (30MB)")
+    parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
+    parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
+    parser.add_argument("--no-write", action="store_true", help="only print")
+    given = parser.parse_args(arguments)
+    with limit.working_folder(given.folder) as folder:
+        text, costs, same = measure(given, folder)
+    print(f"{text}\n\n{costs}")
+    for page, name, block in ((PAGE, "spark", text), (GUIDE, "spark-cost", costs)):
+        if not given.no_write and report.has_place(page, name):
+            report.write_between(page, name, block)
+    if not same:
+        print("the two engines differ", file=sys.stderr)
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

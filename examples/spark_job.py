@@ -1,0 +1,25 @@
+"""De-duplicate what Spark can read: `spark-submit spark_job.py SOURCE TARGET [THRESHOLD]`.
+
+1. The session is spark-submit's: the master, memory and packages are its options.
+2. SOURCE and TARGET are paths that all executors see: s3a://, hdfs://, or a folder that is mounted everywhere.
+"""
+
+import sys
+
+from pyspark.sql import SparkSession
+
+import samesame as ss
+
+
+def main(source: str, target: str, threshold: str = "0.8") -> None:
+    """Read, decide, write, and print the counts."""
+    session = SparkSession.builder.appName("samesame").getOrCreate()
+    method = ss.MinHash(threshold=threshold, recall=0.99)
+    found = ss.dedup(source, method=method, keep="longest", engine=ss.Spark(session))
+    stats = found.write(target, overwrite=True)
+    print(f"{stats.documents:,} documents, {stats.removed:,} removed, {stats.kept:,} kept")
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,143 @@
+"""`--engine spark`: options of the other engine are refused, what is missing is one line, and the folder is whole."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.dataset
+import pytest
+from tests import sparks
+
+import samesame as ss
+
+from .commands import documents, run, write_jsonl
+
+SPARK = ("--engine", "spark")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Four documents, of which one is a copy and one is edited."""
+    return write_jsonl(tmp_path / "documents.jsonl", documents())
+
+
+def command(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """`samesame ARGUMENTS` in a process of its own: a session ends with the command."""
+    sparks.require_java()
+    environment = {**os.environ, **sparks.environment(), "TMPDIR": str(folder), "COLUMNS": "80"}
+    program = [sys.executable, "-m", "samesame", *map(str, arguments)]
+    return subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--threads", 2], "--threads"),
+        (["--threads", 0], "--threads"),
+        (["--memory", "1GB"], "--memory"),
+        (["--workdir", "w"], "--workdir"),
+        (["--annotate"], "--annotate"),
+        (["--copy"], "--copy"),
+        (["--drop-unreadable"], "--drop-unreadable"),
+    ],
+)
+def test_what_is_for_one_machine_is_refused(options, named, source):
+    """Not ignored."""
+    done = run("dedup", source, "-o", "out", *SPARK, *options)
+    assert 2 == done.exit_code
+    assert done.stderr.startswith(f"error: {named} does nothing with --engine spark\nhint: ")
+
+
+@pytest.mark.parametrize("name", ["dedup", "pairs"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--master", "local[2]"),
+        ("--conf", "spark.a=b"),
+        ("--partitions", 3),
+        ("--partitions", 0),
+        ("--broadcast", "1GB"),
+        ("--on-driver", "0"),
+    ],
+)
+def test_what_is_for_spark_needs_it(option, value, name, source):
+    """Likewise."""
+    done = run(name, source, "-o", "out.parquet", option, value)
+    expected = f"error: {option} does nothing without --engine spark\nhint: Add --engine spark.\n"
+    assert (2, expected) == (done.exit_code, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dedup", "-", "-o", "out"], "Spark cannot read standard input"),
+        (["pairs", "SOURCE", "-o", "-"], "-o - and --engine spark: pairs are written by its executors"),
+        (["dedup", "SOURCE", "-o", "out", "--conf", "memory"], "conf='memory' is not spark.KEY=VALUE"),
+        (["dedup", "SOURCE", "-o", "out", "--broadcast", "much"], "much"),
+        (["dedup", "SOURCE", "-o", "out", "--partitions", "0"], "partitions=0"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_starts(arguments, said, source):
+    """In a line, and with exit code 2."""
+    done = run(*(str(source) if each == "SOURCE" else each for each in arguments), *SPARK)
+    assert 2 == done.exit_code
+    assert said in done.stderr
+
+
+def test_without_java_there_is_one_line(source, tmp_path, monkeypatch):
+    """It installs one."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = run("dedup", source, "-o", tmp_path / "out", *SPARK)
+    said = f"error: the Spark engine needs Java 17 or 21, and JAVA_HOME={tmp_path} has none\n"
+    line = "hint: Run: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to a Java 17 or 21).\n"
+    assert (2, said + line) == (done.exit_code, done.stderr)
+
+
+def test_without_pyspark_there_is_one_line(source, tmp_path, monkeypatch):
+    """Likewise."""
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    done = run("dedup", source, "-o", tmp_path / "out", *SPARK)
+    expected = "error: the Spark engine needs pyspark\nhint: Run: pip install 'samesame[spark]'\n"
+    assert (2, expected) == (done.exit_code, done.stderr)
+
+
+@pytest.mark.slow
+def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
+    """kept/, removed/, clusters/, pairs/ of Spark's parts, and the statistics: those of one machine."""
+    target = tmp_path / "out"
+    done = command("dedup", source, "-o", target, *SPARK, "--master", "local[2]", "--pairs", folder=tmp_path)
+    assert (0, []) == (done.returncode, [line for line in done.stderr.splitlines() if "WARN" in line])
+    assert "kept                     2   50.0%\n" in done.stdout
+    assert {"kept", "removed", "clusters", "pairs", "stats.json"} == {path.name for path in target.iterdir()}
+    kept = pyarrow.dataset.dataset(target / "kept").to_table()
+    expected = ss.dedup(source, ties="content", audit=False)
+    assert sorted(expected.kept().column("id").to_pylist()) == sorted(kept.column("id").to_pylist())
+    said, known = json.loads((target / "stats.json").read_bytes()), expected.stats.record()
+    for name in ("documents", "removed", "kept", "exact_copies", "near_copies", "clusters", "text_bytes", "distinct"):
+        assert known[name] == said[name], name
+    again = command("dedup", source, "-o", target, *SPARK, folder=tmp_path)
+    assert 2 == again.returncode
+    assert "--overwrite" in again.stderr
+
+
+@pytest.mark.slow
+def test_pairs_are_written_by_spark(source, tmp_path):
+    """A folder of parts in the format that its name ends with."""
+    target = tmp_path / "pairs.parquet"
+    done = command("pairs", source, "-o", target, *SPARK, "--master", "local[2]", folder=tmp_path)
+    assert 0 == done.returncode, done.stderr
+    found = pyarrow.dataset.dataset(target).to_table()
+    expected = ss.pairs(source, audit=False).table
+    assert sorted(expected.column("similarity").to_pylist()) == sorted(found.column("similarity").to_pylist())
+    assert f"pairs                    {expected.num_rows}" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_source_that_is_not_there_is_one_line(tmp_path):
+    """As on one machine."""
+    done = command("dedup", tmp_path / "none.jsonl", "-o", tmp_path / "out", *SPARK, folder=tmp_path)
+    assert 3 == done.returncode
+    assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]

@@ -1,0 +1,130 @@
+"""A run on a cluster, in a process of its own: `cluster_job.py JSON`; the answer is written as a pickle.
+
+1. A stage of the run may be replaced by one that fails, or dawdles, where it is tried for the first time.
+2. A file says when so many stages are done and another one runs, so that somebody can do harm then.
+"""
+
+import json
+import os
+import pickle
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from tests.parity import corpora
+from tests.parity.answers import deduplicated, on_spark
+
+import samesame as ss
+from samesame.frames import flow
+from samesame.methods import Method
+
+CONF = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "700m",
+    "spark.log.level": "ERROR",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # as in tests/sparks.py
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """A stage that on the first attempt at its task raises, or takes long; later attempts are the stage itself."""
+
+    stage: Any
+    fault: str
+
+    @property
+    def output(self) -> pa.Schema:
+        """That of the stage."""
+        return self.stage.output
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """One batch, with the fault before it."""
+        context = TaskContext.get()
+        if context is not None and context.attemptNumber() == 0 and context.partitionId() == 1:
+            if self.fault == "fail":
+                raise RuntimeError("planted")
+            time.sleep(60)
+        return self.stage(batch)
+
+
+def plant(fault: str) -> None:
+    """Let the last stage that makes features be faulty."""
+    make = flow.steps
+
+    def faulty(method: Method, **settings: Any) -> Any:
+        found = make(method, **settings)
+        *first, last = found.features
+        return found._replace(features=(*first, Faulty(last, fault)))
+
+    flow.steps = faulty  # type: ignore[assignment]  # that is the fault
+
+
+def watch(session: Any, num_stages: int, file: Path) -> None:
+    """Touch a file when so many stages are done and a task of another one runs."""
+    tracker, done = session.sparkContext.statusTracker(), set()
+    while not file.exists():
+        running = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        for job in range(200):
+            found = tracker.getJobInfo(job)
+            if found is None:
+                break
+            for stage in found.stageIds:
+                about = tracker.getStageInfo(stage)
+                if about is not None and about.numCompletedTasks == about.numTasks:
+                    done.add(stage)
+        if len(done) >= num_stages and any(about and about.numActiveTasks for about in running):
+            file.touch()
+        time.sleep(0.02)
+
+
+def harm(session: Any) -> dict[str, int]:
+    """Executors that were lost, and tasks that failed or were killed."""
+    store = session.sparkContext._jsc.sc().statusStore()
+    executors = store.executorList(False)
+    all_of_them = [executors.apply(number) for number in range(executors.size())]
+    stages = store.stageList(None, False, False, getattr(store, "stageList$default$4")(), None)
+    listed = [stages.apply(number) for number in range(stages.size())]
+    return {
+        "lost": sum(not each.isActive() for each in all_of_them),
+        "failed": sum(each.numFailedTasks() for each in listed),
+        "killed": sum(each.numKilledTasks() for each in listed),
+    }
+
+
+def main(task: dict[str, Any]) -> None:
+    """Run, and write the answer with the harm that was done."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(task["master"]).appName("samesame faults").config(map=CONF)
+    session = builder.config(map=task.get("conf", {})).getOrCreate()
+    if "fault" in task:
+        plant(task["fault"])
+    folder = Path(task["folder"])
+    if "stages" in task:
+        threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()
+    engine = ss.Spark(session, driver_bytes=task.get("driver_bytes", 0))
+    ask = on_spark(engine, lambda table: session.createDataFrame(table).repartition(4, "number"))
+    answer = deduplicated(
+        ask,
+        corpora.mixed(5, families=5, hot=8, links=8),
+        method=ss.Jaccard(threshold=0.6, shingle_size=2),
+        order_column="number",
+    )
+    (folder / "answer.pickle").write_bytes(pickle.dumps((answer, harm(session))))
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

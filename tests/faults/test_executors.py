@@ -1,0 +1,114 @@
+"""A cluster that loses executors and tasks gives the same answer: a real one, of a master and two workers."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests import sparks
+from tests.parity import corpora
+from tests.parity.answers import deduplicated, difference, local
+
+import samesame as ss
+
+from .standalone import cluster
+
+pytestmark = pytest.mark.slow
+JOB = Path(__file__).with_name("cluster_job.py")
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.quantile": "0.25",
+    "spark.speculation.minTaskRuntime": "500ms",
+}
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    """Two workers and their master."""
+    sparks.require_java()
+    with cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """What one machine answers."""
+    method = ss.Jaccard(threshold=0.6, shingle_size=2)
+    return deduplicated(local, corpora.mixed(5, families=5, hot=8, links=8), method=method, order_column="number")
+
+
+class Job:
+    """A run on the cluster, in a process of its own."""
+
+    def __init__(self, workers, folder, **task):
+        self.folder = folder
+        given = json.dumps({"master": workers.url, "folder": str(folder), **task})
+        environment = {**os.environ, **sparks.environment()}
+        self.log = (folder / "log").open("w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [sys.executable, JOB, given], env=environment, stdout=self.log, stderr=subprocess.STDOUT
+        )
+
+    def reached(self):
+        """Whether the moment for harm comes; not if the job ends before."""
+        while self.process.poll() is None and not (self.folder / "reached").exists():
+            time.sleep(0.02)
+        return (self.folder / "reached").exists()
+
+    def answer(self):
+        """(what was found, what harm was done)."""
+        code = self.process.wait()
+        self.log.seek(0)
+        assert 0 == code, self.log.read()
+        return pickle.loads((self.folder / "answer.pickle").read_bytes())  # noqa: S301  (our own process wrote it)
+
+    def end(self):
+        """No process stays."""
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+
+@pytest.fixture
+def job(workers, tmp_path):
+    """Start a job with these settings; it is ended with the test."""
+    started = []
+
+    def start(**task):
+        started.append(Job(workers, tmp_path, **task))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+
+
+@pytest.mark.parametrize("stages", [1, 9])
+def test_a_killed_executor_changes_nothing(stages, job, workers, expected):
+    """In the midst of reading, and when what it shuffled is needed: both are done again."""
+    running = job(stages=stages)
+    assert running.reached(), "the job ended before"
+    workers.kill_executor()
+    found, harm = running.answer()
+    assert {} == difference(expected, found)
+    assert harm["lost"] >= 1
+
+
+def test_a_task_that_fails_once_changes_nothing(job, expected):
+    """It is tried again."""
+    found, harm = job(fault="fail").answer()
+    assert {} == difference(expected, found)
+    assert harm["failed"] >= 1
+
+
+def test_speculative_copies_change_nothing(job, expected):
+    """A task that dawdles is run twice; the copy wins, and the first is ended."""
+    found, harm = job(fault="dawdle", conf=SPECULATION).answer()
+    assert {} == difference(expected, found)
+    assert harm["killed"] >= 1

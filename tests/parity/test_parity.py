@@ -1,0 +1,212 @@
+"""Two engines, one answer: every method on one machine and on Spark, on corpora on which they could differ.
+
+1. Compared are pairs, similarities, measures, clusters, keepers and the records that stay, all of them.
+2. The priority is one that both know: a column of order, or the id and then the text.
+3. How a table lies in partitions, and where Spark decides, must not matter: each layout and each way is tried.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.oracle.corpora import corpora as drawn
+from tests.parity import corpora
+from tests.parity.answers import deduplicated, difference, listed, local, on_spark
+
+import samesame as ss
+
+METHODS = {
+    "digest": ss.Digest(),
+    "jaccard": ss.Jaccard(threshold=0.6, shingle_size=2),
+    "containment": ss.Containment(threshold=0.7, shingle_size=2),
+    "minhash": ss.MinHash(threshold=0.6, shingle_size=2),
+    "simhash": ss.SimHash(k=6),
+    "modp": ss.ModP(threshold=0.6, shingle_size=2, modulus=3, floor=4),
+    "hyperplane": ss.Hyperplane(threshold=0.95),
+}
+VARIANTS = {
+    "digest of tokens": ss.Digest(normalise=True, algorithm="crc32"),
+    "jaccard 1": ss.Jaccard(threshold=1),
+    "jaccard 1/3": ss.Jaccard(threshold="1/3", shingle_size=3),
+    "containment with a floor": ss.Containment(threshold=0.7, shingle_size=2, jaccard_floor=0.4),
+    "minhash estimated": ss.MinHash(threshold=0.6, shingle_size=2, verify="estimate"),
+    "minhash classic": ss.MinHash(threshold=0.6, shingle_size=2, sketch="classic", bands=16, rows=4, choice="random"),
+    "simhash tfidf": ss.SimHash(k=4, weights="tfidf"),
+    "simhash confirmed by sets": ss.SimHash(k=12, confirm="jaccard", threshold=0.6),
+    "simhash confirmed by cosine": ss.SimHash(k=12, confirm="cosine", weights="tf", threshold=0.7),
+    "simhash confirmed by edits": ss.SimHash(k=12, confirm="edit", threshold=0.7),
+    "simhash of 128 bits": ss.SimHash(bits=128, k=8, search="rotations"),
+    "boilerplate": ss.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
+}
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "1 partition": lambda frame: frame.repartition(1),
+    "2 partitions": lambda frame: frame.repartition(2, "number"),
+    "7 partitions": lambda frame: frame.repartition(7, "shown"),
+    "skewed, some empty": lambda frame: frame.repartition(9, "skew"),
+}
+WAYS = {
+    "on the driver": {},
+    "in rounds": {"driver_bytes": 0},
+    "in order, by one task": {"driver_bytes": 0, "rounds": 0},
+    "with a small table": {"driver_bytes": 0, "broadcast_bytes": 4096},
+}
+
+
+@pytest.fixture
+def spark_with(spark):
+    """How Spark is asked, with a layout and settings of its engine."""
+
+    def make(layout: str = "2 partitions", **chosen: Any) -> Any:
+        return on_spark(ss.Spark(spark, **chosen), lambda table: LAYOUTS[layout](spark.createDataFrame(table)))
+
+    return make
+
+
+@cache
+def mixed(seed: int = 0) -> pa.Table:
+    """The corpus of most tests here."""
+    return corpora.mixed(seed)
+
+
+@cache
+def small() -> pa.Table:
+    """A smaller one for the tests that always run."""
+    return corpora.mixed(1, families=5, hot=8, links=8)
+
+
+def same(ask: Any, source: pa.Table, **settings: Any) -> None:
+    """Both engines give one answer, and it is not an empty one."""
+    expected = deduplicated(local, source, **settings)
+    assert {} == difference(expected, deduplicated(ask, source, **settings))
+    assert expected.removals
+
+
+@pytest.mark.parametrize("method", ["jaccard", "simhash"])
+def test_dedup_of_two_methods(method, spark_with):
+    """With a column of order; the tests that take longer have all methods."""
+    same(spark_with(), small(), method=METHODS[method], order_column="number")
+
+
+def test_pairs_with_a_direction(spark_with):
+    """With similarities, and shares in both directions."""
+    method = METHODS["containment"]
+    expected = listed(local, small(), method=method)
+    assert {} == difference(expected, listed(spark_with(), small(), method=method))
+    assert expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "method"), list(enumerate([*METHODS, *VARIANTS])))
+def test_dedup_of_every_method(place, method, spark_with):
+    """Each in another layout, and decided in another way."""
+    recipe = METHODS.get(method) or VARIANTS[method]
+    ask = spark_with([*LAYOUTS][place % 4], **[*WAYS.values()][place // 4 % 4])
+    same(ask, mixed(), method=recipe, order_column="shown")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_of_every_method(method, spark_with):
+    """All of them, none twice."""
+    expected = listed(local, mixed(), method=METHODS[method])
+    assert {} == difference(expected, listed(spark_with("7 partitions"), mixed(), method=METHODS[method]))
+    assert expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_wherever_spark_decides(way, spark_with):
+    """By the driver, in rounds or in order: the same keepers and witnesses."""
+    same(spark_with("skewed, some empty", **WAYS[way]), mixed(), method=METHODS["jaccard"], order_column="shown")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_however_documents_lie(layout, spark_with):
+    """Without a column of order: the id decides, then the text."""
+    same(spark_with(layout, driver_bytes=0), mixed(2), method=METHODS["jaccard"], ties="content")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keep", "clusters"),
+    [
+        ("last", "greedy"),
+        ("longest", "components"),
+        ("shortest", "greedy"),
+        ("max:score", "greedy"),
+        ("min:score", "components"),
+        ("newest:when", "greedy"),
+        ("oldest:when", "components"),
+    ],
+)
+def test_every_policy(keep, clusters, spark_with):
+    """Nulls last, ties by order or by content, and both kinds of clusters."""
+    ties = {"order_column": "number"} if keep == "last" else {"ties": "content"}
+    same(spark_with(driver_bytes=0), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "within"), [("jaccard", True), ("simhash", False), ("containment", True)])
+def test_against_another_side(method, within, spark_with):
+    """All of it stays, in every answer, and pairs are across."""
+    judged, other = mixed().slice(40), mixed().slice(0, 60)
+    given = {"method": METHODS[method], "against": other, "within": within, "order_column": "number"}
+    same(spark_with("7 partitions", driver_bytes=0), judged, **given)
+    expected = listed(local, judged, method=METHODS[method], against=other)
+    assert {} == difference(expected, listed(spark_with(), judged, method=METHODS[method], against=other))
+
+
+@pytest.mark.slow
+def test_containers_of_what_is_tested(spark_with):
+    """The reverse direction, across sides."""
+    method = ss.Containment(threshold=0.7, shingle_size=2, remove="container")
+    judged, other = mixed().slice(40), mixed().slice(0, 60)
+    same(spark_with(), judged, method=method, against=other, order_column="number")
+
+
+@pytest.mark.slow
+def test_pairs_of_identical_documents_as_a_star(spark_with):
+    """As many as there are copies, but for one of each group."""
+    table = corpora.table(["a text that stands here often"] * 30 + ["another that is here twice"] * 2)
+    for identical in ("all", "star"):
+        expected = listed(local, table, method=METHODS["jaccard"], identical=identical)
+        found = listed(spark_with(), table, method=METHODS["jaccard"], identical=identical)
+        assert expected.total() == found.total()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_higher_threshold(way, spark_with):
+    """Decided again, not filtered."""
+    ask = spark_with(**WAYS[way])
+    given = {"method": METHODS["jaccard"], "order_column": "number", "higher": "0.9"}
+    assert {} == difference(deduplicated(local, mixed(), **given), deduplicated(ask, mixed(), **given))
+
+
+@pytest.mark.slow
+def test_a_hot_bucket(spark_with):
+    """A template of 5,000 documents, of which one stays."""
+    same(spark_with(driver_bytes=0), corpora.template(5000), method=ss.Jaccard(), order_column="number")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_a_long_chain(clusters, spark_with):
+    """10,000 links: more than rounds can do for the one, and far to go for the other."""
+    table = corpora.chain(10_000)
+    same(spark_with(driver_bytes=0), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
+
+
+@pytest.mark.slow
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(texts=drawn(), method=st.sampled_from([*METHODS]), layout=st.sampled_from([*LAYOUTS]))
+def test_corpora_drawn_by_chance(texts, method, layout, spark_with):
+    """Texts in many scripts, nulls, copies, whatever Hypothesis thinks of."""
+    table, given = corpora.table(texts), {"method": METHODS[method], "ties": "content"}
+    ask = spark_with(layout, driver_bytes=0)
+    assert {} == difference(deduplicated(local, table, **given), deduplicated(ask, table, **given))
