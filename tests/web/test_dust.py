@@ -123,6 +123,18 @@ def test_what_many_hosts_agree_on_holds_for_all_but_those_that_object() -> None:
     assert "https://h0.example/1?ref=z" == found.apply("http://h0.example/1?ref=z")
 
 
+def test_rewritings_are_all_tried() -> None:
+    """A common one that does not hold, first, keeps none of the rarer ones from being learnt; ten in a row are."""
+    pages = [{"url": f"http://a.example/{f}/{n}", "d": f"{n}"} for f in "abcdefghijk" for n in range(20)]
+    trap = [(f, n, f"{n}" if n % 2 else f"{n}{f}") for f in ("x", "y") for n in range(100, 200)]
+    found = learn_urls(
+        [*pages, *({"url": f"http://a.example/{f}/{n}", "d": d} for f, n, d in trap)], cluster_column="d"
+    )
+    assert {f"{f} -> a" for f in "bcdefghijk"} == {str(rule) for rule in found.rules}
+    assert "y -> x" in {str(rule) for rule in found.rejected}
+    assert 20 == len({found.apply(page["url"]) for page in pages})
+
+
 def test_two_hosts_do_not_make_a_rule_for_all() -> None:
     """`min_hosts` must agree."""
     pages = [

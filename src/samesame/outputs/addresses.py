@@ -57,10 +57,13 @@ def _groups(report: Report, groups: pa.Table) -> None:
 def show_rules(report: Report, record: Mapping[str, Any]) -> None:
     """Learnt rules, and those that had support and do not hold."""
     stats = record["stats"]
-    report.heading(f"Learnt from {stats['canonical_urls']:,} canonical URLs of {stats['hosts']:,} hosts")
+    hosts = "host" if stats["hosts"] == 1 else "hosts"
+    report.heading(f"Learnt from {stats['canonical_urls']:,} canonical URLs of {stats['hosts']:,} {hosts}")
     if stats["large_clusters"]:
         left_out = f"{stats['pairs_not_proposed']:,} pairs of URLs were not looked at for new rules"
         report.line(f"{stats['large_clusters']:,} large clusters proposed neighbours only: {left_out}.")
+    if stats["rewritings_not_tried"]:
+        report.line(f"{stats['rewritings_not_tried']:,} rarer rewritings were not tried.")
     _rules(report, "Rules that hold", record["rules"])
     _rules(report, "Not taken", record["rejected"])
     if not record["rules"] and not record["rejected"]:

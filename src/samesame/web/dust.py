@@ -9,7 +9,8 @@ content, and each is then held against all URLs of its host.
 3. Where a rule fails for a host it may hold for one folder of it; where many hosts agree, and hardly one objects, it
    holds for all others.
 4. What is learnt first is applied before the next round: a parameter may hide behind another.
-5. Only clusters of bounded size propose pairs of URLs; what they leave out is counted.
+5. Only clusters of bounded size propose pairs of URLs, and only the commonest rewritings of a host are tried; what that
+   leaves out is counted.
 """
 
 import hashlib
@@ -36,7 +37,8 @@ from samesame.web.rules import (
 __all__ = ["Learning", "learn", "learn_urls"]
 
 _TOKENS = re.compile(r"([/?&=;.,:+~_\-])")
-_ROUNDS = 4
+_ROUNDS = 32
+_MOST_TRIED = 200  # rewritings of a host in a round, those with the most pairs first
 _MOST_PARAMETERS = 4  # dropped together
 _MOST_TOKENS = 12  # replaced together
 _EXAMPLES = 3
@@ -140,6 +142,7 @@ def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
         "hosts": len(hosts),
         "large_clusters": counted["clusters"],
         "pairs_not_proposed": counted["pairs"],
+        "rewritings_not_tried": counted["untried"],
     }
     settings = {**asdict(how), "content": dict(pages.content)}
     return UrlRules(recipe, tuple(rules), tuple(rejected), settings, stats)
@@ -151,12 +154,15 @@ def _of_host(
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
     rules: list[Rule] = []
     rejected: dict[tuple[Any, ...], Rule] = {}
-    now = dict(urls)
+    now, refuted = dict(urls), set[_What]()
     for number in range(_ROUNDS):
         counted = counted if number == 0 else Counter()
         judged = _judged(host, now, how, _sparing(keep, _parameter_sets(now, how, counted)))
         if not any(not rule.why_not for rule in judged):
-            judged += _judged(host, now, how, _sparing(keep, _replacements(now, how)))
+            likely = [what for what in _sparing(keep, _replacements(now, how)) if what not in refuted]
+            counted["untried"] += max(0, len(likely) - _MOST_TRIED)
+            judged += _judged(host, now, how, likely[:_MOST_TRIED])
+            refuted |= {rule.what for rule in judged if rule.find}  # taken ones find nothing more
         new = [rule for rule in judged if not rule.why_not]
         for rule in judged:
             if rule.why_not and rule.evidence.support + rule.evidence.against >= how.min_support:
@@ -164,7 +170,7 @@ def _of_host(
         if not new:
             break
         rules += new
-        now = _reduced(now, UrlRules(CanonicalUrl(), tuple(rules)))
+        now = _reduced(now, UrlRules(CanonicalUrl(), tuple(new)))
     held = {(rule.folder, *rule.what) for rule in rules}
     return rules, [rule for key, rule in rejected.items() if key not in held and not _covered(rule, rules)]
 
@@ -189,11 +195,11 @@ _What = tuple[tuple[str, ...], str, str]
 
 
 def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[_What]) -> list[Rule]:
-    """Likely rules with their evidence: of the host, or where it objects, of its folders. The simpler ones first."""
+    """Likely rules with their evidence: of the host, or where it objects, of its folders."""
     found: list[Rule] = []
     taken: list[Rule] = []
     index = _Index.of(urls, how)
-    for parameters, find, by in sorted(likely, key=lambda what: (len(what[0]), len(what[1]), what)):
+    for parameters, find, by in likely:
         rule = Rule(host, parameters=parameters, find=find, replace=by)
         if _covered(rule, taken):
             continue
@@ -203,7 +209,7 @@ def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[
             new = new[:1]  # what holds for the host needs no folder
         found += new
         taken += [each for each in new if not each.why_not]
-        if find and not whole.why_not:
+        if find and taken:
             break  # one rewriting at a time: the next round sees what it leaves
     return found
 
@@ -282,24 +288,26 @@ def _parameters(url: str) -> frozenset[str]:
 def _parameter_sets(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[_What]:
     """Each parameter alone; and those in which near-duplicates at one path differ together."""
     names = Counter(each.partition("=")[0] for url in urls for each in _parameters(url))
-    yield from (((name,), "", "") for name, times in names.items() if times > 1 and name not in ("", ";"))
+    yield from (((name,), "", "") for name, times in sorted(names.items()) if times > 1 and name not in ("", ";"))
     together = Counter[tuple[str, ...]]()
     for a, b in _alike(urls, how, counted):
         different = tuple(sorted({each.partition("=")[0] for each in _parameters(a) ^ _parameters(b)}))
         same = without_parameters(a, different) == without_parameters(b, different)
         if 1 < len(different) <= _MOST_PARAMETERS and same:
             together[different] += 1
-    yield from ((each, "", "") for each, times in together.items() if times >= how.min_support)
+    order = sorted(together, key=lambda each: (len(each), each))
+    yield from ((each, "", "") for each in order if together[each] >= how.min_support)
 
 
 def _replacements(urls: Mapping[str, int], how: Learning) -> Iterator[_What]:
-    """What near-duplicates differ in, once and by whole tokens: the longer becomes the shorter."""
+    """What near-duplicates differ in, once and by whole tokens: the longer becomes the shorter. The commonest first."""
     likely = Counter[tuple[str, str]]()
     for a, b in _alike(urls, how, Counter()):  # what is left out was counted for the parameters
         found = _difference(_after_host(a), _after_host(b))
         if found is not None:
             likely[found] += 1
-    yield from (((), find, by) for (find, by), times in likely.items() if times >= how.min_support)
+    order = sorted(likely.items(), key=lambda each: (-each[1], len(each[0][0]), each[0]))
+    yield from (((), find, by) for (find, by), times in order if times >= how.min_support)
 
 
 def _sparing(keep: tuple[str, ...], likely: Iterable[_What]) -> Iterator[_What]:

@@ -262,6 +262,11 @@ def without_parameters(url: str, names: Sequence[str]) -> str:
     return path + (f"?{query}" if asks and query else "") + mark + fragment
 
 
+def _pattern(find: str) -> re.Pattern[str]:
+    """A text that begins and ends with a token; Python keeps the compiled ones."""
+    return re.compile(rf"(?:(?<=[{_MARKS}])|(?=[{_MARKS}])|^){re.escape(find)}(?:(?=[{_MARKS}])|(?<=[{_MARKS}])|$)")
+
+
 def replacing(url: str, find: str, replace: str) -> str:
     """A canonical URL with the first `find` of path and query replaced, where it begins and ends with a token.
 
@@ -271,6 +276,5 @@ def replacing(url: str, find: str, replace: str) -> str:
     """
     scheme, mark, rest = url.partition("://")
     host, slash, path = rest.partition("/")
-    pattern = rf"(?:(?<=[{_MARKS}])|(?=[{_MARKS}])|^){re.escape(find)}(?:(?=[{_MARKS}])|(?<=[{_MARKS}])|$)"
-    done = re.sub(pattern, lambda _: replace, slash + path, count=1)
+    done = _pattern(find).sub(lambda _: replace, slash + path, count=1)
     return f"{scheme}{mark}{host}" + (done if done.startswith("/") else f"/{done}")
