@@ -6,18 +6,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from scrapy.exceptions import NotConfigured
+from scrapy import Field, Item, Request
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 from tests.web.site import NUM_ARTICLES, Site, served
 
 from samesame.errors import ConfigError, IndexMismatchError
 from samesame.methods import MinHash
 from samesame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
+from samesame.web.scrapy.judge import Judge
 from samesame.web.scrapy.options import Options
 from samesame.web.seen import Indexed
 
@@ -173,6 +178,88 @@ def test_what_is_switched_off_is_not_there() -> None:
     for component in (NearDuplicatePipeline, NearDuplicateLinksMiddleware):
         with pytest.raises(NotConfigured):
             component.from_crawler(crawler)
+
+
+@dataclass
+class Plain:
+    """An item that takes no other fields."""
+
+    url: str
+    text: str
+
+
+class Marked(Item):
+    """An item with a field to be marked in."""
+
+    url = Field()
+    text = Field()
+    near_duplicate = Field()
+
+
+def piped(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
+    """What the pipeline alone lets through, and our numbers."""
+    crawler = get_crawler(settings_dict={"SAMESAME_ACTION": "mark", **settings})
+    pipeline = NearDuplicatePipeline(Options.of(crawler.settings), crawler)
+    crawler.get_spider_middleware = lambda _: None  # type: ignore[method-assign]  # it has no engine
+    crawler.stats = MemoryStatsCollector(crawler)
+    pipeline.open_spider()
+    passed = [pipeline.process_item(item) for item in items]
+    pipeline.close_spider()
+    return passed, dict(crawler.stats.get_stats())
+
+
+def test_items_of_any_class_are_marked_where_they_can_be() -> None:
+    """What cannot be marked passes, and is counted."""
+    text = "one two three four five six seven"
+    first, second, third, fourth = (
+        Marked(url="a", text=text),
+        Marked(url="b", text=text),
+        Plain("c", text),
+        {"text": ""},
+    )
+    passed, numbers = piped(first, second, third, fourth)
+    assert [first, second, third, fourth] == passed
+    assert {"id": "a", "url": "a", "similarity": 1.0, "measure": "jaccard"} == second["near_duplicate"]
+    assert "near_duplicate" not in first
+    names = ("seen", "near_duplicates", "items_marked", "items_unmarked", "no_text")
+    assert [3, 2, 1, 1, 1] == [numbers[f"samesame/{name}"] for name in names]
+
+
+def test_items_of_one_page_are_told_apart() -> None:
+    """By their texts; an item that comes twice is a near-duplicate of the first one."""
+    texts = ["one two three four five six", "seven eight nine ten eleven twelve", "one two three four five six"]
+    passed, _ = piped(*({"url": "a", "text": text} for text in texts))
+    assert [False, False, True] == ["near_duplicate" in item for item in passed]
+
+
+def test_a_page_that_comes_twice_is_kept_once() -> None:
+    """However late its items reach the pipeline: each has the judgement of its own visit."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware(Judge(Options.of(crawler.settings), crawler))
+    pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
+    crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
+    pipeline.open_spider()
+    page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
+    visits = [list(middleware.process_spider_output(page, [{"url": "http://a/"}, Request("http://b/")])) for _ in "12"]
+    assert [2, 1] == [len(given) for given in visits]
+    assert visits[0][0] == pipeline.process_item(visits[0][0])
+    with pytest.raises(DropItem, match="near-duplicate of http://a/"):
+        pipeline.process_item(visits[1][0])
+    assert {"url": "http://a/", "n": 1} == pipeline.process_item({"url": "http://a/", "n": 1})  # made anew on the way
+
+
+def test_what_is_asked_not_to_be_judged_is_not() -> None:
+    """Pages by their request's meta, and links on near-duplicates by theirs."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware(Judge(Options.of(crawler.settings), crawler))
+    page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
+    link, followed = Request("http://b/"), Request("http://c/", meta={"dont_deduplicate": True})
+    for expected in ([link, followed], [followed]):
+        assert expected == list(middleware.process_spider_output(page, [link, followed]))
+    page.meta["dont_deduplicate"] = True
+    assert [link] == list(middleware.process_spider_output(page, [link]))
+    image = Response("http://a/rose.png", request=Request("http://a/rose.png"))
+    assert [link] == list(middleware.process_spider_output(image, [link]))
 
 
 def kept_paths(*crawls: Crawl) -> list[str]:

@@ -1,6 +1,8 @@
 """The judge of a crawl: is this page a near-duplicate of one that came before it?
 
-1. A page is judged once. The middleware sees it first, as a response; items that bear its URL share its judgement.
+1. A page is judged once. The middleware sees it first, as a response; the items that its callback gives share its
+   judgement, also where another component has replaced them, by their URL. Where a page comes twice, that is the first
+   judgement: an item too many is better than a page lost.
 2. A page does not resemble itself: what an earlier run of a job has left under the same URL is the same page, fetched
    again because the job was stopped before it was done with it.
 3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
@@ -8,8 +10,10 @@
 
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from scrapy.crawler import Crawler
 
@@ -21,6 +25,8 @@ __all__ = ["Judge"]
 
 logger = logging.getLogger("samesame.scrapy")
 
+_MOST_UNDER_WAY = 10_000  # items; one that takes longer is found by its URL
+
 
 class Judge:
     """Judgements of one crawl, and what they go by."""
@@ -29,21 +35,34 @@ class Judge:
         self.options = options
         self._crawler = crawler
         self._seen = _opened(options)
-        self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL
+        self.shared = False  # whether somebody asks about items
+        self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
+        self._items: OrderedDict[int, tuple[Any, Resemblance | None]] = OrderedDict()  # on their way, by identity
         self._visits: dict[str, int] = {}
 
     def page(self, url: str, text: str) -> Resemblance | None:
-        """What a page resembles; items of this URL share the answer."""
-        found = self._pages[url] = self.document(url, text)
+        """What a page resembles."""
+        found = self.document(url, text)
+        self._pages.setdefault(url, found)
         return found
 
-    def known(self, url: str | None) -> bool:
-        """Whether the page was judged in this run."""
+    def known(self, url: str) -> bool:
+        """Whether a page was judged in this run."""
         return url in self._pages
 
-    def of(self, url: str) -> Resemblance | None:
-        """The judgement of a page that is known."""
-        return self._pages[url]
+    def send(self, item: Any, found: Resemblance | None) -> None:
+        """An item sets out that shares the judgement of its page."""
+        if self.shared:
+            self._items[id(item)] = item, found
+            if len(self._items) > _MOST_UNDER_WAY:
+                self._items.popitem(last=False)
+
+    def receive(self, item: Any, url: str | None) -> tuple[bool, Resemblance | None]:
+        """Whether an item's page was judged, and how."""
+        sent, found = self._items.pop(id(item), (None, None))
+        if sent is item:
+            return True, found
+        return url in self._pages, self._pages.get(url or "")
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""

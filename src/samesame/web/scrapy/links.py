@@ -57,6 +57,7 @@ class NearDuplicateLinksMiddleware:
             if found is not None and _is_link(each):
                 dropped += 1
             else:
+                self._sent(each, response, found)
                 yield each
         self._told(response, dropped)
 
@@ -68,6 +69,7 @@ class NearDuplicateLinksMiddleware:
             if found is not None and _is_link(each):
                 dropped += 1
             else:
+                self._sent(each, response, found)
                 yield each
         self._told(response, dropped)
 
@@ -80,6 +82,10 @@ class NearDuplicateLinksMiddleware:
             self.judge.count("no_page")
             return None
         return self.judge.page(response.url, text)
+
+    def _sent(self, thing: Any, response: Response, found: Resemblance | None) -> None:
+        if not isinstance(thing, Request) and self.judge.known(response.url):
+            self.judge.send(thing, found)
 
     def _told(self, response: Response, dropped: int) -> None:
         if dropped:

@@ -62,6 +62,14 @@ class Options:
         Raises:
             ConfigError: One of them cannot be, or is none of ours.
         """
+        try:
+            return cls._of(settings)
+        except ConfigError as error:
+            error.add_note(error.hint)  # Scrapy shows a traceback
+            raise
+
+    @classmethod
+    def _of(cls, settings: BaseSettings) -> "Options":
         unknown = [name for name in settings if str(name).startswith("SAMESAME_") and name not in NAMES]
         if unknown:
             raise ConfigError(f"{unknown[0]} is no setting", hint=f"Choose from {', '.join(NAMES)}.")

@@ -4,13 +4,13 @@
 2. An item without either passes, and is counted.
 """
 
+import logging
 from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
-from samesame.errors import ConfigError
 from samesame.web.scrapy.judge import Judge
 from samesame.web.scrapy.links import NearDuplicateLinksMiddleware
 from samesame.web.scrapy.options import Options
@@ -18,6 +18,8 @@ from samesame.web.scrapy.pages import markup_text
 from samesame.web.seen import Resemblance
 
 __all__ = ["NearDuplicatePipeline"]
+
+logger = logging.getLogger("samesame.scrapy")
 
 
 class NearDuplicatePipeline:
@@ -31,7 +33,7 @@ class NearDuplicatePipeline:
         self.options = options
         self._crawler = crawler
         self._judge: Judge | None = None
-        self._own = False
+        self._own = self._said = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
@@ -45,6 +47,7 @@ class NearDuplicatePipeline:
         middleware = self._crawler.get_spider_middleware(NearDuplicateLinksMiddleware)
         self._own = middleware is None
         self._judge = Judge(self.options, self._crawler) if middleware is None else middleware.judge
+        self._judge.shared = True
 
     def close_spider(self) -> None:
         """The crawl is over."""
@@ -58,9 +61,8 @@ class NearDuplicatePipeline:
             return item
         url = fields.get(self.options.url_field)
         url = None if url is None else str(url)
-        if url is not None and judge.known(url):
-            found = judge.of(url)
-        else:
+        is_known, found = judge.receive(item, url)
+        if not is_known:
             with judge.timed():
                 text = self._text(fields)
             if not text:
@@ -81,11 +83,21 @@ class NearDuplicatePipeline:
             judge.count("items_dropped")
             what = f"{found.measure} {found.similarity:.3f}"
             raise DropItem(f"near-duplicate of {found.url or found.id} ({what})", log_level="INFO")
-        judge.count("items_marked")
         try:
             fields[self.options.mark_field] = found._asdict()
-        except (AttributeError, KeyError) as error:
-            name = self.options.mark_field
-            message = f"{type(item).__name__} has no field {name!r} to be marked in"
-            raise ConfigError(message, hint=f"Declare {name}, or name another field in SAMESAME_MARK_FIELD.") from error
+        except (AttributeError, KeyError):
+            self._cannot_mark(judge, item)
+        else:
+            judge.count("items_marked")
         return item
+
+    def _cannot_mark(self, judge: Judge, item: Any) -> None:
+        """Say so, once: an item is not lost for it."""
+        if not self._said:
+            self._said = True
+            logger.error(
+                "%s has no field %r, near-duplicates pass unmarked: declare it, or name another in SAMESAME_MARK_FIELD",
+                type(item).__name__,
+                self.options.mark_field,
+            )
+        judge.count("items_unmarked")
