@@ -416,6 +416,12 @@ def test_learnt_rules_say_which_urls_are_one(tmp_path: Path) -> None:
     assert 2 == ss.dedup(pages, use="url", urls=rules).stats.removed
 
 
+def test_a_url_column_of_pairs_must_be_there() -> None:
+    """As in dedup."""
+    with pytest.raises(ss.ConfigError, match="no document has anything in the column 'link'"):
+        ss.pairs(["a rose", "a daisy"], url_column="link")
+
+
 @pytest.mark.parametrize("settings", [{"url_column": "link"}, {"urls": ss.CanonicalUrl(www=True)}])
 def test_what_is_said_of_urls_needs_some(settings: dict[str, Any]) -> None:
     """Else it would do nothing."""
@@ -432,3 +438,16 @@ def test_without_canonical_forms_urls_are_compared_as_they_stand(monkeypatch: py
     assert any("samesame[web]" in note for note in found.stats.notes)
     with pytest.raises(ss.MissingExtraError):
         ss.dedup(pages, use="url")
+
+
+@pytest.mark.parametrize("extra", [0, 5])
+def test_pairs_of_one_host_and_of_two_are_counted_apart(tmp_path: Path, extra: int) -> None:
+    """Also where pairs are fewer than documents; a pair whose hosts are not known is neither."""
+    urls = ["http://a.org/1", "http://a.org/2", "http://b.org/1", None]
+    pages = [{"link": url, "text": "a rose is a rose"} for url in urls]
+    pages += [{"link": "http://c.org/", "text": f"other {n}"} for n in range(extra)]
+    stats = ss.pairs(pages, url_column="link").stats
+    assert (1, 2) == (stats.same_host, stats.cross_host)
+    assert None is ss.pairs([page["text"] for page in pages]).stats.same_host
+    done = run("pairs", write_jsonl(tmp_path / "a.jsonl", pages), "--url-column", "link", "-o", tmp_path / "p.jsonl")
+    assert "same host 1 of documents of one host other host 2 of two hosts; 3 unknown" in " ".join(done.stdout.split())

@@ -17,7 +17,7 @@ import pyarrow as pa
 from samesame import pipeline, schemas
 from samesame._version import __version__
 from samesame.errors import ConfigError
-from samesame.evidence import Pages
+from samesame.evidence import Pages, sides
 from samesame.layers import Layers
 from samesame.methods import Method
 from samesame.outputs import folder, lists, tables
@@ -426,7 +426,11 @@ class Pairs:
     @property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        return replace(self.run.stats, audit=None if self.audit is None else self.audit.record())
+        known = replace(self.run.stats, audit=None if self.audit is None else self.audit.record())
+        if self.run.pages is None or not self.run.have_urls:
+            return known
+        same, cross = sides(self.run.pages.same_host(self._found.a, self._found.b))
+        return replace(known, same_host=same, cross_host=cross)
 
     @property
     def skipped(self) -> pa.Table:

@@ -149,9 +149,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
-    if (url_column is not None or urls is not None) and run.reading.num_documents and not run.have_urls:
-        message = f"no document has anything in the column {columns.beside[0]!r}"
-        raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
+    _require_urls(run, url_column, urls)
     rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
     run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
     decided = pipeline.decide(run.state, rule, run.clock, within=within)
@@ -181,6 +179,7 @@ def pairs(  # noqa: PLR0913  (as above)
     workdir: str | os.PathLike[str] | None = None,
     batch_rows: int | None = None,
     progress: Progress | None = None,
+    url_column: str | None = None,
 ) -> "Pairs":
     """Find every verified pair.
 
@@ -206,6 +205,7 @@ def pairs(  # noqa: PLR0913  (as above)
         workdir: As in `dedup`.
         batch_rows: As in `dedup`.
         progress: As in `dedup`.
+        url_column: As in `dedup`; `stats` counts the pairs of one host and of two.
 
     Raises:
         TooManyPairsError: There are more than `max_pairs`.
@@ -223,14 +223,19 @@ def pairs(  # noqa: PLR0913  (as above)
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
-    columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column))
+    require_text("url_column", url_column)
+    beside = (url_column or "url",)
+    columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column), beside)
     columns = with_pages(columns, html_column, extract, max_document)
     settings = {"identical": identical}
     if engine is not None:
-        _refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document)
+        _refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)
         listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, settings, max_pairs)
         return listed
-    recipe, run = _prepared((source, against), method, Keep.parse("first"), columns, how, settings, listing=True)
+    about = _About(url_column, CanonicalUrl(), None, within=True)
+    first = Keep.parse("first")
+    recipe, run = _prepared((source, against), method, first, columns, how, settings, listing=True, about=about)
+    _require_urls(run, url_column)
     across = None if against is None else run.state.num_against
     groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)
     rule = pipeline.joining(run.state, recipe.least, groups)
@@ -239,6 +244,13 @@ def pairs(  # noqa: PLR0913  (as above)
         found = _sorted(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
     audited = _audited(run, recipe, None, wanted=how.audit, within=True)
     return Pairs(run.without_features(), recipe, found, audited)
+
+
+def _require_urls(run: Run, *given: Any) -> None:
+    """Refuse what is said of URLs where there are none."""
+    if any(each is not None for each in given) and run.reading.num_documents and not run.have_urls:
+        message = f"no document has anything in the column {run.reading.columns.beside[0]!r}"
+        raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from samesame.sources.reading import Reading
 from samesame.stages.keys.urls import Canonical
 from samesame.stages.pairs import evidence
 
-__all__ = ["BESIDE", "UNKNOWN_FORM", "Evidence", "OneForm", "Pages"]
+__all__ = ["BESIDE", "UNKNOWN_FORM", "Evidence", "OneForm", "Pages", "sides"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -57,8 +57,13 @@ class Evidence:
 
     def sides(self) -> tuple[int, int]:
         """Pairs of one host, and of two."""
-        same = pc.sum(self.same_host).as_py() or 0
-        return same, len(self.same_host) - self.same_host.null_count - same
+        return sides(self.same_host)
+
+
+def sides(same_host: pa.Array) -> tuple[int, int]:
+    """How many are of one host, and of two."""
+    same = pc.sum(same_host).as_py() or 0
+    return same, len(same_host) - same_host.null_count - same
 
 
 @dataclass(frozen=True)
@@ -131,13 +136,26 @@ class Pages:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """That there are no canonical forms, where that is so."""
-        if self.required or not self.have_urls:
-            return ()
+        if self.required or not self.have_urls or self.reading.columns.beside[1:] != BESIDE:
+            return ()  # no form is asked for
         try:
             Canonical(CanonicalUrl())("")
         except MissingExtraError:
             return (UNKNOWN_FORM,)
         return ()
+
+    def same_host(self, rows: Rows, others: Rows) -> pa.Array:
+        """Whether documents are of one host; null where a URL is not known."""
+        if rows.size < self.reading.num_documents:
+            return pc.equal(*(evidence.hosts(self.known(self.url_column, each)) for each in (rows, others)))
+        a, b = self._host_numbers[rows], self._host_numbers[others]  # rows occur again and again
+        return pa.array(a == b, mask=(a < 0) | (b < 0))
+
+    @cached_property
+    def _host_numbers(self) -> Rows:
+        """By row; negative where the URL is not known."""
+        found = evidence.hosts(self.known(self.url_column)).dictionary_encode().indices
+        return np.asarray(found.fill_null(-1))
 
     def evidence(self, rows: Rows, witnesses: Rows, holds: dict[str, Mask]) -> Evidence:
         """Which kinds hold between rows and their witnesses.
@@ -147,16 +165,14 @@ class Pages:
             witnesses: another one for each.
             holds: the kinds that are about the content.
         """
-        plain = [self.known(self.url_column, each) for each in (rows, witnesses)]
-        hosts = [evidence.hosts(each) for each in plain]
-        url, other = (self.form(each) for each in plain)
+        url, other = (self.urls(each) for each in (rows, witnesses))
         holds = {**holds, "url": evidence.same(url, other), "mirror": evidence.mirrored(url, other)}
         for name in ("redirect", "canonical"):
             if self.has(name):
                 holds[name] = evidence.named(self.target(name, rows), url, self.target(name, witnesses), other)
         if self.has("revisit_of") or self.has("payload_digest"):
             holds["revisit"] = self._revisits(rows, witnesses, url, other)
-        return Evidence(evidence.kinds(holds), pc.equal(*hosts))
+        return Evidence(evidence.kinds(holds), self.same_host(rows, witnesses))
 
     def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
         """Whether an archive has recorded the same digest of what was sent."""

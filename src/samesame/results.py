@@ -126,8 +126,9 @@ class Stats:
             have another text than their witness there, and how many have inherited the keeper of that witness, which
             a later layer removed.
         evidence: where documents have URLs, for how many of the removed ones each kind of evidence holds.
-        same_host: of the removed ones, those whose witness is of the same host; None where no URL is known.
-        cross_host: those whose witness is of another host.
+        same_host: of the removed ones, those whose witness is of the same host (or of the listed pairs, those of one
+            host); None where no URL is known.
+        cross_host: likewise of another host.
         notes: what one must know to read the answer.
         audit: measured recall, residual duplicates and precision, where the run was audited.
         seconds: wall time of each step.

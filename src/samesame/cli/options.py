@@ -24,6 +24,7 @@ __all__ = [
     "engine",
     "evaluating",
     "explaining",
+    "hosts",
     "method",
     "output",
     "page_files",
@@ -149,6 +150,16 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
 
+
+hosts = _options(
+    "Sources",
+    spec(
+        "--url-column",
+        metavar="NAME",
+        help="Column of URLs: pairs of one host and of two are counted.",
+        stands="url, if there is one",
+    ),
+)
 
 pages = _options(
     "Sources",

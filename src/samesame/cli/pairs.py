@@ -16,6 +16,7 @@ __all__ = ["pairs"]
 
 @click.command(cls=options.Command, short_help="List every pair of similar documents.")
 @options.sources
+@options.hosts
 @options.method
 @options.text
 @options.output(
@@ -64,6 +65,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         "id_column",
         "features_column",
         "vector_column",
+        "url_column",
         "html_column",
         "extract",
         "max_document",

@@ -29,6 +29,7 @@ _MOST_COLUMNS = 100
 _COLOURS = {"-": "red", "+": "green"}
 _WORD = re.compile(r"\w+")
 _SHOWN_SKIPS = 5
+_WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
 _BEFORE = 24  # characters of common text before the first difference
 
 
@@ -56,7 +57,7 @@ def guarantee(stats: Stats) -> str:
 def _layered(stats: Stats) -> str:
     """What holds of several layers: the method's word is about what the others left to it."""
     names = [layer["layer"] for layer in stats.layers]
-    by_word = [name for name in names if name not in {"digest", "text"}]
+    by_word = [layer["layer"] for layer in stats.layers if layer["layer"] in _WORDS and layer["removed"]]
     parts = ["every removed document has a kept witness"]
     if by_word:
         parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
@@ -230,6 +231,7 @@ class Report:
         """What a run of pairs found."""
         self._counts(stats)
         self._row("pairs", num_pairs, _pairs_of(stats))
+        self._hosts(stats, num_pairs, "of documents of one host", "of two hosts")
         self._remarks(stats, skipped, num_ignored)
         if stats.audit:
             self.line(f"Measured: {measured(stats.audit)}")
@@ -288,13 +290,19 @@ class Report:
             entered = f"of {layer['documents']:,} {_plural(layer['documents'], 'document')}"
             by_text = layer["layer"] in {"digest", "text"}
             self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
-        if stats.same_host is None or stats.cross_host is None or not stats.removed:
+        if stats.same_host is None or not stats.removed:
             return
-        unknown = stats.removed - stats.same_host - stats.cross_host
-        self._row("same host", stats.same_host, "removed for a document of their own host")
-        self._row("other host", stats.cross_host, "for one of another" + (f"; {unknown:,} unknown" if unknown else ""))
+        self._hosts(stats, stats.removed, "removed for a document of their own host", "for one of another")
         found = ", ".join(f"{kind} {count:,}" for kind, count in stats.evidence.items())
         self.line(f"  evidence: {found} (a document may have several)")
+
+    def _hosts(self, stats: Stats, total: int, same: str, other: str) -> None:
+        """Of one host and of two, apart."""
+        if stats.same_host is None or stats.cross_host is None:
+            return
+        unknown = total - stats.same_host - stats.cross_host
+        self._row("same host", stats.same_host, same)
+        self._row("other host", stats.cross_host, other + (f"; {unknown:,} unknown" if unknown else ""))
 
     def _largest(self, stats: Stats) -> str:
         room = self._width - len("  largest: ")
