@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,15 @@ class DigestFacet(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        if self.recipe.raw_bytes and self.recipe.algorithm == "sha256":
-            return [_sha256(each.text) if each.text else NOTHING for each in inputs]
-        batch = documents([each.text or b"" for each in inputs])
-        return cut(arrow.lists(through(batch, steps(self.recipe).features).column("items")))
+        texts = [each.text or b"" for each in inputs]
+        if self.recipe.nfkc or self.recipe.strip_accents:
+            return cut(arrow.lists(through(documents(texts), self._stages).column("items")))
+        words: list[UInt64s] = self._stages[-1].words(arrow.packed(texts))
+        return words
+
+    @cached_property
+    def _stages(self) -> tuple[Any, ...]:
+        return steps(self.recipe).features
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,3 @@ def _with_headers(recipe: SimHash) -> SimHash:
     codes = blocks.Codes(EXPECTED, recipe.bits, num_queries=EXPECTED)
     plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=_DISK)
     return SimHash(**{**recipe.settings, "blocks": plan.num_blocks, "header": plan.header_blocks})
-
-
-def _sha256(text: bytes) -> UInt64s:
-    """The length of the digest, and its words: as the stage of digests has them."""
-    return np.frombuffer(b"\x20\0\0\0\0\0\0\0" + hashlib.sha256(text).digest(), np.uint64)

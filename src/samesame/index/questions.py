@@ -216,13 +216,9 @@ class Questions:
         found = look_up(reader, facets, asked, limit)
         answers: list[list[Match]] = []
         for at, blob in enumerate(blobs):
-            rows = [found.rows[number] for number in found.numbers(at)]
-            if not rows:
-                answers.append([])
-                continue
-            shelf = Shelf(facets, [blob, *(row.items for row in rows)])
-            evidence = evidence_of(facets, shelf, 0, range(1, len(rows) + 1))
-            answers.append(list(matches_of(rows, evidence, limit)))
+            numbers = found.numbers(at)
+            evidence = found.evidence(facets, at, blob, numbers) if numbers else []
+            answers.append(list(matches_of([found.rows[number] for number in numbers], evidence, limit)))
         return answers
 
     def _raised(self, threshold: Any) -> tuple[Facet, ...]:

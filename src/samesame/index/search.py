@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from samesame.arrow import Int64s, frozen
 from samesame.index.facet import Facet, Keys
@@ -20,7 +19,7 @@ from samesame.index.shelves import Shelf
 from samesame.kernels.candidates import score_pairs
 from samesame.kernels.scores import EQUAL, Bound, unbounded
 from samesame.matches import Match
-from samesame.stores.base import Reader, Row
+from samesame.stores.base import Hits, Reader, Row
 
 __all__ = ["Asked", "Evidence", "Found", "ask", "evidence_of", "followed", "look_up", "matches_of", "similar_pairs"]
 
@@ -57,14 +56,25 @@ class Found:
     Attributes:
         hits: by document and facet.
         rows: of every hit.
+        shelf: of the documents, and behind them what was fetched.
+        places: where on it a number is, of those that are.
     """
 
     hits: Sequence[Sequence[list[Hit]]]
     rows: dict[int, Row]
+    shelf: Shelf
+    places: dict[int, int]
 
     def numbers(self, at: int) -> list[int]:
         """All that resemble a document, each once."""
         return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
+
+    def evidence(self, facets: Sequence[Facet], at: int, blob: bytes, numbers: Sequence[int]) -> "list[Evidence]":
+        """What holds between a document, whose blob it is, and what resembles it."""
+        if all(number in self.places for number in numbers):
+            return evidence_of(facets, self.shelf, at, [self.places[number] for number in numbers])
+        shelf = Shelf(facets, [blob, *(self.rows[number].items for number in numbers)])
+        return evidence_of(facets, shelf, 0, range(1, len(numbers) + 1))
 
 
 def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Asked:
@@ -94,28 +104,29 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) ->
                 copies.append((at, number, hit))
     if copies:
         _add_copies(reader, facets, (shelf, places), copies, (found, rows), most)
-    return Found(found, rows)
+    return Found(found, rows, shelf, places)
 
 
 def _candidates(reader: Reader, asked: Asked, most: int) -> tuple[list[Pairs], list[Pairs]]:
     """(documents asked about, numbers) of each facet: by set keys, and by all others."""
-    sets = []
-    for keys in asked.keys:
-        distinct, inverse = np.unique(keys.sets[keys.present], return_inverse=True)
-        hits = reader.first(distinct, most)
-        sets.append(_joined(np.flatnonzero(keys.present), inverse, hits.places, hits.numbers))
-    every = np.concatenate([keys.keys for keys in asked.keys])
-    distinct, inverse = np.unique(every, return_inverse=True)
-    hits = reader.postings(distinct)
-    facet_of = np.repeat(np.arange(len(asked.keys)), [keys.keys.size for keys in asked.keys])
-    of, numbers = _joined(np.arange(every.size), inverse, hits.places, hits.numbers)
-    rows = np.concatenate([keys.rows for keys in asked.keys])
-    others = [_unique_pairs(rows[of[chosen]], numbers[chosen]) for chosen in _by_facet(facet_of[of], len(asked.keys))]
-    return sets, others
+    sets = [(keys.sets[keys.present], np.flatnonzero(keys.present)) for keys in asked.keys]
+    others = [(keys.keys, keys.rows) for keys in asked.keys]
+    return (
+        _met(sets, lambda distinct: reader.first(distinct, most)),
+        [_unique_pairs(*pairs) for pairs in _met(others, reader.postings)],
+    )
 
 
-def _by_facet(facet_of: Int64s, num: int) -> list[npt.NDArray[np.bool_]]:
-    return [facet_of == number for number in range(num)]
+def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
+    """The (rows, numbers) that share a key, of each facet's (keys, rows): asked for all at once."""
+    keys = np.concatenate([side[0] for side in sides])
+    rows = np.concatenate([side[1] for side in sides])
+    ends = np.cumsum([side[0].size for side in sides])
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    hits = find(distinct)
+    of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    facets = np.searchsorted(ends, of, "right")
+    return [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
 
 
 def _joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:
@@ -148,6 +159,8 @@ def _first_of_each(pairs: Pairs) -> Pairs:
 
 
 def _merged(one: Pairs, other: Pairs) -> Pairs:
+    if not one[0].size or not other[0].size:
+        return one if one[0].size else other
     return _unique_pairs(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
 
 

@@ -35,6 +35,7 @@ class Shelf:
 
     def __init__(self, facets: Sequence[Facet], blobs: Sequence[bytes]) -> None:
         self._facets = facets
+        self._items: dict[int, Lists] = {}
         self._data = np.frombuffer(b"".join(blobs), np.uint8)
         sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
         ends = np.cumsum(sizes)
@@ -49,10 +50,13 @@ class Shelf:
 
     def items(self, number: int) -> Lists:
         """The items of all rows, of one facet."""
+        if number in self._items:
+            return self._items[number]
         width = self._facets[number].width
         words = self._words if width == _WORD else self._halves
         starts = self._firsts[number] // width
-        return Lists(words, frozen(starts), frozen(starts + self._counts[number]))
+        self._items[number] = Lists(words, frozen(starts), frozen(starts + self._counts[number]))
+        return self._items[number]
 
     @cached_property
     def _words(self) -> UInt64s:

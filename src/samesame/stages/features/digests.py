@@ -87,6 +87,12 @@ class TextDigests:
         about = [pa.array(column) for column in (num_tokens, *met)]
         return pa.RecordBatch.from_arrays([*raw, *about, arrow.items(words, offsets)], schema=schemas.FEATURES)
 
+    def words(self, texts: arrow.Strings) -> list[arrow.UInt64s]:
+        """The words of each text's digest, its length in front, without a table around them: none of an empty text."""
+        contents, _ = self._contents(texts)
+        words, offsets = _padded([_STRONG[self.algorithm](content) if content else b"" for content in contents])
+        return [words[a:b] for a, b in pairwise(offsets.tolist())]
+
     def _checksum(self, content: bytes) -> int:
         return zlib.crc32(content) if self.algorithm == "crc32" else _bytesum(content)
 
