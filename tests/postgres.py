@@ -22,11 +22,9 @@ _ATTEMPTS = 5  # another process may take the port that was free
 
 def programs() -> Path | None:
     """The folder of `initdb` and `pg_ctl`, of the newest version; None where PostgreSQL is not installed."""
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).parent
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[4]))
-    return versions[-1].parent if versions else None
+    found = versions[-1] if versions else shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
 
 
 class Server:

@@ -1,5 +1,6 @@
 """What only a server can do to an index: be away, restart, refuse, be shared by others; and what we make of it."""
 
+import os
 import subprocess
 import sys
 import time
@@ -7,6 +8,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from tests.postgres import programs
 
 from samesame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
 from samesame.stores import create_store, open_store
@@ -249,3 +251,24 @@ def test_who_waits_too_long_for_a_writer_is_told(postgres_url):
         with store.writing(None), pytest.raises(StoreBusyError):
             add(other, "d", int64s(9))
         assert ["a", "c"] == ids(other)
+
+
+def test_a_dump_of_the_schema_is_a_backup(postgres, postgres_url):
+    """Restored into another database it is the same index, and grows."""
+    with closing(make(postgres_url)) as store:
+        for id in "abc":
+            add(store, id, int64s(1, 2))
+    schema, folder = Address.parse(postgres_url).schema, programs()
+    place = ["-h", "127.0.0.1", "-p", str(postgres.port), "-U", "postgres"]
+    environment = {**os.environ, "PGPASSWORD": postgres.password}
+    dumped = [folder / "pg_dump", *place, "--schema", schema, "--format", "custom", "postgres"]
+    dump = subprocess.run(dumped, env=environment, capture_output=True, check=True).stdout
+    postgres.sql(f"CREATE DATABASE other_{schema}")
+    restored = [folder / "pg_restore", *place, "--dbname", f"other_{schema}"]
+    subprocess.run(restored, env=environment, input=dump, capture_output=True, check=True)
+    with closing(open_store(postgres_url.replace("/postgres?", f"/other_{schema}?"))) as store:
+        assert ["a", "b", "c"] == ids(store)
+        add(store, "d", int64s(1, 2))
+        assert ["a", "b", "c", "d"] == ids(store)
+        with store.reading() as read:
+            assert 4 == read.postings(int64s(1)).numbers.size
