@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from samesame.errors import ConfigError
+from samesame.errors import ConfigError, StoreError
 
 from .fakes import FakeIndex, Shelf
 from .running import running
@@ -214,6 +214,20 @@ def test_errors_of_the_library_are_translated(shelf, monkeypatch):
         assert ("RuntimeError", answer.headers["x-request-id"]) == (event["error"], event["request_id"])
         assert "test_api.py" in event["place"][-1]
         assert SECRET not in served.log.getvalue()
+
+
+def test_a_full_disk_is_said_and_questions_go_on(shelf, monkeypatch):
+    """507, without a place on the server; the log has the place."""
+    shelf.documents["x"] = {"id": "x", "text": "a b c"}
+    full = StoreError("/var/lib/seen.ss: the disk is full")
+    with running(shelf.open) as served:
+        monkeypatch.setattr(FakeIndex, "add", lambda *_, **__: raising(full))
+        found = problem(served.client.post("/documents", json={"id": "y", "text": "d e f"}), 507, "store")
+        assert "/var/lib" not in json.dumps(found)
+        assert "/var/lib/seen.ss: the disk is full" == served.events("index")[0]["message"]
+        assert 1 == len(served.client.post("/query", json={"text": "a b c"}).json()["matches"])
+        assert "samesame_transactions_total" in served.client.get("/metrics").text
+        assert 1 == served.metric("samesame_transactions_total", result="failed")
 
 
 def raising(error):

@@ -126,7 +126,7 @@ def test_tokens_are_read_again_on_sighup(index, tmp_path):
         assert "the tokens of before are valid" in process.stop()[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_graceful_stop_loses_nothing(index, number):
     """Under load: exit code 0, and every document that was acknowledged is in the index, as a whole."""
     acknowledged, refusals, stop = set(), [], threading.Event()
@@ -169,6 +169,7 @@ def test_a_graceful_stop_loses_nothing(index, number):
         assert len(found) - len(acknowledged) <= 12  # at most one of each client, written as the connection ended
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="memory is read from /proc")
 def test_a_flood_of_bodies_takes_no_memory(index):
     """Requests that never end are bounded together; the process stays small and answers."""

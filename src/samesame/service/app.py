@@ -95,7 +95,7 @@ def create(service: Service) -> ASGIApp:
     app.include_router(Routes(service).router)
     pages = Pages(service)
     app.include_router(pages.router)
-    _translate(app, pages)
+    _translate(app, pages, service.log)
     _describe(app, asks=service.access.asks)
     inner = Limits(_Paths(app), service.settings, service.metrics)
     hosts = None if service.access.asks or service.settings.insecure else frozenset(service.settings.allowed_hosts)
@@ -113,7 +113,7 @@ def _describe(app: FastAPI, *, asks: bool) -> None:
         made["security"] = [{"token": []}]
 
 
-def _translate(app: FastAPI, pages: Pages) -> None:
+def _translate(app: FastAPI, pages: Pages, log: Log) -> None:
     """Every exception into our own shape."""
 
     def answer(request: Request, problem: Problem) -> Response:
@@ -124,7 +124,12 @@ def _translate(app: FastAPI, pages: Pages) -> None:
         return answer(request, error if isinstance(error, Problem) else problems.unexpected())
 
     async def of_library(request: Request, error: Exception) -> Response:
-        return answer(request, problems.of_error(error) if isinstance(error, SameSameError) else problems.unexpected())
+        if not isinstance(error, SameSameError):
+            return answer(request, problems.unexpected())
+        problem = problems.of_error(error)
+        if problem.status in {500, 503, 507}:
+            log.failure("index", error, message=error.message, request_id=request.scope["state"]["request_id"])
+        return answer(request, problem)
 
     async def of_http(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):

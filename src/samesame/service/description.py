@@ -36,6 +36,7 @@ _DETAILS = {
     421: "The Host header names another machine.",
     422: "The request is not as described.",
     429: "Too much at once: come back after Retry-After seconds.",
+    501: "What extracts pages is not installed.",
     503: "No answer in time, or the service is stopping; a change was then not written.",
     507: "The disk is full: nothing was written.",
 }

@@ -29,7 +29,7 @@ class Log:
         stream.write(f"{line}\n")
         stream.flush()
 
-    def error(self, name: str, error: BaseException, **fields: Any) -> None:
+    def failure(self, name: str, error: BaseException, **fields: Any) -> None:
         """An exception that nobody foresaw."""
         self.event(name, level="error", error=type(error).__name__, place=place(error), **fields)
 

@@ -18,16 +18,22 @@ __all__ = ["MEDIA_TYPE", "Problem", "busy", "of_error", "response", "unexpected"
 MEDIA_TYPE = "application/problem+json"
 
 # The first that fits, so leaves stand before their parents. An error of the library that is not here is a 500.
-_STATUSES: tuple[tuple[str, int], ...] = (
-    ("UnknownIdError", 404),
-    ("StoreBusyError", 503),
-    ("StoreError", 507),
-    ("IndexMismatchError", 409),
-    ("MissingExtraError", 501),
-    ("ConfigError", 422),
-    ("SourceError", 422),
-    ("OutputError", 507),
+_STATUSES: tuple[tuple[type[SameSameError], int], ...] = (
+    (errors.UnknownIdError, 404),
+    (errors.StoreBusyError, 503),
+    (errors.StoreError, 507),
+    (errors.IndexMismatchError, 409),
+    (errors.MissingExtraError, 501),
+    (errors.ConfigError, 422),
+    (errors.SourceError, 422),
+    (errors.OutputError, 507),
 )
+# Where the library's message names a place on the server, clients get this one; the log has the other.
+_SAID = {
+    404: "there is no document of this id in the index",
+    503: "another process is writing to the index: nothing was written",
+    507: "the index cannot be written or read: the disk is full, or its store cannot be reached",
+}
 
 
 class Problem(Exception):  # noqa: N818  (the RFC's word)
@@ -53,10 +59,11 @@ def busy(detail: str, *, seconds: int = 1) -> Problem:
 
 def of_error(error: SameSameError) -> Problem:
     """What an exception of the library is to a client."""
-    for name, status in _STATUSES:
-        kind = getattr(errors, name, None)
-        if kind is not None and isinstance(error, kind):
-            return Problem(status, error.code, error.message, hint=error.hint)
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            detail = _SAID.get(status, error.message)
+            headers = {"Retry-After": "1"} if status == 503 else None
+            return Problem(status, error.code, detail, hint="" if status in _SAID else error.hint, headers=headers)
     return unexpected()
 
 

@@ -79,7 +79,7 @@ class Routes:
             methods=["POST"],
             status_code=200,
             response_model=bodies.Added | bodies.AddedBatch,
-            responses=description.answers(409, 415, 422, 507),
+            responses=description.answers(409, 415, 422, 501, 507),
             openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True),
         )
         add(
@@ -87,7 +87,7 @@ class Routes:
             self.get,
             methods=["GET"],
             response_model=bodies.Stored,
-            responses=description.answers(404, 422),
+            responses=description.answers(404, 422, 507),
         )
         add(
             "/documents/{id}",
@@ -101,7 +101,7 @@ class Routes:
             self.duplicates,
             methods=["GET"],
             response_model=bodies.Duplicates,
-            responses=description.answers(404, 422),
+            responses=description.answers(404, 422, 507),
             tags=["questions"],
         )
 
@@ -112,7 +112,7 @@ class Routes:
             self.query,
             methods=["POST"],
             response_model=bodies.Found | bodies.FoundBatch,
-            responses=description.answers(409, 415, 422),
+            responses=description.answers(409, 415, 422, 501, 507),
             openapi_extra=description.body(_ASK, _EXAMPLES["query"], raw=True),
         )
         add(
@@ -120,16 +120,16 @@ class Routes:
             self.compare,
             methods=["POST"],
             response_model=bodies.Compared,
-            responses=description.answers(404, 409, 415, 422),
+            responses=description.answers(404, 409, 415, 422, 501, 507),
             openapi_extra=description.body(_COMPARE, _EXAMPLES["compare"]),
         )
 
     def _health(self) -> None:
         add = partial(self.router.add_api_route, tags=["service"], methods=["GET"])
-        add("/stats", self.stats, response_model=bodies.StatsBody, responses=description.answers())
-        add("/healthz", self.healthz, response_model=bodies.Health, responses=description.answers())
-        add("/readyz", self.readyz, response_model=bodies.Health, responses=description.answers())
-        add("/metrics", self.metrics, responses=description.answers() | {200: _METRICS})
+        add("/stats", self.stats, response_model=bodies.StatsBody, responses=description.answers(507))
+        add("/healthz", self.healthz, response_model=bodies.Health, responses=description.answers(507))
+        add("/readyz", self.readyz, response_model=bodies.Health, responses=description.answers(507))
+        add("/metrics", self.metrics, responses=description.answers(507) | {200: _METRICS})
 
     async def add(
         self,

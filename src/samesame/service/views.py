@@ -239,6 +239,7 @@ def about(index: Index) -> dict[str, Any]:
             "bands",
             "rows",
             "bits",
+            "k",
             "distance",
             "algorithm",
         )

@@ -58,7 +58,7 @@ class Watch:
         except Problem as problem:
             await self._fail(seen, problem, receive)
         except Exception as error:  # noqa: BLE001  (no request ends without an answer)
-            self._log.error("unexpected", error, request_id=seen.request_id)
+            self._log.failure("unexpected", error, request_id=seen.request_id)
             await self._fail(seen, problems.unexpected(), receive)
         finally:
             self._note(seen)
