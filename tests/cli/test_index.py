@@ -192,6 +192,7 @@ def test_statistics_tell_how_it_was_made(filled):
     shown = run("index", "stats", filled).stdout
     assert "threshold=0.8" in shown
     assert "recall=0.99" in shown
+    assert "unicode" not in shown
 
 
 def test_an_index_is_checked(file):

@@ -233,6 +233,7 @@ def _query_many(found: Any, given: dict[str, Any], limits: dict[str, Any]) -> in
         lines_to(path, given["sources"], overwrite=given["overwrite"]) as write,
     ):
         columns = indexoptions.given_columns(given)
+        progress.begin("features")
         for ids, answers in found.query_batches(given["sources"], progress=progress, **limits, **columns):
             asked += len(ids)
             matched += sum(map(bool, answers))

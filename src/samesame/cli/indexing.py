@@ -110,6 +110,7 @@ def add(where: str, **given: Any) -> int:
         lines_to(given["output"], given["sources"], overwrite=given["overwrite"]) as write,
     ):
         columns = indexoptions.given_columns(given)
+        progress.begin("features")
         for batch in index.add_batches(given["sources"], progress=progress, **columns, **chosen):
             tally.count(batch)
             if not silent:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from samesame.canonical import CanonicalUrl
 from samesame.methods import METHODS
 from samesame.outputs.console import clean
 from samesame.outputs.page import Page
@@ -113,7 +114,7 @@ def show_stats(page: Page, stats: Mapping[str, Any]) -> None:
 
 def _settings(method: Mapping[str, Any]) -> str:
     """Those that say most of a method, and those that are not as they are by default."""
-    known = METHODS.get(method["method"])
+    known = {**METHODS, CanonicalUrl.name: CanonicalUrl}.get(method["method"])
     default = known().record() if known else {}
     shown = {name: value for name, value in method.items() if name in _TELLING or value != default.get(name)}
     return ", ".join(f"{name}={value}" for name, value in shown.items() if name != "method" and value is not None)
