@@ -18,7 +18,7 @@ from samesame.arguments import require_number, require_yes_or_no
 from samesame.arrow import Int64s
 from samesame.errors import ConfigError
 from samesame.index.documents import BATCH_ROWS
-from samesame.index.facet import Facet, Input
+from samesame.index.facet import Batch, Facet, Input
 from samesame.index.removing import remove
 from samesame.index.search import Asked, Found, Hit, ask, evidence_of, followed, look_up, matches_of, similar_pairs
 from samesame.index.shelves import Shelf, pack
@@ -66,7 +66,8 @@ class Prepared:
 
 def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
     """What is stored of each document to compare it by."""
-    parts = [facet.items(inputs) for facet in facets]
+    batch = Batch(inputs)
+    parts = [facet.items(batch) for facet in facets]
     return [pack(facets, items) for items in zip(*parts, strict=True)]
 
 

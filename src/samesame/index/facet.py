@@ -29,7 +29,19 @@ from samesame.kernels.scores import Bound
 from samesame.methods import Digest, MinHash, SimHash
 from samesame.stages.pairs import measures
 
-__all__ = ["NOTHING", "Facet", "IndexMethod", "Input", "Keys", "cut", "documents", "hashes", "listed", "through"]
+__all__ = [
+    "NOTHING",
+    "Batch",
+    "Facet",
+    "IndexMethod",
+    "Input",
+    "Keys",
+    "cut",
+    "documents",
+    "hashes",
+    "listed",
+    "through",
+]
 
 IndexMethod = MinHash | SimHash | Digest | CanonicalUrl
 
@@ -44,6 +56,15 @@ class Input(NamedTuple):
     text: bytes | None = None  # UTF-8; None: features or a sketch are given
     features: tuple[Any, ...] | None = None  # ready items: texts, or hashes of 64 bits
     sketch: tuple[Any, ...] | None = None  # a signature by the recipe of the index
+
+
+class Batch(tuple[Input, ...]):
+    """Documents that came in together; what all methods need of them is made once."""
+
+    @cached_property
+    def texts(self) -> arrow.Strings:
+        """Their texts, one after the other."""
+        return arrow.packed([each.text or b"" for each in self])
 
 
 class Keys(NamedTuple):

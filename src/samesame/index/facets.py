@@ -13,7 +13,7 @@ from samesame.arrow import UInt64s
 from samesame.canonical import CanonicalUrl
 from samesame.errors import ConfigError
 from samesame.index.codes import EXPECTED, CodeFacet
-from samesame.index.facet import NOTHING, Facet, IndexMethod, Input, cut, documents, through
+from samesame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from samesame.index.sets import SetFacet
 from samesame.methods import Digest, MinHash, SimHash
 from samesame.stages.keys import blocks
@@ -34,10 +34,10 @@ class DigestFacet(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        texts = [each.text or b"" for each in inputs]
         if self.recipe.nfkc or self.recipe.strip_accents:
-            return cut(arrow.lists(through(documents(texts), self._stages).column("items")))
-        words: list[UInt64s] = self._stages[-1].words(arrow.packed(texts))
+            texts = documents([each.text or b"" for each in inputs])
+            return cut(arrow.lists(through(texts, self._stages).column("items")))
+        words: list[UInt64s] = self._stages[-1].words((inputs if isinstance(inputs, Batch) else Batch(inputs)).texts)
         return words
 
     @cached_property

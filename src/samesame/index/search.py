@@ -122,11 +122,22 @@ def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
     keys = np.concatenate([side[0] for side in sides])
     rows = np.concatenate([side[1] for side in sides])
     ends = np.cumsum([side[0].size for side in sides])
-    distinct, inverse = np.unique(keys, return_inverse=True)
+    distinct, inverse = _distinct_of(keys)
     hits = find(distinct)
     of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
     facets = np.searchsorted(ends, of, "right")
     return [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
+
+
+def _distinct_of(keys: Int64s) -> Pairs:
+    """(distinct ones, ascending, and which of them each is): as NumPy's `unique`, at a fifth of its cost for a few."""
+    order = keys.argsort()
+    ascending = keys[order]
+    new = np.ones(keys.size, np.bool_)
+    new[1:] = ascending[1:] != ascending[:-1]
+    inverse = np.empty(keys.size, np.int64)
+    inverse[order] = new.cumsum() - 1
+    return ascending[new], inverse
 
 
 def _joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:

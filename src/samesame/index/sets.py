@@ -13,7 +13,7 @@ from samesame import arrow
 from samesame.arrow import Int64s, Lists, UInt64s
 from samesame.engines.base import Stage
 from samesame.errors import ConfigError
-from samesame.index.facet import NOTHING, Facet, Input, cut, documents, hashes, listed, through
+from samesame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
 from samesame.methods import MinHash
 from samesame.stages.features.shingles import ShingleSets
 from samesame.stages.keys.bands import BandKeys
@@ -57,7 +57,7 @@ class SetFacet(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        found = self._of_texts([each.text or b"" for each in inputs])
+        found = self._of_texts(Batch(inputs) if not isinstance(inputs, Batch) else inputs)
         for at, each in enumerate(inputs):
             if each.features is not None:
                 found[at] = self._of_features(each.features)
@@ -98,15 +98,15 @@ class SetFacet(Facet):
         some = Lists(items.items, np.ascontiguousarray(items.starts[rows]), np.ascontiguousarray(items.ends[rows]))
         return self.bands(self.sketches(some), rows)
 
-    def _of_texts(self, texts: list[bytes]) -> list[UInt64s]:
+    def _of_texts(self, inputs: Batch) -> list[UInt64s]:
         stages = self._stages
         sets = stages[-1]
         if not isinstance(sets, ShingleSets):
             raise TypeError(sets)
         if self.recipe.nfkc or self.recipe.strip_accents:
-            features = through(documents(texts), stages)
+            features = through(documents([each.text or b"" for each in inputs]), stages)
             return cut(arrow.lists(features.column("items")))
-        strings = arrow.packed(texts)
+        strings = inputs.texts
         room = sets.sets(strings, arrow.frozen(digest(strings)[0]))
         return [room.items[start:end] for start, end in pairwise(room.ends.tolist())]
 
