@@ -58,7 +58,7 @@ class Input(NamedTuple):
     sketch: tuple[Any, ...] | None = None  # a signature by the recipe of the index
 
 
-class Batch(tuple[Input, ...]):
+class Batch(tuple[Input, ...]):  # noqa: SLOT001  (it remembers what was made)
     """Documents that came in together; what all methods need of them is made once."""
 
     @cached_property
