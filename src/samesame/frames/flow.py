@@ -30,6 +30,7 @@ from samesame.steps import Steps, steps
 __all__ = ["Frames", "prepare"]
 
 _SALTS = 8  # that are tried before two documents with one name are an error
+_FREQUENCY_BYTES = 16  # of a feature and its number of documents
 _COPY_BYTES = 32  # of one row number, broadcast
 _GROUP = ["set_a", "set_b", "items_a", "items_b", "size"]
 
@@ -99,13 +100,32 @@ def _read(
         if method.of_vectors and salt == 0:
             require_one_length(first)
         flow = verbs.map(with_moments(first, keep, verbs), step.features)
-        flow, frequencies = step.weigh(flow, cast("Any", verbs)) if step.weigh else (flow, None)
+        flow, frequencies = _weighed(flow, method, step, verbs) if step.weigh else (flow, None)
         flow, dropped = _without_boilerplate(verbs.keep(flow), method, verbs)
         about = verbs.once(_about(flow))
         if about.filter("fp <> other_fp").isEmpty():
             return salt, flow, frequencies, dropped, about
         verbs.release()
     raise ConfigError("different documents have equal hashes under every salt", hint="Report this as a fault.")
+
+
+def _weighed(features: Any, method: Method, step: Steps, verbs: Verbs) -> tuple[Any, FrequencyTable | None]:
+    """Codes by weights that must know of all documents: the table of frequencies goes to every worker.
+
+    Raises:
+        ConfigError: The table would be larger than what may.
+    """
+    if getattr(method, "frequencies", None) is None:
+        features = verbs.keep(features)
+        distinct = DistinctItems.close(verbs.fold(features, DistinctItems()))
+        if distinct * _FREQUENCY_BYTES > verbs.table_bytes:
+            message = (
+                f"the frequencies of about {distinct:,} features take more than broadcast_bytes={verbs.table_bytes:,}"
+            )
+            hint = "Raise broadcast_bytes, or give the frequencies of a sample (frequencies=FILE)."
+            raise ConfigError(message, hint=hint)
+    weighed: tuple[Any, FrequencyTable | None] = cast("Any", step.weigh)(features, verbs)
+    return weighed
 
 
 def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[Any, Dropped]:

@@ -123,7 +123,7 @@ class Cluster:
         best = self.entries.selectExpr("*", f"{nth} as nth").filter("nth = 1").drop("nth")
         links = self._similar(self._counting(self._candidates(best, self.entries)))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
-        rest = self._counting(self._apart(self._candidates(self.entries, self.entries), roots))
+        rest = self._counting(self._candidates(*self._apart(roots)))
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
@@ -138,11 +138,23 @@ class Cluster:
             return pairs
         return pairs.filter(f"b >= {num}" + ("" if self.question.within else f" and a < {num}"))
 
-    @staticmethod
-    def _apart(pairs: Any, roots: Any) -> Any:
-        """The pairs of which nothing has joined both yet."""
-        told = pairs.join(roots.toDF("a", "a_root"), "a", "left").join(roots.toDF("b", "b_root"), "b", "left")
-        return told.filter("coalesce(a_root, a) <> coalesce(b_root, b)").select("a", "b")
+    def _apart(self, roots: Any) -> tuple[Any, Any]:
+        """Entries by bucket and two components that meet in it: of the one, and of the other.
+
+        Only what nothing has joined yet is compared: of a template, whose members its best one has joined, no two.
+        """
+        told = self.entries.join(roots.toDF("number", "root"), "number", "left")
+        rooted = self.verbs.keep(told.withColumn("root", self.verbs.expression("coalesce(root, number)")))
+        groups = rooted.select("key", "root").distinct()
+        meeting = groups.join(groups.toDF("key", "other"), "key").filter("root <> other")
+        meeting = self.verbs.keep(meeting.selectExpr("key", "root", "other", "xxhash64(key, root, other) as place"))
+        columns = ["place as key", "number", "entry as place", "size", "bucket", "one_side"]
+        sides = []
+        for side in ("root", "other"):
+            here = meeting.selectExpr("key", f"{side} as root", "place")
+            placed = rooted.withColumnRenamed("place", "entry").join(here, ["key", "root"])
+            sides.append(placed.selectExpr(*columns))
+        return sides[0], sides[1]
 
     def _largest(self, roots: Any) -> Component | None:
         """What one task says of the component of most documents; of equals, the one of the best keeper."""

@@ -30,6 +30,7 @@ class Verbs:
     room: dict[str, Any] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
     _kept: list[Any] = field(default_factory=list)
+    _made: list[Any] = field(default_factory=list)
 
     @property
     def table_bytes(self) -> int:
@@ -41,7 +42,7 @@ class Verbs:
         stages: tuple[Any, ...] = stage if isinstance(stage, tuple) else (stage,)
         documents = _ONE_TO_ONE & set(stages[-1].output.names)
         carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
-        known = _columns(stages[0], frame.columns, carried)
+        known = _columns(frame.columns, carried)
         return map_stages(frame.select(*known, *carried), stages, carried)
 
     def fold(self, frame: Any, fold: Any) -> Any:
@@ -51,9 +52,12 @@ class Verbs:
     def keep(self, frame: Any, step: str = "") -> Any:
         """Compute a frame once, to be read many times."""
         del step
+        if any(frame is each for each in self._made):
+            return frame
         kept = frame.persist()
         self._kept.append(kept)
-        return _as_source(kept)
+        self._made.append(_as_source(kept))
+        return self._made[-1]
 
     def once(self, frame: Any) -> Any:
         """The same, computed now."""
@@ -73,6 +77,13 @@ class Verbs:
         """A small table as a frame."""
         return self.session.createDataFrame(table)
 
+    @staticmethod
+    def expression(text: str) -> Any:
+        """A column in SQL."""
+        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+
+        return functions.expr(text)
+
     def frame_of_numbers(self) -> Any:
         """A frame of no numbers."""
         return self.session.range(0).selectExpr("id as number")
@@ -82,6 +93,7 @@ class Verbs:
         for frame in self._kept:
             frame.unpersist()
         self._kept.clear()
+        self._made.clear()
 
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
@@ -107,8 +119,7 @@ def _as_source(frame: Any) -> Any:
     return type(frame)(made, session)
 
 
-def _columns(stage: Any, names: Sequence[str], carried: Sequence[str]) -> list[str]:
-    """What a stage is to see of a frame, in the order in which its schema has it."""
-    del stage
+def _columns(names: Sequence[str], carried: Sequence[str]) -> list[str]:
+    """What stages see of a frame, in the order of the schemas."""
     order = [*schemas.FEATURES.names, *schemas.WEIGHTED.names, "text", "vector", "counts"]
     return [name for name in dict.fromkeys(order) if name in names and name not in carried]
