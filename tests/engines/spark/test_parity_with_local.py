@@ -152,3 +152,14 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     assert rows(given) == sorted(rows(stay) + rows(go))
     assert (found.stats.kept, found.stats.removed) == (stay.count(), go.count())
     found.release()
+
+
+@pytest.mark.slow
+def test_another_threshold_is_decided_on_what_is_kept(spark):
+    """As a run of its own would decide it; a lower one is refused."""
+    found = ss.dedup(frame(spark, corpus()), method=ss.Jaccard(threshold=0.6), engine=ss.Spark(spark))
+    here = ss.dedup(corpus(), method=ss.Jaccard(threshold=0.9), ties="content", audit=False)
+    assert decisions(here.removals) == decisions(found.at(threshold=0.9).removals)
+    with pytest.raises(ss.ConfigError, match=r"threshold=0.5 is below the run's own, 0.6"):
+        found.at(threshold=0.5)
+    found.release()
