@@ -345,3 +345,24 @@ def test_everything_is_exported_and_goes_into_another_index(tmp_path, ending):
             assert list(index.ids()) == list(copy.ids())
             assert index.query(EDITED) == copy.query(EDITED)
             assert ROSE == copy.text("a")
+
+
+def test_an_index_may_be_asked_and_changed_while_its_ids_are_read(where):
+    """Nothing is held open between two of them."""
+    with ss.Index.create(where) as index:
+        index.add([{"id": "a", "text": ROSE}, {"id": "b", "text": EDITED}])
+        assert [["b"], ["a"]] == [[match.id for match in index.duplicates(each)] for each in index.ids()]
+        for each in index.ids():
+            index.remove(each)
+        assert [] == list(index.ids())
+
+
+def test_an_index_of_a_real_corpus_has_the_pairs_that_a_run_lists(where, data_dir):
+    """The same bands, the same similarities: every pair, and no other."""
+    source = str(next((data_dir / "docs").glob("redis-valkey-docs.docs.jsonl.*")))
+    listed = ss.pairs(source, method=ss.MinHash()).table.select(["a_id", "b_id", "similarity"]).to_pylist()
+    expected = {(frozenset([each["a_id"], each["b_id"]]), each["similarity"]) for each in listed}
+    with ss.Index.create(where, method="minhash", source=source) as index:
+        pairs = ((one, match) for one in index.ids() for match in index.duplicates(one, limit=100))
+        assert expected == {(frozenset([one, match.id]), match.similarity) for one, match in pairs}
+    assert expected

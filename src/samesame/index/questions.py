@@ -156,8 +156,14 @@ class Questions:
 
     def ids(self) -> Iterator[str]:
         """All ids, in the order in which documents were added."""
-        for row in exporting.all_rows(self._reading, text=False):
-            yield row.id
+        after = 0
+        while True:
+            with self._reading() as reader:  # ended before anything is given away: the caller may ask in between
+                rows = reader.page(after, _AT_ONCE)
+            if not rows:
+                return
+            after = rows[-1].number
+            yield from (row.id for row in rows)
 
     def stats(self) -> IndexStats:
         """Counts that are kept, not counted."""
