@@ -33,7 +33,7 @@ MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
 CORES, TERABYTES = (64, 512, 4096), (1, 100)
 OVERHEAD = (
-    *("", "seconds", "times one machine", "task seconds", "shuffled MB", "predicted MB", "bytes/document"),
+    *("", "seconds", "times one machine", "task seconds", "shuffled MB", "keys, predicted MB", "bytes/document"),
     *("removed", "recall", "precision"),
 )
 PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "samesame is … times as fast")
@@ -62,8 +62,9 @@ class Seen:
 
     @property
     def predicted_bytes(self) -> int | None:
-        """What the run itself foretold."""
-        return self.said.get("room", {}).get("shuffle", {}).get("predicted_bytes")
+        """What the run itself foretold of its keys."""
+        foretold = self.said.get("room", {}).get("shuffle", {}).get("predicted", {})
+        return foretold.get(self.said.get("recipe", {}).get("method"), {}).get("bytes")
 
     @property
     def said(self) -> dict[str, Any]:

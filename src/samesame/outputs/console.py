@@ -142,6 +142,20 @@ def dropped(stats: Stats) -> str:
     return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
 
 
+def shuffled(stats: Stats) -> str:
+    """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
+    found = stats.room.get("shuffle")
+    if not found or "written_bytes" not in found:
+        return ""
+    foretold = found.get("predicted", {})
+    told = [
+        f"{name} {foretold[name]['keys_per_document']:g} a document, {_size(foretold[name]['bytes'])}"
+        for name in ("jaccard", "minhash")
+        if name in foretold
+    ]
+    return f"Shuffled: {_size(found['written_bytes'])}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
+
+
 def _near_codes(stats: Stats) -> str:
     """What holds of codes, and of what confirms them."""
     recipe = stats.recipe
@@ -326,8 +340,8 @@ class Report:
                 self.line(f"{count:,} {_plural(count, 'document')} {remark}.")
         if stats.dropped_shingles:
             self.line(dropped(stats))
-        for note in stats.notes:
-            self.line(f"Note: {note}.")
+        for told in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
+            self.line(told)
         for remark in about_pages(stats.pages, stats.recipe):
             self.line(remark)
         if num_ignored:

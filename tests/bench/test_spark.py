@@ -1,0 +1,57 @@
+"""The benchmark of Spark: what its tables say of what was seen."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+KNOWN = (Fraction(4, 5), {(0, 1): Fraction(1), (2, 3): Fraction(9, 10)}, frozenset({1, 3}))
+TEXTS = ["a b c d e f", "a b c d e f", "g h i j k l", "g h i j k l"]
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    """Benchmarks are scripts that import each other from their own folder."""
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "bench")
+    import spark as script
+
+    return script
+
+
+def seen(spark, seconds, answer, **more):
+    """One run."""
+    run = {"seconds": seconds, "task_seconds": 3.6, "shuffle_bytes": 4000, "answer": answer, "said": {}, **more}
+    return spark.Seen([run])
+
+
+def test_recall_and_precision_are_of_pairs(spark):
+    """Whichever way round a pair is told; ours is what others are compared with."""
+    found = {
+        "samesame jaccard": seen(spark, 2.0, [[0, 1], [3, 2]]),
+        "MLlib, 2 tables": seen(spark, 30.0, [[0, 1], [0, 2]]),
+    }
+    ours, theirs = spark.peer_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
+    assert ("samesame jaccard", "2.00", "2", "0.0", "2", "100.00%", "100.00%", "") == ours
+    assert ("MLlib, 2 tables", "30.00", "0", "0.0", "2", "50.00%", "50.00%", "15.0") == theirs
+
+
+def test_costs_are_measured_figures_multiplied(spark):
+    """4 kB and 3.6 s for 1 MB are 4 GB and 1,000 hours for a terabyte: no more is claimed."""
+    found = {f"{method}, Spark": seen(spark, 2.0, []) for method in spark.METHODS}
+    rows = spark.cost_rows(found, 500, 1_000_000)
+    assert ("minhash, 1 TB, 0.5 billion documents", "0.00", "1,000", "15.6", "2.0", "0.2") == rows[0]
+    assert ("minhash, 100 TB, 50.0 billion documents", "0.40", "100,000", "1,562.5", "195.3", "24.4") == rows[1]
+    assert "All below is an estimate" in spark.cost_text(found, 500, 1_000_000)
+
+
+def test_a_ratio_is_to_one_machine(spark):
+    """Of the same method, in the same run; a prediction stands where the run made one."""
+    foretold = {"predicted": {"minhash": {"bytes": 5_000_000}}}
+    room = {"said": {"room": {"shuffle": foretold}, "recipe": {"method": "minhash"}}}
+    found = {}
+    for method in spark.METHODS:
+        found[f"{method}, one machine"] = seen(spark, 2.0, [[1, 0], [3, 2]])
+        found[f"{method}, Spark"] = seen(spark, 9.0, [[1, 0], [3, 2]], **room)
+    one, other, *_ = spark.overhead_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
+    assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
+    assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
