@@ -13,7 +13,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from samesame.cli.main import commands
 from samesame.index.index import Index
 from samesame.methods import MinHash
 
@@ -97,6 +99,16 @@ def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
     assert "missing.ss" in refused(tmp_path / "missing.ss")[1]
     assert "10 metres" in refused(index, "--max-body", "10 metres")[1]
     assert "soon" in refused(index, "--timeout", "soon")[1]
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "python_multipart"])
+def test_a_missing_package_says_its_install_line(index, package, monkeypatch):
+    """Before anything is opened."""
+    monkeypatch.setattr("samesame.cli.serve.find_spec", lambda name: None if name == package else name)
+    done = CliRunner().invoke(commands, ["serve", str(index)])
+    assert 2 == done.exit_code
+    assert package in done.stderr
+    assert "pip install 'samesame[serve]'" in done.stderr
 
 
 def test_the_address_may_be_of_version_6(index):

@@ -1,15 +1,18 @@
 """`samesame serve`: an index as an HTTP service with pages to look at it."""
 
 import re
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
 from samesame.cli import options
 from samesame.cli.options import spec
+from samesame.errors import MissingExtraError
 
 __all__ = ["serve"]
 
+_PACKAGES = ("fastapi", "jinja2", "prometheus_client", "python_multipart", "uvicorn")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -149,6 +152,7 @@ def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
     INDEX is what `samesame index create` made: a file, or postgresql://... Ctrl-C or SIGTERM ends the service; what
     was accepted is written first. Defaults stand in brackets.
     """
+    _require_packages()
     from samesame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.service import server  # noqa: PLC0415
     from samesame.service.settings import Settings  # noqa: PLC0415
@@ -160,6 +164,18 @@ def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
 
     name = _called(index)
     server.serve(opened, name, settings, say=lambda address: click.echo(f"{name}: {address}"))
+
+
+def _require_packages() -> None:
+    """Make sure that what the service is made with is installed.
+
+    Raises:
+        MissingExtraError: It is not.
+    """
+    missing = next((name for name in _PACKAGES if find_spec(name) is None), None)
+    if missing is not None:
+        message = f"the service needs a package that is not installed: {missing}"
+        raise MissingExtraError(message, hint="Run: pip install 'samesame[serve]'")
 
 
 def _called(index: str) -> str:
