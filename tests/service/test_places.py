@@ -1,0 +1,73 @@
+"""The service around a real index, on SQLite and on PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from samesame.index.index import Index
+from samesame.methods import MinHash
+
+from .running import running
+
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+]
+
+
+@pytest.fixture
+def served(place):
+    """An index of single words, and its service."""
+    Index.create(place, method=MinHash(shingle_size=1), store="text").close()
+    with running(lambda *, read_only: Index.open(place, read_only=read_only), timeout=120) as found:
+        yield found
+
+
+def test_of_many_that_add_the_same_new_text_exactly_one_does(served):
+    """At the same moment, each nearly the same text under an id of its own, `if_new`."""
+
+    def add(number):
+        text = " ".join([*WORDS, f"extra{number}"])
+        return served.client.post("/documents", json={"id": f"d{number}", "text": text, "if_new": True}).json()
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(add, range(40)))
+    winners = [answer["id"] for answer in answers if answer["added"]]
+    assert 1 == len(winners)
+    assert {(winners[0],)} == {
+        tuple(match["id"] for match in answer["matches"]) for answer in answers if not answer["added"]
+    }
+    assert 1 == served.client.get("/stats").json()["documents"]
+
+
+def test_a_document_lives_on_every_store(served):
+    """Added, found, compared, shown, grouped, removed."""
+    client, text = served.client, " ".join(WORDS)
+    for id in ("a/1", "b 2"):
+        assert client.post("/documents", json={"id": id, "text": text, "url": "https://x.example/"}).json()["added"]
+    assert {"a/1", "b 2"} == {match["id"] for match in client.post("/query", json={"text": text}).json()["matches"]}
+    assert ["b 2"] == [match["id"] for match in client.get("/documents/a%2F1/duplicates").json()["duplicates"]]
+    assert client.post("/compare", json={"a": "a/1", "b": "b 2"}).json()["similar"]
+    page = client.get("/clusters", headers={"Accept": "text/html"}).text
+    assert 'href="/document?id=a/1"' in page
+    assert 200 == client.delete("/documents/a%2F1").status_code
+    assert 404 == client.get("/documents/a%2F1").status_code
+    assert text == client.get("/documents/b%202").json()["text"]
