@@ -18,7 +18,7 @@ from samesame.sources.sampling import Sample, sample
 from samesame.sources.whole import read_text
 from samesame.stages.texts.pages import PageTexts, page_text
 
-__all__ = ["require_pages", "sampled", "texts_of", "with_pages"]
+__all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_pages"]
 
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
@@ -49,8 +49,17 @@ def require_pages(reading: Reading) -> None:
     Raises:
         ConfigError: There is such a setting.
     """
-    given = reading.columns.asked_of_pages
-    if given and not reading.pages:
+    refuse_idle(reading.columns, pages=reading.pages)
+
+
+def refuse_idle(columns: Columns, *, pages: bool) -> None:
+    """The same, of sources that are read by somebody else.
+
+    Raises:
+        ConfigError: There is such a setting.
+    """
+    given = columns.asked_of_pages
+    if given and not pages:
         message = f"{given[0]} does nothing: no source holds web pages"
         raise ConfigError(message, hint="Name .html or .warc files, or the column of markup with html_column.")
 

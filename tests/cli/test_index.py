@@ -153,6 +153,23 @@ def test_another_text_of_an_id_stays_out_unless_it_is_to_replace(filled, tmp_pat
         assert 5 == index.stats().documents
 
 
+def test_web_pages_are_their_main_text(tmp_path):
+    """As in `samesame dedup`, in a folder, in a column of markup, and asked about as a file."""
+    pytest.importorskip("resiliparse")
+    prose = "nine ships were counted before the fog came in and hid the harbour from the window of the keeper"
+    page = f"<html><body><nav>Home and Menu</nav><main><p>{prose}</p></main></body></html>"
+    (tmp_path / "page.html").write_text(page)
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "row", "html": page}) + "\n")
+    place = str(tmp_path / "pages.ss")
+    run("index", "create", place, "--from", str(tmp_path / "page.html"), "-q")
+    run("index", "add", place, str(tmp_path / "rows.jsonl"), "--html-column", "html", "-q")
+    for asked in ([prose], ["--file", str(tmp_path / "page.html")]):
+        found = json.loads(run("index", "query", place, *asked, "--json").stdout)["matches"]
+        assert ["page.html", "row"] == sorted(match["id"].rpartition("/")[2] for match in found)
+    marked_up = run("index", "query", place, "--file", str(tmp_path / "page.html"), "--extract", "none", "--json")
+    assert [] == json.loads(marked_up.stdout)["matches"]
+
+
 def test_documents_are_removed_all_or_none(filled, tmp_path):
     """By id, or by a file of ids."""
     assert "nowhere" in error_of("index", "remove", filled, "a", "nowhere")

@@ -95,10 +95,10 @@ def query(where: str, text: str | None, **given: Any) -> int:
     from samesame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from samesame.outputs import console, lookups  # noqa: PLC0415
     from samesame.outputs.page import Page  # noqa: PLC0415
-    from samesame.sources.whole import read_text  # noqa: PLC0415
+    from samesame.pages import texts_of  # noqa: PLC0415
 
     if given["path"] is not None:
-        text = read_text(given["path"])
+        text = texts_of([given["path"]], given["extract"])[0]
     limits = {"limit": given["limit"], "threshold": given["threshold"]}
     with Index.open(where, read_only=True) as found:
         if given["sources"]:
@@ -265,9 +265,9 @@ def _check_query(text: str | None, given: dict[str, Any]) -> None:
         raise ConfigError("--threshold does nothing with --id", hint="Leave it out.")
     if given["sources"] and given["as_json"]:
         raise ConfigError("--json does nothing with --from, which writes lines of JSON anyway", hint="Leave it out.")
-    only = ("text_column", "id_column", "url_column", "features_column", "strict", "output", "overwrite")
-    for name in only if not given["sources"] else ():
-        if given[name]:
+    page = {"extract"} if given["path"] is not None else set()
+    for name in (*indexoptions.COLUMNS, "output", "overwrite") if not given["sources"] else ():
+        if given[name] and name not in page:
             option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
             raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")
 

@@ -204,7 +204,7 @@ def _outcome(tally: "Tally", skipped: list[Any]) -> int:
 def _check_sources(given: dict[str, Any]) -> None:
     if given["sources"]:
         return
-    for name in ("text_column", "id_column", "url_column", "features_column", "strict"):
+    for name in indexoptions.COLUMNS:
         if given[name]:
             option = f"--{name.replace('_', '-')}"
             raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")

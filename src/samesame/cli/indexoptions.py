@@ -12,12 +12,14 @@ from samesame.errors import ConfigError
 if TYPE_CHECKING:
     from samesame.methods import Method
 
-__all__ = ["MATCHES", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
+__all__ = ["COLUMNS", "MATCHES", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
 
 WHERE = click.argument("where", metavar="INDEX")
 WAIT = spec("--wait", type=float, default=30.0, metavar="SECONDS", help="Wait so long for another writer.", stands="30")
 MATCHES = spec("--limit", type=int, default=10, metavar="N", help="Matches of a document, at most.", stands="10")
-_COLUMNS = ("text_column", "id_column", "url_column", "features_column", "strict")
+COLUMNS = (
+    "text_column", "id_column", "url_column", "features_column", "html_column", "extract", "max_document", "strict",
+)  # fmt: skip
 _WEIGHTS = ("one", "tf")
 _HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
 _DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "xxh3_128")
@@ -28,6 +30,7 @@ columns = options.section(
     spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
     spec("--url-column", metavar="NAME", help="Column of URLs.", stands="url, where there is one"),
     spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
+    *options.PAGES,
     spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
 )
 READING = (spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),)
@@ -113,7 +116,7 @@ method = options.section(
 
 def given_columns(given: dict[str, Any]) -> dict[str, Any]:
     """What says where the parts of a document stand."""
-    return {name: given[name] for name in _COLUMNS}
+    return {name: given[name] for name in COLUMNS}
 
 
 def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | str]":

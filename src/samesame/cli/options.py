@@ -15,6 +15,7 @@ __all__ = [
     "EXTRACTS",
     "MEASURES",
     "METHODS",
+    "PAGES",
     "WHOLE",
     "Command",
     "Option",
@@ -120,13 +121,13 @@ _EXTRACT = spec(
     help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
     stands="main",
 )
-_PAGES = (
+PAGES = (
     spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
     _EXTRACT,
     spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
 )
 
-page_settings = _options("Sources", *_PAGES)
+page_settings = _options("Sources", *PAGES)
 page_files = _options("Sources", _EXTRACT)
 
 
@@ -145,7 +146,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
-        *_PAGES,
+        *PAGES,
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)

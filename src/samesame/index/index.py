@@ -53,6 +53,9 @@ class Index(Questions):
         id_column: str | None = None,
         url_column: str | None = None,
         features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
         strict: bool = False,
         overwrite: bool = False,
         timeout_seconds: float = 30.0,
@@ -72,6 +75,9 @@ class Index(Questions):
             id_column: As in `dedup`.
             url_column: The column of addresses; default `url`, where there is one.
             features_column: As in `dedup`.
+            html_column: As in `dedup`.
+            extract: As in `dedup`.
+            max_document: As in `dedup`.
             strict: Whether a record that cannot be read is an error.
             overwrite: Whether the new index takes the place of one that is there.
             timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
@@ -89,7 +95,7 @@ class Index(Questions):
         try:
             index = cls(opened)
             if source is not None:
-                names = Names(text_column, id_column, url_column, features_column)
+                names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
                 sourced = Sourced(source, names, strict, progress or Silent(), index.skipped)
                 building.build(opened, facets, store, sourced)
             opened.publish()
@@ -170,12 +176,14 @@ class Index(Questions):
         text_column: str | None = None,
         id_column: str | None = None,
         url_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
     ) -> list[Added]:
         """Add documents, and say what each resembles among those before it.
 
         Args:
-            documents: A text, a dict with `text` (or `features`, or a `sketch`), `id`, `url`, a list of them: one
-                transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
+            documents: A text, a dict with `text` (or `html`, `features`, or a `sketch`), `id`, `url`, a list of them:
+                one transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
             if_new: Whether a document that resembles another, by any method, is left out. Looking and adding are one
                 step: of two that come at the same moment one goes in.
             replace: Whether a document takes the place of another one with its id; otherwise that one stays.
@@ -184,12 +192,14 @@ class Index(Questions):
             text_column: As in `create`.
             id_column: As in `create`.
             url_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
 
         Raises:
             ConfigError: A document is none.
             StoreError: Nothing could be written.
         """
-        names = Names(text_column, id_column, url_column)
+        names = Names(text_column, id_column, url_column, html=html_column, extract=extract)
         options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
         given = [documents] if isinstance(documents, str) else documents  # a text; a path is a Path
         return [added for batch in self._added(given, names, options) for added in batch]
@@ -206,6 +216,9 @@ class Index(Questions):
         id_column: str | None = None,
         url_column: str | None = None,
         features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
         strict: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[list[Added]]:
@@ -221,10 +234,13 @@ class Index(Questions):
             id_column: As in `create`.
             url_column: As in `create`.
             features_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
+            max_document: As in `create`.
             strict: As in `create`.
             progress: Who watches.
         """
-        names = Names(text_column, id_column, url_column, features_column)
+        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
         options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
         yield from self._added(source, names, options, strict=strict, progress=progress)
 
@@ -258,7 +274,7 @@ class Index(Questions):
         self._require_writable()
         options.check()
         self.skipped.clear()
-        inputs = at_hand(documents)
+        inputs = at_hand(documents, names)
         batches: Iterable[list[Input]] = (
             Sourced(documents, names, strict, progress or Silent(), self.skipped) if inputs is None else [inputs]
         )

@@ -67,6 +67,9 @@ class Questions:
         id_column: str | None = None,
         url_column: str | None = None,
         features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
         strict: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[tuple[list[str], list[list[Match]]]]:
@@ -80,11 +83,14 @@ class Questions:
             id_column: As in `create`.
             url_column: As in `create`.
             features_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
+            max_document: As in `create`.
             strict: As in `create`.
             progress: Who watches.
         """
         self.skipped.clear()
-        names = Names(text_column, id_column, url_column, features_column)
+        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
         for inputs in Sourced(source, names, strict, progress or Silent(), self.skipped):
             for some in _cut(inputs):
                 yield [each.id for each in some], self._queried(some, limit, threshold)
