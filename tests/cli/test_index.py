@@ -281,7 +281,7 @@ def test_records_that_cannot_be_read_are_told(tmp_path, file):
     torn.write_text('{"id": "x", "text": "one"}\n{"id": \n{"id": "y", "text": "two"}\n', "utf-8")
     done = run("index", "add", file, torn)
     assert 3 == done.exit_code
-    assert "torn.jsonl:2" in done.stdout
+    assert "torn.jsonl:2" in "".join(done.stdout.split())  # a long path is wrapped
     assert 6 == json.loads(run("index", "stats", file, "--json").stdout)["documents"]
 
 
