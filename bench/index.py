@@ -181,11 +181,11 @@ def ours(folder: Path, num: int, asked: Questions, store: str) -> tuple[str, ...
     return row(f"samesame, {store}", num, told, judge(folder, asked, told["found"]))
 
 
-def datasketch(folder: Path, num: int, asked: Questions, port: int) -> tuple[str, ...]:
+def datasketch(folder: Path, num: int, asked: Questions, home: Path, port: int) -> tuple[str, ...]:
     """MinHashLSH, in memory without a port."""
     answer = folder / "answer.json"
     script = report.ROOT / "bench" / "adapters" / "index_datasketch.py"
-    python = environments.python("datasketch", environments.HOME)
+    python = environments.python("datasketch", home)
     files = [str(folder / name) for name in ("documents.parquet", "questions.parquet")]
     shape = [str(BANDS), str(ROWS), str(port)]
     command = [str(python), str(script), *files, str(answer), *shape]
@@ -203,6 +203,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--questions", type=int, default=4000)
     parser.add_argument("--peer-documents", type=int, help="for datasketch; default: as many as ours")
+    parser.add_argument("--home", type=Path, default=environments.HOME, help="where datasketch is installed")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-write", action="store_true", help="only print")
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
@@ -221,9 +222,9 @@ def main(arguments: list[str]) -> int:
                 num = given.peer_documents
                 asked = make(folder, num, given.questions)
                 rows.append(ours(folder, num, asked, "shingles"))
-            rows.append(datasketch(folder, num, asked, 0))
+            rows.append(datasketch(folder, num, asked, given.home, 0))
             with redis(folder) as port:
-                rows.append(datasketch(folder, num, asked, port))
+                rows.append(datasketch(folder, num, asked, given.home, port))
     report.show("The index", HEADER, rows)
     if not given.no_write:
         busy = "" if load < 0.7 else f"The machine was busy with other work (load {load:.1f} at the start). "

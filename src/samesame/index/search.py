@@ -25,6 +25,7 @@ __all__ = ["Asked", "Evidence", "Found", "ask", "evidence_of", "followed", "look
 
 Pairs = tuple[Int64s, Int64s]
 _EQUAL = Bound(EQUAL, 1, 1)
+_NO_PAIRS = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,18 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) ->
     sets, others = _candidates(reader, asked, most)
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
+    if not rows:
+        return Found(found, rows, asked.shelf, {})
     numbers = list(rows)
     shelf = Shelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
     copies: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
     for number, facet in enumerate(facets):
+        pairs = _merged(sets[number], others[number])
+        if not pairs[0].size:
+            continue
         own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
         first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
-        pairs = _merged(sets[number], others[number])
         for at, hit in _verified(facet, shelf.items(number), pairs, places):
             is_copy = (at, hit.number) in own
             is_first = not is_copy or (at, hit.number) in first
@@ -124,6 +129,8 @@ def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
     ends = np.cumsum([side[0].size for side in sides])
     distinct, inverse = _distinct_of(keys)
     hits = find(distinct)
+    if not hits.numbers.size:
+        return [_NO_PAIRS] * len(sides)
     of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
     facets = np.searchsorted(ends, of, "right")
     return [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
@@ -143,7 +150,7 @@ def _distinct_of(keys: Int64s) -> Pairs:
 def _joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:
     """All (left, right) of equal keys."""
     if not right.size:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return _NO_PAIRS
     order = np.argsort(left_keys, kind="stable")
     starts = np.searchsorted(left_keys[order], right_keys, "left")
     sizes = np.searchsorted(left_keys[order], right_keys, "right") - starts
@@ -176,8 +183,7 @@ def _merged(one: Pairs, other: Pairs) -> Pairs:
 
 
 def _distinct(parts: Iterable[Int64s]) -> list[int]:
-    found: list[int] = np.unique(np.concatenate(list(parts))).tolist()
-    return found
+    return sorted({number for part in parts if part.size for number in part.tolist()})
 
 
 def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit]]:
