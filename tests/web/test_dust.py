@@ -266,3 +266,11 @@ def test_a_column_that_is_missing_is_named() -> None:
         learn_urls(site(), cluster_column="digest")
     with pytest.raises(ConfigError, match="takes the other's place"):
         learn_urls(site(), cluster_column="content", clusters="x")
+
+
+def test_a_list_of_urls_is_no_crawl(tmp_path: Path) -> None:
+    """Without content nothing can be learnt, and the message says so, not that a column is missing."""
+    urls = tmp_path / "urls.txt"
+    urls.write_text("http://a.example/\n")
+    with pytest.raises(ConfigError, match="is a list of URLs"):
+        learn_urls(urls)

@@ -287,13 +287,15 @@ def _parameters(url: str) -> frozenset[str]:
 
 def _parameter_sets(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[_What]:
     """Each parameter alone; and those in which near-duplicates at one path differ together."""
-    names = Counter(each.partition("=")[0] for url in urls for each in _parameters(url))
+    of = {url: _parameters(url) for url in urls}
+    names = Counter(each.partition("=")[0] for own in of.values() for each in own)
     yield from (((name,), "", "") for name, times in sorted(names.items()) if times > 1 and name not in ("", ";"))
     together = Counter[tuple[str, ...]]()
     for a, b in _alike(urls, how, counted):
-        different = tuple(sorted({each.partition("=")[0] for each in _parameters(a) ^ _parameters(b)}))
-        same = without_parameters(a, different) == without_parameters(b, different)
-        if 1 < len(different) <= _MOST_PARAMETERS and same:
+        different = tuple(sorted({each.partition("=")[0] for each in of[a] ^ of[b]})) if of[a] or of[b] else ()
+        if not 1 < len(different) <= _MOST_PARAMETERS:
+            continue
+        if without_parameters(a, different) == without_parameters(b, different):
             together[different] += 1
     order = sorted(together, key=lambda each: (len(each), each))
     yield from ((each, "", "") for each in order if together[each] >= how.min_support)
@@ -302,8 +304,9 @@ def _parameter_sets(urls: Mapping[str, int], how: Learning, counted: Counter[str
 def _replacements(urls: Mapping[str, int], how: Learning) -> Iterator[_What]:
     """What near-duplicates differ in, once and by whole tokens: the longer becomes the shorter. The commonest first."""
     likely = Counter[tuple[str, str]]()
+    tokens = {url: _tokens(_after_host(url)) for url in urls}
     for a, b in _alike(urls, how, Counter()):  # what is left out was counted for the parameters
-        found = _difference(_after_host(a), _after_host(b))
+        found = _difference(tokens[a], tokens[b])
         if found is not None:
             likely[found] += 1
     order = sorted(likely.items(), key=lambda each: (-each[1], len(each[0][0]), each[0]))
@@ -324,18 +327,23 @@ def _after_host(url: str) -> str:
     return f"{path}?{query}" if query else path
 
 
-def _difference(a: str, b: str) -> tuple[str, str] | None:
+def _tokens(text: str) -> list[str]:
+    return [token for token in _TOKENS.split(text) if token]
+
+
+def _difference(one: Sequence[str], two: Sequence[str]) -> tuple[str, str] | None:
     """The longer and the shorter text that stand between what two texts begin and end with, in whole tokens."""
-    one, two = ([token for token in _TOKENS.split(text) if token] for text in (a, b))
-    start = next((i for i, (x, y) in enumerate(zip(one, two, strict=False)) if x != y), min(len(one), len(two)))
-    most = min(len(one), len(two)) - start
-    end = next((i for i in range(most) if one[-1 - i] != two[-1 - i]), most)
-    middle = [tokens[start : len(tokens) - end] for tokens in (one, two)]
-    if max(map(len, middle)) > _MOST_TOKENS:
+    least = min(len(one), len(two))
+    start = 0
+    while start < least and one[start] == two[start]:
+        start += 1
+    end, most = 0, least - start
+    while end < most and one[-1 - end] == two[-1 - end]:
+        end += 1
+    if max(len(one), len(two)) - start - end > _MOST_TOKENS:
         return None
-    texts = sorted(("".join(tokens) for tokens in middle), key=lambda text: (-len(text), text))
-    longer, shorter = texts[0], texts[1]
-    return (longer, shorter) if len(longer) > len(shorter) or longer > shorter else (shorter, longer)
+    a, b = ("".join(tokens[start : len(tokens) - end]) for tokens in (one, two))
+    return (a, b) if (len(a), a) > (len(b), b) else (b, a)
 
 
 def _alike(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[tuple[str, str]]:

@@ -101,12 +101,13 @@ def read_pages(
 
     Raises:
         ConfigError: Both a column and a folder of clusters are given, or the folder is about other sources; or a
-            setting does nothing.
+            setting does nothing; or a source is a list of URLs.
     """
     if cluster_column is not None and clusters is not None:
         message = f"cluster_column={cluster_column!r} and clusters={str(clusters)!r}: one takes the other's place"
         raise ConfigError(message, hint="Leave one of them out.")
     _check_settings(settings, ready=cluster_column is not None or clusters is not None)
+    _require_pages(source)
     found = _Collected()
     beside = [name for name in (cluster_column, order_column) if name is not None]
     known: Mapping[tuple[str, int], int] = {}
@@ -127,6 +128,14 @@ def read_pages(
             found.add(part.name, batch, known, cluster_column, order_column)
     found.require_values(cluster_column, order_column)
     return found.pages(content)
+
+
+def _require_pages(source: Any) -> None:
+    """Refuse lists of URLs: they say nothing of content."""
+    for each in several(source):
+        if isinstance(each, str | Path) and holds_lines(str(each)):
+            message = f"{each} is a list of URLs: what stands behind them is not known"
+            raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
 
 
 def _check_settings(settings: Mapping[str, Any], *, ready: bool) -> None:

@@ -42,7 +42,12 @@ class Evidence:
     held_against: int = 0
 
     def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
+        return Evidence(
+            self.support + other.support,
+            self.against + other.against,
+            self.held_support + other.held_support,
+            self.held_against + other.held_against,
+        )
 
 
 @dataclass(frozen=True)

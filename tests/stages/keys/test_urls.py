@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from samesame.canonical import RULES, CanonicalUrl
 from samesame.errors import ConfigError
+from samesame.stages.keys import urls
 from samesame.stages.keys.surt import surt
 from samesame.stages.keys.urls import Canonical, canonical_url, host_of, pieces, whatwg
 
@@ -183,6 +184,16 @@ def test_any_text_has_one_canonical_form(url: str, recipe: CanonicalUrl) -> None
     """Nothing raises, and the canonical form of a canonical form is itself."""
     once = canonical_url(url, recipe)
     assert once == canonical_url(once, recipe)
+
+
+@settings(deadline=None, max_examples=400)
+@given(url=ANY, recipe=RECIPES)
+def test_a_round_that_is_spared_would_change_nothing(url: str, recipe: CanonicalUrl) -> None:
+    """The form and the rules that made it are those of all rounds."""
+    expected = Canonical(recipe).trace(url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(urls, "_at_rest", lambda *_: False)
+        assert expected == Canonical(recipe).trace(url)
 
 
 @settings(deadline=None, max_examples=400)
