@@ -1,6 +1,9 @@
 """Documents one by one: each resembles what a search through all before it says."""
 
+import importlib
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +13,7 @@ from tests.oracle.shingles import features
 
 import samesame as ss
 from samesame.methods import Method
-from samesame.web.seen import InMemory
+from samesame.web.seen import Indexed, InMemory
 
 _TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), max_size=12)
 
@@ -54,13 +57,36 @@ def test_minhash_verifies_what_its_bands_bring_together() -> None:
     assert ("a", "http://a/", 96 / 97, "jaccard") == found
 
 
-def test_a_document_does_not_resemble_itself() -> None:
+@pytest.mark.parametrize("kind", ["memory", "index"])
+def test_a_document_does_not_resemble_itself(tmp_path: Path, kind: str) -> None:
     """The same id again is the same document, whatever it says now; what it said before is forgotten."""
-    seen = InMemory(ss.Jaccard(shingle_size=1))
+    seen = InMemory(ss.MinHash()) if kind == "memory" else Indexed(str(tmp_path / "seen.ss"), ss.MinHash())
     for text in ("one two three", "one two three", "four five six"):
-        assert seen.add_if_new("a", None, text) is None
-    assert seen.add_if_new("b", None, "one two three") is None
-    assert 2 == len(seen)
+        assert seen.add_if_new("a", "http://a/", text) is None
+    assert seen.add_if_new("b", "http://b/", "one two three") is None
+    assert ("b", "http://b/", 1.0, "jaccard") == seen.add_if_new("c", None, "One two three!")
+    assert ("b", "http://b/", 1.0, "jaccard") == seen.add_if_new("a", "http://a/", "one two three")
+    seen.close()
+
+
+def test_an_index_keeps_what_it_has_seen(tmp_path: Path) -> None:
+    """Whoever opens it again, by its own recipe, goes on with it."""
+    where = str(tmp_path / "seen.ss")
+    for text, expected in (("one two three", None), ("one two three", "a"), ("four five six", None)):
+        seen = Indexed(where, None)
+        found = seen.add_if_new("a" if expected is None and "one" in text else text, None, text)
+        assert expected == (found and found.id)
+        seen.close()
+
+
+def test_a_missing_scrapy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line that installs it."""
+    for name in [name for name in sys.modules if name.startswith("samesame.web.scrapy")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "scrapy", None)
+    with pytest.raises(ss.MissingExtraError) as error:
+        importlib.import_module("samesame.web.scrapy")
+    assert "pip install 'samesame[scrapy]'" == error.value.hint
 
 
 @pytest.mark.parametrize("method", [ss.SimHash(), ss.MinHash(verify="estimate"), ss.Digest(algorithm="crc32")])
