@@ -78,9 +78,11 @@ def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
     def form(url: str | None) -> str | None:
         return _SHOWN.get(url, url) if url else url
 
+    named = {form(page["canonical"]) for page in pages}
+    own = [form(page["url"]) if form(page["url"]) in named else None for page in pages]
     return {
         "url": [form(page["url"]) for page in pages],
-        "canonical": [form(page["canonical"] or page["url"]) for page in pages],
+        "canonical": [form(page["canonical"]) or url for page, url in zip(pages, own, strict=True)],
         "revisit": [page["payload_digest"] for page in pages],
         "digest": [page["text"] for page in pages],
     }
@@ -214,6 +216,24 @@ def test_redirects_are_followed_to_their_end() -> None:
     assert {"a": ("c", ["redirect"], False), "b": ("c", ["redirect"], False), "e": ("d", ["redirect"], True)} == _lines(
         found, "witness_id", "evidence", "same_host"
     )
+
+
+def test_two_visits_of_one_page_are_no_redirect() -> None:
+    """One URL is the layer `url`'s, until a redirect leads to it."""
+    visits = [{"id": name, "url": "http://x.org/a", "redirect": None, "text": name} for name in ("first", "second")]
+    other = [{"id": "b", "url": "http://x.org/b", "redirect": "/c", "text": None}]
+    assert 0 == ss.dedup([*visits, *other], use="redirect").stats.removed
+    leading = [{"id": "b", "url": "http://x.org/b", "redirect": "/a", "text": None}]
+    found = ss.dedup([*visits, *leading], use="redirect")
+    assert {"second": ("first",), "b": ("first",)} == _lines(found, "witness_id")
+
+
+def test_an_archive_may_have_nothing_for_a_layer(tmp_path: Path) -> None:
+    """That there is no redirect in one is no mistake of the request; a table without the column is."""
+    path = tmp_path / "pages.warc.gz"
+    path.write_bytes(gzipped(record(http(html("one page")), number=1), record(http(html("another")), number=2)))
+    layers = ss.dedup(path, use="redirect,canonical,revisit,text").stats.layers
+    assert [0, 0, 0, 0] == [layer["removed"] for layer in layers]
 
 
 def test_a_revisit_goes_for_the_page_that_it_revisits() -> None:

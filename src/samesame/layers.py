@@ -287,10 +287,11 @@ def _names(pages: Pages, layer: str) -> pa.Array:
     """By row, what documents must have in common to be the same to a layer.
 
     Raises:
-        ConfigError: No document has what the layer needs.
+        ConfigError: No document has what the layer needs, nor is there a web page, which might.
     """
     needed = {"revisit": "payload_digest", "url": pages.url_column}.get(layer, layer)
-    if pages.reading.num_documents and not pages.has(needed):
+    may_lack = layer != "url" and pages.reading.pages  # a small archive without redirects is no mistake of anybody's
+    if pages.reading.num_documents and not pages.has(needed) and not may_lack:
         message = f"use={layer}: no document has anything in the column {needed!r}"
         raise ConfigError(message, hint=f"Leave {layer} out, or give sources that have it.")
     match layer:
@@ -299,7 +300,9 @@ def _names(pages: Pages, layer: str) -> pa.Array:
         case "revisit":
             return pages.known(needed)
         case _:
-            return pc.coalesce(pages.target(layer), pages.urls())
+            targets, urls = pages.target(layer), pages.urls()
+            named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer
+            return pc.coalesce(targets, pc.if_else(named, urls, pa.scalar(None, urls.type)))
 
 
 def _changed() -> SourceError:
