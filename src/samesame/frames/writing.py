@@ -103,6 +103,8 @@ def _write_text(session: Any, url: str, text: str) -> None:
     stream = system.create(place)
     stream.write(bytearray(text.encode()))
     stream.close()
+    folder, _, name = url.rpartition("/")
+    system.delete(_of_hadoop(session, f"{folder}/.{name}.crc")[1], False)  # what Hadoop adds on a local disk
 
 
 def _of_hadoop(session: Any, url: str) -> tuple[Any, Any]:
