@@ -157,3 +157,19 @@ def test_plan_and_evaluate_read_pages(tmp_path: Path) -> None:
     assert plan(corpus=str(tmp_path), extract="text").expected is not None
     with pytest.raises(ConfigError, match="extract does nothing without a corpus"):
         plan(extract="text")
+
+
+def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_path: Path) -> None:
+    """Whether their texts were taken out before the stop or after it."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    bare = b"<nav><a href=/>Home</a> <a href=/b>About</a></nav>"
+    _folder(pages, **{f"{n}__html": bare if n % 2 else html(PAGE.format(n)) for n in range(7)})
+    expected = ss.dedup(pages, batch_rows=2).stats.pages
+    assert 3 == expected["without_main"]
+    work = tmp_path / "work"
+    for gone in ("none", "*.arrow", "00000001.arrow"):
+        for path in work.glob(f"features/{gone}"):
+            path.unlink()
+        assert expected == ss.dedup(pages, batch_rows=2, workdir=work).stats.pages
+    assert expected == ss.dedup(pages, batch_rows=2, workdir=work).stats.pages

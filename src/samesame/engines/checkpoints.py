@@ -4,14 +4,15 @@
    written as, or is of another size, counts as not there.
 2. The folder names what it is about (run.json); another recipe, version or input is an error that names the fields.
 3. One process at a time: a lock that dies with its owner.
-4. Arrays come back mapped from their files; batches come back one file at a time.
+4. What was counted of a batch stands in its file: a run that was stopped counts like one that was not.
+5. Arrays come back mapped from their files; batches come back one file at a time.
 """
 
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +25,12 @@ import pyarrow as pa
 from samesame.engines.space import mishaps, read_batches, write_batches
 from samesame.errors import WorkdirError
 
-__all__ = ["Batches", "Checkpoints"]
+__all__ = ["Batches", "Checkpoints", "tallies_of", "with_tallies"]
 
 Arrays = tuple[npt.NDArray[Any], ...]
 
 _OURS = ("lock", "run.json", "run.tmp")
+_TALLIES = b"tallies"
 _ANEW = "Delete the folder to begin anew, or name another."
 
 
@@ -149,6 +151,19 @@ class Checkpoints:
         if differing:
             what = "; ".join(_difference(name, found.get(name), wanted.get(name)) for name in differing)
             raise WorkdirError(f"{self.folder} belongs to another run: {what}", hint=_ANEW)
+
+
+def with_tallies(batch: pa.RecordBatch, tallies: Mapping[str, int]) -> pa.RecordBatch:
+    """A batch that carries what was counted of it."""
+    return batch.replace_schema_metadata({_TALLIES: json.dumps(tallies)}) if tallies else batch
+
+
+def tallies_of(path: Path) -> dict[str, int]:
+    """What the batch in a file carries."""
+    with mishaps(path):
+        (batch,) = read_batches(path)
+    found: dict[str, int] = json.loads((batch.schema.metadata or {}).get(_TALLIES, b"{}"))
+    return found
 
 
 def _arrays(home: Path) -> Arrays | None:

@@ -9,8 +9,8 @@
 import os
 import threading
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from samesame import arrow
 from samesame.engines.base import Fold, Rows, Stage
-from samesame.engines.checkpoints import Batches, Checkpoints
+from samesame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from samesame.engines.meeting import assemble, same_features, take_lists
 from samesame.engines.processes import Workers
 from samesame.engines.space import GROWTH, TABLE_BYTES, Space
@@ -120,7 +120,8 @@ class Local:
 
         def work(numbered: tuple[int, pa.RecordBatch]) -> tuple[Path, int]:
             number, batch = numbered
-            made = checkpoints.batch(step, number, batch, lambda: self._through(batch, flow.stages))
+            made = checkpoints.batch(step, number, batch, lambda: with_tallies(*self._counted(batch, flow.stages)))
+            self._count(tallies_of(made))  # also of what an earlier process has made
             return made, len(batch)
 
         done = list(self.each(enumerate(flow.batches), work))
@@ -136,13 +137,24 @@ class Local:
         return self.each(flow.batches, lambda batch: self._through(batch, flow.stages))
 
     def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
+        made, tallies = self._counted(batch, stages)
+        self._count(tallies)
+        return made
+
+    def _counted(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> tuple[pa.RecordBatch, Counter[str]]:
+        """A batch through stages, and what these count."""
+        tallies = Counter[str]()
         for stage in stages:
             began = time.perf_counter()
             batch = self._elsewhere(stage)(batch)
             self.seconds[type(stage).__name__] += time.perf_counter() - began
-            for name, count in getattr(stage, "tally", _nothing)(batch).items():
+            tallies.update(getattr(stage, "tally", _nothing)(batch))
+        return batch, tallies
+
+    def _count(self, tallies: Mapping[str, int]) -> None:
+        with self._lock:
+            for name, count in tallies.items():
                 self.tallies[name] += count
-        return batch
 
     def _elsewhere(self, stage: Stage) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
         """A stage, or its workers where it would keep other threads waiting."""
