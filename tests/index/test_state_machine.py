@@ -211,7 +211,7 @@ class MachineAtLength(Machine):
     """The same for longer."""
 
 
-Machine.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+Machine.TestCase.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
 MachineWithTexts.TestCase.settings = settings(max_examples=8, stateful_step_count=10, deadline=None)
 TestIndex = Machine.TestCase
 MachineAtLength.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)

@@ -46,7 +46,7 @@ def machine_on(server: Server) -> type[Machine]:
 
 def test_an_index_in_postgresql_is_a_dict(postgres):
     """Some steps, with reopening, replacing, undone transactions and crashes of the server."""
-    short = settings(max_examples=4, stateful_step_count=12, deadline=None)
+    short = settings(max_examples=2, stateful_step_count=12, deadline=None)
     run_state_machine_as_test(machine_on(postgres), settings=short)
 
 

@@ -72,6 +72,13 @@ def refused(index, *arguments):
     return done.returncode, done.stderr
 
 
+def refused_here(index, *arguments):
+    """The same of what is found before anything listens, without a process of its own."""
+    done = CliRunner().invoke(commands, ["serve", str(index), *map(str, arguments)])
+    assert done.exit_code in {2, 3}
+    return done.stderr
+
+
 def test_it_listens_on_this_machine_alone_unless_secured(index, tmp_path):
     """Elsewhere only with tokens, or when it is told that everybody may."""
     code, said = refused(index, "--host", ANYWHERE, "--port", 0)
@@ -95,10 +102,10 @@ def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
         port = process.url.rpartition(":")[2]
         assert f"port {port}" in refused(index, "--port", port)[1]
     assert "nowhere.invalid" in refused(index, "--host", "nowhere.invalid")[1]
-    assert "tokens" in refused(index, "--token-file", tmp_path / "tokens")[1]
-    assert "missing.ss" in refused(tmp_path / "missing.ss")[1]
-    assert "10 metres" in refused(index, "--max-body", "10 metres")[1]
-    assert "soon" in refused(index, "--timeout", "soon")[1]
+    assert "tokens" in refused_here(index, "--token-file", tmp_path / "tokens")
+    assert "missing.ss" in refused_here(tmp_path / "missing.ss")
+    assert "10 metres" in refused_here(index, "--max-body", "10 metres")
+    assert "soon" in refused_here(index, "--timeout", "soon")
 
 
 @pytest.mark.parametrize("package", ["fastapi", "uvicorn", "python_multipart"])
