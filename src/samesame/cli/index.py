@@ -204,7 +204,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
     with Index.open(where, read_only=True) as found:
         count = found.export(path, overwrite=overwrite)
     if not quiet:
-        click.echo(f"{count:,} documents written: {path}")
+        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {path}")
 
 
 def _passages(found: Any, a: str, b: str) -> Any:

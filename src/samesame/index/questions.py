@@ -254,7 +254,8 @@ class Questions:
     def _require(self, ids: Sequence[str], found: Mapping[str, int]) -> None:
         missing = [id_ for id_ in ids if id_ not in found]
         if missing:
-            more = f" and {len(missing) - 1:,} others" if len(missing) > 1 else ""
+            others = len(missing) - 1
+            more = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
             raise UnknownIdError(f"{self._store.name} has no document {missing[0]!r}{more}", hint="Check the id.")
 
     def _require_texts(self) -> None:
