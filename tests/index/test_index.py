@@ -302,7 +302,7 @@ def test_what_cannot_be_is_refused_by_name(where, tmp_path):
                 index.add(document)
         with pytest.raises(ss.UnknownIdError, match="has no document 'nobody'"):
             index.get("nobody")
-        with pytest.raises(ss.UnknownIdError, match="has no document 'x' and 1 others"):
+        with pytest.raises(ss.UnknownIdError, match=r"has no document 'x' and 1 other$"):
             index.remove(["x", "y"], missing_ok=False)
         with pytest.raises(ss.ConfigError, match="if_new and replace exclude each other"):
             index.add("a", if_new=True, replace=True)
