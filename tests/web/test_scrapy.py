@@ -115,6 +115,7 @@ def test_every_page_is_kept_once_and_the_crawl_ends(tmp_path: Path, site: Site) 
     assert f"/print/0 is like http://127.0.0.1:{site.ports[0]}/articles/0" in found.log
 
 
+@pytest.mark.slow
 def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Site) -> None:
     """With SAMESAME_ACTION="mark"; links are not followed all the same."""
     found = crawl(tmp_path, site, **ADDON, SAMESAME_ACTION="mark", SAMESAME_MARK_FIELD="like")
@@ -128,6 +129,7 @@ def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Sit
     assert {"url", "title"} == set(next(item for item in found.items if "like" not in item))
 
 
+@pytest.mark.slow
 def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
     """It judges items by their own text or markup; all links are followed, so the crawl is stopped."""
     pipelines = {"samesame.web.scrapy.NearDuplicatePipeline": 100}
@@ -137,6 +139,7 @@ def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
     assert "links_dropped" not in ours(found)
 
 
+@pytest.mark.slow
 def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
     """No item is dropped, and the crawl comes to its end; callbacks may be asynchronous."""
     middlewares = {"samesame.web.scrapy.NearDuplicateLinksMiddleware": 950}
@@ -270,6 +273,7 @@ def kept_paths(*crawls: Crawl) -> list[str]:
 WHOLE = sorted(["", "calendar/2026/1", *(f"articles/{n}" for n in range(NUM_ARTICLES))])
 
 
+@pytest.mark.slow
 def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     """With JOBDIR the index is in the job's folder: pages of the first run are known in the second."""
     job = {**ADDON, "JOBDIR": str(tmp_path / "job")}
@@ -299,6 +303,7 @@ def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
     assert WHOLE == kept_paths(first, second)
 
 
+@pytest.mark.slow
 def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site) -> None:
     """SAMESAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its own pages."""
     seen = {**ADDON, "SAMESAME_INDEX": str(tmp_path / "seen.ss")}
