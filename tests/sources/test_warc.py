@@ -1,6 +1,7 @@
 """Web archives as sources: what is a document, what is counted, and what a copy leaves out."""
 
 import gzip
+import re
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -206,6 +207,22 @@ def test_records_that_share_a_member_are_copied_too(tmp_path: Path) -> None:
     (part,) = open_parts([str(path)], columns=Columns())
     part.copy(tmp_path / "kept.warc.gz", np.array([1]))
     assert ["http://a.example/1", "http://a.example/3"] == [row["id"] for row in _read(tmp_path / "kept.warc.gz")[0]]
+
+
+@pytest.mark.parametrize("damaged", [1, 2])
+def test_behind_damage_a_shared_member_is_read_on_and_copied(tmp_path: Path, damaged: int) -> None:
+    """A wrong Content-Length loses one record of a file that was compressed as a whole, as of a plain one."""
+    records = [response(number) for number in range(1, 6)]
+    length = re.search(rb"(?m)^Content-Length: (\d+)", records[damaged - 1])
+    assert length is not None
+    records[damaged - 1] = records[damaged - 1].replace(length.group(), b"Content-Length: 9", 1)
+    path = _written(tmp_path, gzip.compress(b"".join(records)), "a.warc.gz")
+    expected = [f"http://a.example/{number}" for number in range(1, 6) if number != damaged]
+    rows, skipped, *_ = _read(path)
+    assert (expected, 1) == ([row["id"] for row in rows], len(skipped))
+    (part,) = open_parts([str(path)], columns=Columns())
+    part.copy(tmp_path / "kept.warc.gz", np.array([4]))
+    assert expected[:-1] == [row["id"] for row in _read(tmp_path / "kept.warc.gz")[0]]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2", ".xz", ".lz4"])

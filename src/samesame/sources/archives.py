@@ -1,13 +1,14 @@
 """Records of web archives, each with its place: WARC by FastWARC, ARC by hand (FastWARC reads none).
 
 1. What is damaged comes as a record of kind DAMAGE with its offset, and the reading goes on at the next record that
-   can be found: the next compressed member, or the next line that begins a record.
+   can be found: the next compressed member, or the next line that begins a record, also inside a shared member.
 2. A record is whole when what follows it begins another: a wrong Content-Length is damage, never part of a text.
 3. Of a block at most `most` bytes are held, whatever it inflates to.
 4. The same file gives the same records and offsets, however often it is walked: copies are made by them.
 """
 
 import contextlib
+import itertools
 import mmap
 import re
 import tempfile
@@ -34,6 +35,7 @@ _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14}) (\S+)(?: .*)? (\d+)\s*\Z", r
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
 _HEADERS_MOST = 64 << 10
+_MOST_SHARED, _MOST_RATIO = 64 << 20, 32  # bytes, and times the file's, that a shared member is inflated to
 
 
 class Archived(NamedTuple):
@@ -75,12 +77,39 @@ def walk(path: str, form: str, most: int) -> Iterator[Archived]:
         form: WARC or ARC.
         most: Bytes to hold of a block.
     """
-    records = _warc if form == WARC else _arc
+    number, before, last = 0, -1, None
     with _mapped(path) as data:
         packed = _packing(data, form)
-        start: int | None = 0 if len(data) else None
-        while start is not None:
-            start = yield from _run(data, records(path, data, packed, start, most), packed, form, start)
+        for record in _stretches(path, data, packed, form, most):
+            number, before, last = number + 1, -1 if last is None else last.offset, record
+            yield record
+        if last is None or last.kind != DAMAGE or packed != "gzip":
+            return
+        if number == 1 or last.offset == before or not _begins_record(data, packed, form, last.offset):
+            yield from _behind(last, number, data, form, most)
+
+
+def _stretches(path: str, data: Any, packed: str | None, form: str, most: int) -> Iterator[Archived]:
+    """The records of a file, from one damage to the next."""
+    records = _warc if form == WARC else _arc
+    start: int | None = 0 if len(data) else None
+    while start is not None:
+        start = yield from _run(data, records(path, data, packed, start, most), packed, form, start)
+
+
+def _behind(last: Archived, number: int, data: Any, form: str, most: int) -> Iterator[Archived]:
+    """What stands behind a damaged record in a member that several records share; found in a decompressed copy."""
+    with tempfile.NamedTemporaryFile(prefix="samesame-") as spool:
+        left = _MOST_SHARED + _MOST_RATIO * len(data)
+        with contextlib.suppress(_BrokenError):
+            for _, piece in _Plain.pieces(data, 0):
+                spool.write(piece[:left])
+                left -= len(piece)
+                if left <= 0:
+                    break  # a bomb, not an archive
+        spool.flush()
+        for record in itertools.islice(walk(spool.name, form, most), number, None):
+            yield record._replace(offset=last.offset)
 
 
 def _packing(data: Any, form: str) -> str | None:
@@ -266,7 +295,7 @@ class _Plain:
         self.began = start  # of the last line that was read: its own offset, or that of its compressed member
         self.missing = 0  # bytes that the last `take` did not find
         self._packed = packed is not None
-        self._pieces = self._members(data, start) if packed else self._slices(data, start)
+        self._pieces = self.pieces(data, start) if packed else self._slices(data, start)
         self._buffer = b""
         self._at = start  # of the buffer's first byte
 
@@ -315,7 +344,7 @@ class _Plain:
             yield at, data[at : at + _CHUNK]
 
     @staticmethod
-    def _members(data: Any, start: int) -> Iterator[tuple[int, bytes]]:
+    def pieces(data: Any, start: int) -> Iterator[tuple[int, bytes]]:
         """Decompressed pieces, each with the offset of its member."""
         at = start
         while at < len(data):
