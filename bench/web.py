@@ -4,7 +4,8 @@
    The archive is made on the fly, a gzip member a record: of real pages if SAMESAME_DATA has them, else of made ones.
 2. The loop reads each response and takes its main content out; ours also decodes, bounds and counts, and makes the sets
    of 5-word shingles. On one core both are pinned to the same one.
-3. Each time stands beside a digest of the texts: all must be the same, or the run fails.
+3. Beside each time stands how many texts differ from the loop's: of pages beyond the bounds on depth and attributes,
+   which ours takes out of the markup before it is parsed. More than `MOST_OTHER` of them, and the run fails.
 """
 
 import argparse
@@ -38,7 +39,8 @@ from samesame.stages.texts.pages import PageTexts
 PACKAGES = ("samesame", "fastwarc", "resiliparse", "pyarrow")
 PAGE = report.ROOT / "docs" / "performance.md"
 RUNS = (("the loop alone", "loop", 1), ("samesame, one core", "ours", 1), ("samesame, two cores", "ours", 2))
-HEADER = ("", "seconds", "ratio", "records/s", "MB/s", "own CPU s", "texts")
+MOST_OTHER = 0.01
+HEADER = ("", "seconds", "ratio", "records/s", "MB/s", "own CPU s", "other texts")
 
 
 def pages() -> Iterator[bytes]:
@@ -83,19 +85,23 @@ def make(path: Path, size: int) -> tuple[int, int]:
     return count, written
 
 
-def loop(path: str, _: int) -> tuple[float, float, str]:
+def loop(path: str, _: int) -> tuple[float, float, list[str]]:
     """FastWARC and resiliparse alone; where there is no main content, all visible text, as ours."""
-    texts = hashlib.blake2b()
+    texts = []
     began, busy = time.perf_counter(), time.process_time()
     for record in ArchiveIterator(path, record_types=WarcRecordType.response, parse_http=True):
         body = record.reader.read()
         tree = HTMLTree.parse_from_bytes(body, record.http_charset or detect_encoding(body))
         text = extract_plain_text(tree, main_content=True)
-        texts.update((text if text.strip() else extract_plain_text(tree)).encode("utf-8", "replace"))
-    return time.perf_counter() - began, time.process_time() - busy, texts.hexdigest()[:8]
+        texts.append(_digest(text if text.strip() else extract_plain_text(tree)))
+    return time.perf_counter() - began, time.process_time() - busy, texts
 
 
-def ours(path: str, threads: int) -> tuple[float, float, str]:
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def ours(path: str, threads: int) -> tuple[float, float, list[str]]:
     """The first step of a run: reading, texts, sets of shingles; then once more, without a clock, the texts."""
     stages = (PageTexts(), *steps.steps(Jaccard()).features)
     kinds = (pa.int64(), pa.large_binary(), pa.string(), pa.string())
@@ -111,11 +117,10 @@ def ours(path: str, threads: int) -> tuple[float, float, str]:
         flow = engine.map(flow, stage)
     engine.keep(flow, "features")
     seconds, cpu = time.perf_counter() - began, time.process_time() - busy
-    texts = hashlib.blake2b()
+    texts = []
     for batch in Reading(open_parts([path], columns=columns), columns):
-        for text in stages[0](batch).column("text").to_pylist():
-            texts.update(text.encode())
-    return seconds, cpu, texts.hexdigest()[:8]
+        texts += map(_digest, stages[0](batch).column("text").to_pylist())
+    return seconds, cpu, texts
 
 
 def measure(path: Path, what: str, threads: int) -> dict[str, Any]:
@@ -127,14 +132,15 @@ def measure(path: Path, what: str, threads: int) -> dict[str, Any]:
 
 
 def compared(path: Path, size: int, repeats: int) -> tuple[list[tuple[str, ...]], bool, str]:
-    """The table, whether all texts agree, and what was read."""
+    """The table, whether the texts agree, and what was read."""
     count, num_bytes = make(path, size)
     found: dict[str, list[dict[str, Any]]] = {name: [] for name, _, _ in RUNS}
     for _ in range(repeats):
         for name, what, threads in RUNS:
             found[name].append(measure(path, what, threads))
     seconds = {name: statistics.median(run["seconds"] for run in runs) for name, runs in found.items()}
-    limit = seconds[RUNS[0][0]]
+    limit, right = seconds[RUNS[0][0]], found[RUNS[0][0]][0]["texts"]
+    other = {name: sum(a != b for a, b in zip(right, runs[0]["texts"], strict=True)) for name, runs in found.items()}
     rows = [
         (
             name,
@@ -143,11 +149,11 @@ def compared(path: Path, size: int, repeats: int) -> tuple[list[tuple[str, ...]]
             f"{count / seconds[name]:,.0f}",
             f"{num_bytes / 1e6 / seconds[name]:.0f}",
             f"{statistics.median(run['cpu'] for run in runs):.2f}",
-            runs[0]["texts"],
+            f"{other[name]:,}",
         )
         for name, runs in found.items()
     ]
-    same = len({run["texts"] for runs in found.values() for run in runs}) == 1
+    same = max(other.values()) <= MOST_OTHER * count
     about = f"{count:,} records, {num_bytes / 1e6:,.0f} MB of markup; medians of {repeats} rounds."
     return rows, same, about
 
