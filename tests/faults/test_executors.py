@@ -17,7 +17,7 @@ import samesame as ss
 
 from .standalone import cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # a cluster on a machine that others use, too
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]  # a cluster on a machine that others use, too
 JOB = Path(__file__).with_name("cluster_job.py")
 SPECULATION = {
     "spark.speculation": "true",

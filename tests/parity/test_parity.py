@@ -99,7 +99,7 @@ def test_pairs_with_a_direction(spark_with):
     assert expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("place", "method"), list(enumerate([*METHODS, *VARIANTS])))
 def test_dedup_of_every_method(place, method, spark_with):
     """Each in another layout, and decided in another way."""
@@ -108,7 +108,7 @@ def test_dedup_of_every_method(place, method, spark_with):
     same(ask, mixed(), method=recipe, order_column="shown")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_pairs_of_every_method(method, spark_with):
     """All of them, none twice."""
@@ -117,21 +117,21 @@ def test_pairs_of_every_method(method, spark_with):
     assert expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 def test_wherever_spark_decides(way, spark_with):
     """By the driver, in rounds or in order: the same keepers and witnesses."""
     same(spark_with("skewed, some empty", **WAYS[way]), mixed(), method=METHODS["jaccard"], order_column="shown")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_however_documents_lie(layout, spark_with):
     """Without a column of order: the id decides, then the text."""
     same(spark_with(layout, driver_bytes=0), mixed(2), method=METHODS["jaccard"], ties="content")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("keep", "clusters"),
     [
@@ -150,7 +150,7 @@ def test_every_policy(keep, clusters, spark_with):
     same(spark_with(driver_bytes=0), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "within"), [("jaccard", True), ("simhash", False), ("containment", True)])
 def test_against_another_side(method, within, spark_with):
     """All of it stays, in every answer, and pairs are across."""
@@ -161,7 +161,7 @@ def test_against_another_side(method, within, spark_with):
     assert {} == difference(expected, listed(spark_with(), judged, method=METHODS[method], against=other))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_containers_of_what_is_tested(spark_with):
     """The reverse direction, across sides."""
     method = ss.Containment(threshold=0.7, shingle_size=2, remove="container")
@@ -169,7 +169,7 @@ def test_containers_of_what_is_tested(spark_with):
     same(spark_with(), judged, method=method, against=other, order_column="number")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pairs_of_identical_documents_as_a_star(spark_with):
     """As many as there are copies, but for one of each group."""
     table = corpora.table(["a text that stands here often"] * 30 + ["another that is here twice"] * 2)
@@ -179,7 +179,7 @@ def test_pairs_of_identical_documents_as_a_star(spark_with):
         assert expected.total() == found.total()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 def test_a_higher_threshold(way, spark_with):
     """Decided again, not filtered."""
@@ -188,13 +188,13 @@ def test_a_higher_threshold(way, spark_with):
     assert {} == difference(deduplicated(local, mixed(), **given), deduplicated(ask, mixed(), **given))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hot_bucket(spark_with):
     """A template of 5,000 documents, of which one stays."""
     same(spark_with(driver_bytes=0), corpora.template(5000), method=ss.Jaccard(), order_column="number")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("clusters", ["greedy", "components"])
 def test_a_long_chain(clusters, spark_with):
     """10,000 links: more than rounds can do for the one, and far to go for the other."""
@@ -202,7 +202,7 @@ def test_a_long_chain(clusters, spark_with):
     same(spark_with(driver_bytes=0), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=drawn(), method=st.sampled_from([*METHODS]), layout=st.sampled_from([*LAYOUTS]))
 def test_corpora_drawn_by_chance(texts, method, layout, spark_with):

@@ -10,7 +10,7 @@ import samesame as ss
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.slow,
+    pytest.mark.long,
 ]
 _WAYS: dict[str, dict[str, Any]] = {
     "rounds": {"driver_bytes": 0, "task_bytes": 0},

@@ -8,7 +8,7 @@ from tests.engines.spark.test_parity_with_local import decisions, frame, listed
 import samesame as ss
 from samesame.frames import candidates
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def template(number: int) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ _QUICK = ("jaccard",)
 
 def _marks(name: str) -> list[Any]:
     """The rest takes a session of Spark a few seconds each."""
-    return [] if name in _QUICK else [pytest.mark.slow]
+    return [] if name in _QUICK else [pytest.mark.long]
 
 
 Rows = list[dict[str, Any]]
@@ -106,7 +106,7 @@ def test_both_engines_list_the_same_pairs(spark, name):
     there.release()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("keep", ["longest", "shortest", "min:n", "max:n"])
 def test_priority_is_the_same_on_both_engines(spark, keep):
     """Whatever decides who stays, nulls last and ties by id and text."""
@@ -116,7 +116,7 @@ def test_priority_is_the_same_on_both_engines(spark, keep):
     there.release()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
 def test_an_order_column_takes_the_place_of_the_order_of_reading(spark, keep):
     """On both engines, where a DataFrame has no order of its own."""
@@ -126,7 +126,7 @@ def test_an_order_column_takes_the_place_of_the_order_of_reading(spark, keep):
     there.release()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("within", [True, False])
 @pytest.mark.parametrize("method", [ss.Jaccard(), ss.Containment(), ss.Digest()], ids=lambda recipe: recipe.name)
 def test_two_sides_are_the_same_on_both_engines(spark, method, within):
@@ -141,7 +141,7 @@ def test_two_sides_are_the_same_on_both_engines(spark, method, within):
     there.release()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     """With all their columns, each row as often as it was given in all."""
     given = frame(spark, corpus())
@@ -154,7 +154,7 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     found.release()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ss.dedup(frame(spark, corpus()), method=ss.Jaccard(threshold=0.6), engine=ss.Spark(spark))

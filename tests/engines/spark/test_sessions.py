@@ -94,7 +94,7 @@ def test_a_value_may_have_equals_signs():
     assert {"spark.a": "-Dx=1 -Dy=2"} == sessions.settings(["spark.a=-Dx=1 -Dy=2"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_session_says_nothing_and_leaves_nothing(tmp_path):
     """Not of its host name, nor of native libraries; and its log goes with it."""
     code = "with started('local[1]', ['spark.sql.shuffle.partitions=5']) as session:\n"
@@ -104,7 +104,7 @@ def test_a_session_says_nothing_and_leaves_nothing(tmp_path):
     assert [] == list(tmp_path.glob("samesame-spark-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("master", "conf", "reason"),
     [
@@ -120,7 +120,7 @@ def test_what_spark_cannot_start_with_is_one_line(master, conf, reason, tmp_path
     assert [] == list(tmp_path.glob("samesame-spark-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_spark_gives_up_on_is_one_line_and_a_file(tmp_path):
     """The last line of the worker's traceback, and where the rest is."""
     code = """
