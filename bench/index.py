@@ -86,7 +86,7 @@ def work(documents: str, questions: str, answer: str, place: str, store: str) ->
     import samesame as ss  # noqa: PLC0415  (the parent does without)
 
     few = "a few words to compile by, and then some more"
-    with ss.Index.create(f"{place}.warm", source=[few, f"{few} words"], store=store) as warm:
+    with ss.Index.create(f"{place}.warm", source=[few, f"{few} words"], store=store, overwrite=True) as warm:
         warm.add(f"{few} and more")
         warm.query(few)
     began = time.perf_counter()

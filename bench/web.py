@@ -5,7 +5,7 @@
 2. The loop reads each response and takes its main content out; ours also decodes, bounds and counts, and makes the sets
    of 5-word shingles. On one core both are pinned to the same one.
 3. Beside each time stands how many texts differ from the loop's: of pages beyond the bounds on depth and attributes,
-   which ours takes out of the markup before it is parsed. More than `MOST_OTHER` of them, and the run fails.
+   which ours takes out before it is parsed. More than `MOST_OTHER` of them, and the run fails.
 """
 
 import argparse
