@@ -19,7 +19,7 @@ import numpy as np
 
 from samesame import audits, costs, layers, pipeline
 from samesame._version import __version__
-from samesame.answers import Pairs, Result, Run
+from samesame.answers import Pairs, Result
 from samesame.arguments import require_number, require_path, require_text, require_yes_or_no
 from samesame.canonical import CanonicalUrl
 from samesame.engines.checkpoints import Checkpoints
@@ -31,6 +31,7 @@ from samesame.layers import Layers, chosen_layers, needs_bare
 from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
 from samesame.pages import require_pages, with_pages
 from samesame.results import Audit, Clock, Progress
+from samesame.runs import Run
 from samesame.sources import Columns, Part, open_parts
 from samesame.sources.files import File
 from samesame.sources.memory import Memory

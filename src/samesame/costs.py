@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from samesame import arrow
-from samesame.answers import Run
 from samesame.kernels import shingles
 from samesame.kernels.buckets import Meeting
 from samesame.methods import Method, MinHash, Shingled
+from samesame.runs import Run
 from samesame.stages.features.boilerplate import CountThese
 from samesame.stages.features.places import place, runs
 from samesame.stages.features.shingles import ShingleSets
