@@ -5,12 +5,10 @@
 3. Results are immutable: asking for another threshold gives another result.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,22 +16,31 @@ from typing import Any
 import numpy as np
 
 from samesame import audits, costs, layers, pipeline
-from samesame._version import __version__
 from samesame.answers import Pairs, Result
 from samesame.arguments import require_number, require_path, require_text, require_yes_or_no
+from samesame.asking import (
+    chosen_recipe,
+    chosen_ties,
+    chosen_vectors,
+    chosen_within,
+    refuse_on_spark,
+    require_auditable,
+    require_clusters,
+    require_columns,
+)
 from samesame.canonical import CanonicalUrl
 from samesame.engines.checkpoints import Checkpoints
 from samesame.engines.local import Local
 from samesame.engines.space import num_bytes
 from samesame.errors import ConfigError, SourceError
 from samesame.evidence import BESIDE, OneForm, Pages
+from samesame.identities import identity
 from samesame.layers import Layers, chosen_layers, needs_bare
-from samesame.methods import METHODS, Digest, Jaccard, Method, Recipe, Shingling, by_name
+from samesame.methods import Digest, Method
 from samesame.pages import require_pages, with_pages
 from samesame.results import Audit, Clock, Progress
 from samesame.runs import Run
 from samesame.sources import Columns, Part, open_parts
-from samesame.sources.files import File
 from samesame.sources.memory import Memory
 from samesame.sources.reading import Reading
 from samesame.stages.clusters.keepers import Decided
@@ -41,8 +48,6 @@ from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import Groups, Listed
 
 __all__ = ["Pairs", "Result", "dedup", "pairs"]
-
-_COLUMNS = {"items": "features", "vectors": "vector"}  # what callers call them
 
 
 def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one go by keyword)
@@ -128,22 +133,24 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         1
     """
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
-    policy = Keep.parse(keep, _ties(ties, order_column, engine), order_column)
+    policy = Keep.parse(keep, chosen_ties(ties, order_column, engine), order_column)
     chosen = None if use is None else chosen_layers(use, method, features_column)
-    method = _recipe(method) if chosen is None or "text" in chosen else Digest()
-    within = _within(method, against, within)
-    _check_clusters(clusters, method)
+    method = chosen_recipe(method) if chosen is None or "text" in chosen else Digest()
+    within = chosen_within(method, against, within)
+    require_clusters(clusters, method)
     if method.of_vectors and policy.policy in ("longest", "shortest"):
         raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
     require_text("url_column", url_column)
     beside = (url_column or "url", *BESIDE)
-    columns = Columns(text_column, id_column, policy.reads, features_column, _vectors(method, vector_column), beside)
+    columns = Columns(
+        text_column, id_column, policy.reads, features_column, chosen_vectors(method, vector_column), beside
+    )
     columns = with_pages(columns, html_column, extract, max_document)
     columns = replace(columns, bare=chosen is not None and needs_bare(chosen))
     settings = {"keep": keep, "within": within, "clusters": clusters, "ties": policy.ties, "order_column": order_column}
     if engine is not None:
         pages = {"html_column": html_column, "extract": extract, "max_document": max_document}
-        _refuse_on_spark(use=use, url_column=url_column, urls=urls, **pages)
+        refuse_on_spark(use=use, url_column=url_column, urls=urls, **pages)
         found: Result = _on_spark(engine, how, columns, method).dedup(source, against, policy, settings)
         return found
     if chosen is not None:
@@ -220,17 +227,17 @@ def pairs(  # noqa: PLR0913  (as above)
         raise ConfigError(f"identical={identical!r} is not 'all' or 'star'", hint="Choose one of the two.")
     if identical == "star" and against is not None:
         raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
-    method = _recipe(method)
+    method = chosen_recipe(method)
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     require_text("url_column", url_column)
     beside = (url_column or "url",)
-    columns = Columns(text_column, id_column, None, features_column, _vectors(method, vector_column), beside)
+    columns = Columns(text_column, id_column, None, features_column, chosen_vectors(method, vector_column), beside)
     columns = with_pages(columns, html_column, extract, max_document)
     settings = {"identical": identical}
     if engine is not None:
-        _refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)
+        refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)
         listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, settings, max_pairs)
         return listed
     about = _About(url_column, CanonicalUrl(), None, within=True)
@@ -280,10 +287,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     settings: dict[str, Any], *, listing: bool = False, about: "_About | None" = None,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
-    for name in ("text", "id", "order", "items", "vectors"):
-        column = getattr(columns, name)
-        require_text(f"{_COLUMNS.get(name, name)}_column", column)
-    _check(recipe, columns)
+    require_columns(columns, recipe)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
     clock = Clock(how.progress)
@@ -300,9 +304,9 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     )  # fmt: skip
     require_pages(reading)
     ready = columns.items is not None
-    identity = {} if how.workdir is None else {**_identity(reading, recipe, keep, columns, how), "listing": listing}
-    identity |= {"layers": json.dumps([settings["use"], settings["urls"]])} if layered else {}
-    engine = _engine(how, identity, recipe.stored_ratio)
+    before = json.dumps([settings["use"], settings["urls"]]) if layered else None
+    known = {} if how.workdir is None else identity(reading, recipe, keep, listing=listing, layers=before)
+    engine = _engine(how, known, recipe.stored_ratio)
     try:
         pages = None if about is None else Pages(reading, about.urls, required=layered)
         found = None if about is None or pages is None else _first_layers(pages, about, keep, how, clock)
@@ -337,20 +341,6 @@ def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clo
         engine.close()
 
 
-def _ties(ties: str | None, order_column: str | None, engine: Any) -> str:
-    """What decides between documents of equal value."""
-    require_text("ties", ties)
-    require_text("order_column", order_column)
-    if ties == "reading" and engine is not None:
-        raise ConfigError(
-            "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
-        )
-    if ties == "reading" and order_column is not None:
-        message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
-        raise ConfigError(message, hint="Leave one of them out.")
-    return ties or ("reading" if engine is None and order_column is None else "content")
-
-
 def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any:
     """The same on Spark; what is about one machine alone is refused."""
     from samesame.engines.spark import Spark  # noqa: PLC0415  (only those who ask for it)
@@ -358,22 +348,12 @@ def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any
 
     if not isinstance(engine, Spark):
         raise ConfigError(f"engine={engine!r} is no engine", hint="Give one, as in Spark(session), or leave it out.")
-    _refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
-    for name in ("text", "id", "items", "vectors"):
-        require_text(f"{_COLUMNS.get(name, name)}_column", getattr(columns, name))
-    _check(recipe, columns)
+    refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
+    require_columns(columns, recipe)
     if how.audit:
         hint = "Leave it out, and audit a sample of the documents on one machine."
         raise ConfigError("audit=True: recall is measured on one machine only, and the engine is Spark", hint=hint)
     return Asked(engine, recipe, columns, Clock(how.progress), how.strict)
-
-
-def _refuse_on_spark(**given: Any) -> None:
-    """An error for what only one machine can do, or has."""
-    for name, value in given.items():
-        if value is not None:
-            message = f"{name}={value!r} is about one machine, and the engine is Spark"
-            raise ConfigError(message, hint="Leave it out.")
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:
@@ -393,126 +373,12 @@ def _paths(*sides: Any) -> list[str]:
     return [os.fspath(source) for side in sides for source in _several(side) if isinstance(source, (str, os.PathLike))]
 
 
-def _recipe(method: Method | str | None) -> Method:
-    if method is None:
-        return Jaccard()
-    if not isinstance(method, str | Recipe):
-        raise ConfigError(
-            f"method={method!r} is no recipe", hint='Give one, as in Jaccard(), or a name, as in "jaccard".'
-        )
-    return by_name(method) if isinstance(method, str) else method
-
-
-def _within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
-    """Whether documents of one side are compared with each other."""
-    require_yes_or_no("within", within, default=True)
-    if within is False and against is None:
-        raise ConfigError("within=False without against: nothing would be compared", hint="Give against, too.")
-    if not recipe.across_only:
-        return within is not False
-    if against is None:
-        raise ConfigError("remove='container' needs the documents that may be contained", hint="Give them as against.")
-    if within:
-        message = "remove='container' and within=True: what contains its like on the same side is not removed"
-        raise ConfigError(message, hint="Leave within out.")
-    return False
-
-
-def _check_clusters(clusters: str, recipe: Method) -> None:
-    if clusters not in ("greedy", "components"):
-        message = f"clusters={clusters!r} is not 'greedy' or 'components'"
-        raise ConfigError(message, hint="Choose one of the two.")
-    if clusters == "components" and recipe.has_direction:
-        message = f"clusters='components' and method={recipe.name}: what shares a part would become one"
-        raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")
-
-
-def _vectors(recipe: Method, name: str | None) -> str | None:
-    """The column of vectors, where the method is about them."""
-    if recipe.of_vectors:
-        return name or "vector"
-    if name is not None:
-        message = f"vector_column={name!r} does nothing with method={recipe.name}"
-        raise ConfigError(message, hint="Leave it out, or choose hyperplane.")
-    return None
-
-
-def _check(recipe: Method, columns: Columns) -> None:
-    if recipe.of_vectors and columns.text is not None:
-        message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
-        raise ConfigError(message, hint="Name their column with vector_column.")
-    if recipe.of_vectors and columns.items is not None:
-        message = f"method={recipe.name} needs vectors, not features_column={columns.items!r}"
-        raise ConfigError(message, hint="Name their column with vector_column.")
-    if columns.items is None:
-        return
-    if columns.text is not None:
-        raise ConfigError(
-            f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
-        )
-    if not isinstance(recipe, Shingling):
-        message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        *others, last = (name for name, each in METHODS.items() if issubclass(each, Shingling))
-        raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
-    given = recipe.for_texts
-    if given:
-        raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
-
-
 def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
-    _require_auditable(recipe, wanted=wanted)
+    require_auditable(recipe, wanted=wanted)
     if wanted is False or (wanted is None and not recipe.may_miss):
         return None
     with run.clock("audit"):
         return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)
-
-
-def _require_auditable(recipe: Method, *, wanted: bool | None) -> None:
-    if wanted and not audits.can_be_audited(recipe):
-        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
-        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
-
-
-def _identity(reading: Reading, recipe: Method, keep: Keep, columns: Columns, how: _How) -> dict[str, Any]:
-    """All that finished steps depend on."""
-    return {
-        "version": __version__,
-        **recipe.record(),
-        "named": _named(recipe),
-        "keep": ":".join(filter(None, (keep.policy, keep.column))),
-        "ties": keep.ties,
-        "order_column": keep.order_column,
-        "columns": repr(columns),
-        "batch_rows": how.batch_rows,
-        "against": len(reading.against),
-        "inputs": [[part.name, *_stamp(part)] for part in reading.all_parts],
-    }
-
-
-def _named(recipe: Method) -> str | None:
-    """The digest of the file that a recipe names."""
-    path = getattr(recipe, "frequencies", None)
-    if path is None:
-        return None
-    with File(path).open() as file:
-        return hashlib.blake2b(file.read(), digest_size=8).hexdigest()
-
-
-def _stamp(part: Part) -> list[Any]:
-    """What changes when the contents of a part do."""
-    stamp = getattr(part, "stamp", None) or getattr(part, "stamps", None)
-    if not stamp or getattr(part, "spool", None) is not None:
-        raise ConfigError(f"workdir needs files, and {part.name} is none", hint="Write it to a file first.")
-    digest = hashlib.blake2b(repr(stamp).encode(), digest_size=8).hexdigest()
-    return [part.size_bytes(), _time(stamp, digest), digest]
-
-
-def _time(stamp: Any, digest: str) -> str:
-    """When a local file was modified; of what has no such time, the digest."""
-    match stamp:
-        case (int(), int(nanoseconds)):
-            return f"modified {datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(' ', 'microseconds')}"
-    return f"stamp {digest}"
 
 
 def _several(source: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 import samesame as ss
-from samesame import steps
+from samesame import identities, steps
 from samesame.engines.checkpoints import Checkpoints
 from samesame.errors import WorkdirError
 
@@ -111,7 +111,7 @@ def test_another_recipe_is_refused_by_the_names_of_its_fields(how, expected, cor
 def test_another_version_is_refused(corpus, tmp_path, monkeypatch):
     """What it left may mean something else."""
     found(corpus, tmp_path / "w")
-    monkeypatch.setattr(ss.api, "__version__", "99.0")
+    monkeypatch.setattr(identities, "__version__", "99.0")
     with pytest.raises(WorkdirError, match=r"version was '.*' and is '99\.0'"):
         found(corpus, tmp_path / "w")
 
