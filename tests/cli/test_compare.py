@@ -7,7 +7,7 @@ import fsspec
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli import options
+from samesame.cli.compare import MEASURES
 from samesame.cli.main import commands
 from samesame.questions import DECIDING
 
@@ -139,4 +139,4 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
 
 def test_the_choices_are_the_librarys():
     """What --measure takes is what can decide."""
-    assert tuple(DECIDING) == tuple(name.replace("-", "_") for name in options.MEASURES)
+    assert tuple(DECIDING) == tuple(name.replace("-", "_") for name in MEASURES)

@@ -13,7 +13,8 @@ import pytest
 
 from samesame.cli.demo import KINDS
 from samesame.cli.main import commands
-from samesame.cli.options import METHODS, Option
+from samesame.cli.options import Option
+from samesame.cli.recipeoptions import METHODS
 from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
 
 from .commands import run

@@ -5,20 +5,59 @@ from typing import Any
 
 import click
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 from samesame.cli.recipe import built
 
-__all__ = ["compare"]
+__all__ = ["MEASURES", "compare"]
+
+MEASURES = (
+    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
+    "levenshtein", "clusters",
+)  # fmt: skip
 
 _DIFFERENT = 1
+_COMPARING = options.section(
+    "Method",
+    options.spec(
+        "--measure",
+        type=click.Choice(MEASURES),
+        default="jaccard",
+        metavar="NAME",
+        help=f"What decides: {', '.join(MEASURES)}.",
+        stands="jaccard",
+    ),
+    options.spec("--threshold", metavar="NUMBER", help="Least similarity of near-duplicates.", stands="0.8"),
+    options.spec(
+        "--passage",
+        type=int,
+        metavar="N",
+        help="Find every shared run of N words (or characters).",
+        stands="8 words, 40 characters",
+    ),
+    options.spec(
+        "--clusters",
+        metavar="FILE",
+        help="JSON: lists of words that count as one, for the measure clusters.",
+        stands="none",
+    ),
+    options.spec(
+        "--edits/--no-edits",
+        default=None,
+        help="Count edits, which takes long for long texts.",
+        stands="up to some 158,000 characters each",
+    ),
+    options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    options.setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
+    options.setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
 
 
 @click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @options.page_files
-@options.comparing
-@options.text
+@_COMPARING
+@recipeoptions.text
 @options.output(options.WHOLE, options.AS_JSON)
 @options.running_plainly
 @click.pass_context

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 from samesame.cli.engine import check, running_on
 from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
@@ -32,8 +32,8 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files")
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
 @options.sources
 @options.pages
-@options.method
-@options.text
+@recipeoptions.method
+@recipeoptions.text
 @options.deciding
 @options.output(
     options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear, complete or not at all."),

@@ -5,16 +5,36 @@ from typing import Any
 
 import click
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 
 __all__ = ["evaluate"]
+_EVALUATING = options.section(
+    "Method",
+    options.spec(
+        "--methods",
+        default="jaccard,minhash,simhash,exact",
+        metavar="LIST",
+        help="Methods with settings, as in jaccard,minhash:threshold=0.7:num_perm=64; exact: five ways to equal texts.",
+        stands="jaccard,minhash,simhash,exact",
+    ),
+    options.spec(
+        "--truth", metavar="FILE", help="Lines of id1, id2 and perhaps a label, with tabs.", stands="the exact answer"
+    ),
+    options.spec("--least-label", type=float, default=1.0, metavar="N", help="Least label of a true pair.", stands="1"),
+    options.spec(
+        "--near", default="0.9", metavar="NUMBER", help="Least similarity in the closing table.", stands="0.9"
+    ),
+    options.spec("--sample", type=int, metavar="N", help="At most so many documents, always the same.", stands="all"),
+    options.spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    options.spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
+)
 
 
 @click.command(cls=options.Command, short_help="Run several methods on a corpus; show what each finds, and costs.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @options.page_settings
-@options.evaluating
-@options.text
+@_EVALUATING
+@recipeoptions.text
 @options.output(
     options.spec("-o", "--output", metavar="FILE", help="A .md, .json or .html file.", stands="none"),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),

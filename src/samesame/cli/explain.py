@@ -7,20 +7,60 @@ from typing import Any
 
 import click
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
 __all__ = ["explain"]
 
 _LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
+_EXPLAINING = options.section(
+    "Method",
+    options.spec(
+        "--method",
+        type=click.Choice(("simhash", "minhash")),
+        default="simhash",
+        help="What to walk through.",
+        stands="simhash",
+    ),
+    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
+    recipeoptions.weights("one", "tf"),
+    recipeoptions.FEATURE_HASH,
+    options.setting(
+        "--hashes",
+        "table",
+        metavar="FILE",
+        help="simhash: JSON, a hash for each feature; then any number of bits will do.",
+        stands="none",
+    ),
+    recipeoptions.K,
+    recipeoptions.ZERO_BIT,
+    recipeoptions.NUM_PERM,
+    recipeoptions.SKETCH,
+    options.setting("--threshold", metavar="NUMBER", help="minhash: similarity that bands are for.", stands="0.8"),
+    options.setting(
+        "--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at it.", stands="0.99"
+    ),
+    options.setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
+    options.setting(
+        "--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"
+    ),
+    recipeoptions.CHOICE,
+    options.setting("--seed", type=int, metavar="N", help="minhash: of hashes and permutations.", stands="0"),
+    options.spec(
+        "--orders",
+        metavar="FILE",
+        help="minhash: JSON, lists of shingles, each from the least on, in the place of permutations.",
+        stands="none",
+    ),
+)
 
 
 @click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
 @click.argument("text", metavar="FILE|TEXT")
 @options.page_files
-@options.explaining
-@options.text
+@_EXPLAINING
+@recipeoptions.text
 @options.output(options.WHOLE, options.AS_JSON)
 @options.running_plainly
 @click.pass_context

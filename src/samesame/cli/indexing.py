@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from samesame.cli import indexoptions, options
+from samesame.cli import indexoptions, options, recipeoptions
 from samesame.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _SHOWN_SKIPS = 5
 )
 @indexoptions.columns
 @indexoptions.method
-@options.text
+@recipeoptions.text
 @options.output(
     options.spec("--overwrite", is_flag=True, help="Replace INDEX, when the new one is complete.", stands="refuse"),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),

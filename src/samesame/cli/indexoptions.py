@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samesame.cli import options
-from samesame.cli.options import spec
+from samesame.cli import options, recipeoptions
+from samesame.cli.options import setting, spec
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
@@ -20,9 +20,6 @@ MATCHES = spec("--limit", type=int, default=10, metavar="N", help="Matches of a 
 COLUMNS = (
     "text_column", "id_column", "url_column", "features_column", "html_column", "extract", "max_document", "strict",
 )  # fmt: skip
-_WEIGHTS = ("one", "tf")
-_HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
-_DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "xxh3_128")
 
 columns = options.section(
     "Sources",
@@ -34,11 +31,6 @@ columns = options.section(
     spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
 )
 READING = (spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),)
-
-
-def _setting(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    return spec(*names, **{"setting": True, "default": None, **settings})
-
 
 method = options.section(
     "Method",
@@ -66,51 +58,29 @@ method = options.section(
         " text, to show passages, too.",
         stands="shingles",
     ),
-    _setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
-    _setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
-    _setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128"),
-    _setting(
-        "--sketch", type=click.Choice(("fast", "classic")), help="minhash: fast, or N permutations.", stands="fast"
-    ),
-    _setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),
-    _setting("--rows", type=int, metavar="N", help="minhash: values in a band.", stands="from recall"),
-    _setting(
-        "--choice",
-        type=click.Choice(("consecutive", "random")),
-        help="minhash: values of a band.",
-        stands="consecutive",
-    ),
-    _setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3"),
-    _setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
-    _setting("--weights", type=click.Choice(_WEIGHTS), help="simhash: what a feature counts.", stands="one"),
-    _setting(
+    setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
+    setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
+    recipeoptions.NUM_PERM,
+    recipeoptions.SKETCH,
+    setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),
+    setting("--rows", type=int, metavar="N", help="minhash: values in a band.", stands="from recall"),
+    recipeoptions.CHOICE,
+    recipeoptions.K,
+    setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
+    recipeoptions.weights("one", "tf"),
+    setting(
         "--confirm",
         type=click.Choice(("jaccard", "cosine")),
         help="simhash: a measure that confirms, at --threshold.",
         stands="none",
     ),
-    _setting("--blocks", type=int, metavar="N", help="simhash: blocks of a code.", stands="the cheapest"),
-    _setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest"),
-    _setting(
-        "--feature-hash",
-        type=click.Choice(_HASHES),
-        metavar="NAME",
-        help=f"simhash: {', '.join(_HASHES)}.",
-        stands="xxh3",
-    ),
-    _setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0"),
-    _setting(
-        "--digest",
-        "algorithm",
-        type=click.Choice(_DIGESTS),
-        metavar="NAME",
-        help=f"digest: {', '.join(_DIGESTS)}.",
-        stands="sha256",
-    ),
-    _setting(
-        "--normalise", is_flag=True, flag_value=True, type=bool, help="digest: compare tokens.", stands="raw text"
-    ),
-    _setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+    recipeoptions.BLOCKS,
+    recipeoptions.HEADER,
+    recipeoptions.FEATURE_HASH,
+    recipeoptions.ZERO_BIT,
+    recipeoptions.digest("crc32", "bytesum"),
+    recipeoptions.NORMALISE,
+    setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from samesame.cli import options, weboptions
+from samesame.cli import options, recipeoptions, weboptions
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
@@ -36,8 +36,8 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 @weboptions.content
 @weboptions.canonical_paths
 @_MIRRORS
-@options.method
-@options.text
+@recipeoptions.method
+@recipeoptions.text
 @options.output(
     options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear.", stands="none"),
     options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),

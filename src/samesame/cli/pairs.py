@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 from samesame.cli.engine import check, running_on
 from samesame.cli.outcome import asked, outcome
 from samesame.cli.recipe import built
@@ -17,8 +17,8 @@ __all__ = ["pairs"]
 @click.command(cls=options.Command, short_help="List every pair of similar documents.")
 @options.sources
 @options.hosts
-@options.method
-@options.text
+@recipeoptions.method
+@recipeoptions.text
 @options.output(
     options.spec("-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines."),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),

@@ -5,20 +5,37 @@ from typing import Any
 
 import click
 
-from samesame.cli import options
+from samesame.cli import options, recipeoptions
 from samesame.errors import ConfigError
 
 __all__ = ["plan"]
 
 _SIMHASH = ("bits", "k")
 _COMMON = ("threshold", "recall")
+_PLANNING = options.section(
+    "Method",
+    options.setting("--threshold", metavar="NUMBER", help="Similarity from which on pairs are wanted.", stands="0.8"),
+    options.setting(
+        "--recall", type=float, metavar="NUMBER", help="Chance to find a pair at the threshold.", stands="0.99"
+    ),
+    options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    options.setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
+    options.setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    options.spec(
+        "--simhash", is_flag=True, help="Show the curve of SimHash, in the place of MinHash's.", stands="MinHash"
+    ),
+    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
+    options.setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
+    options.spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    options.spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
+)
 
 
 @click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
 @click.argument("corpus", nargs=-1, metavar="[SOURCE]...")
 @options.page_settings
-@options.planning
-@options.text
+@_PLANNING
+@recipeoptions.text
 @options.output(
     options.spec("--plot", metavar="FILE", help="Draw the curve: a .svg or .png file.", stands="none"),
     options.spec("--json", "as_json", is_flag=True, help="The plan as JSON on standard output.", stands="tables"),

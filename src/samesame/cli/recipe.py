@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samesame.cli.options import METHODS, Option
+from samesame.cli.options import Option
+from samesame.cli.recipeoptions import METHODS
 from samesame.errors import ConfigError
 
 if TYPE_CHECKING:

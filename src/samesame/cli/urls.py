@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samesame.cli import options, weboptions
+from samesame.cli import options, recipeoptions, weboptions
 from samesame.cli.recipe import built
 from samesame.errors import ConfigError
 
@@ -35,8 +35,8 @@ _THRESHOLDS = ("min_support", "max_error", "min_hosts", "held_out")
 @weboptions.content
 @weboptions.canonical
 @_LEARNING
-@options.method
-@options.text
+@recipeoptions.method
+@recipeoptions.text
 @options.output(
     options.spec(
         "-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines.", stands="none"
