@@ -6,86 +6,54 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from samesame.errors import SourceError
-from samesame.sources.base import Annotations, Columns, Skip, Skipped
-from samesame.sources.columns import choose, is_stringlike, records
-from samesame.sources.parts import FilePart, damage, strictly
-from samesame.sources.streams import copy_raw, sink
-from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
+from samesame.sources.base import Annotations
+from samesame.sources.columnar import Columnar
+from samesame.sources.columns import Chosen
+from samesame.sources.tables import annotated, without_removed_rows
 
 __all__ = ["Feather"]
 
 _MAGIC = b"ARROW1"
 
 
-@dataclass(frozen=True)
-class Feather(FilePart):
+class Feather(Columnar):
     """A file in Arrow's own format."""
 
-    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
-        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
-        skip = strictly(skip, strict=self.strict)
-        with self.whole(skip) as source, damage(self.name):
-            reader = self._opened(source, skip)
-            if reader is None:
-                return
-            strings = [field.name for field in reader.schema if is_stringlike(field.type)]
-            chosen = choose(columns, reader.schema.names, strings, self.name)
-            start = 0
-            for batch in _batches(reader):
-                wanted = batch.select(chosen.names())
-                yield from records(wanted, chosen, np.arange(start, start + len(batch)), skip, self.name)
-                start += len(batch)
+    kind = "Arrow"
 
-    def copy(
-        self,
-        target: Path,
-        removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
-        *,
-        drop_unread: bool = False,
+    def reader(self, source: Any) -> Any:
+        """A reader of the file, or of the stream; both know `schema`."""
+        return _reader(source)
+
+    def schema(self, opened: Any) -> pa.Schema:
+        """The columns."""
+        return opened.schema
+
+    def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+        """The chosen columns, batch by batch."""
+        return (batch.select(chosen.names()) for batch in _batches(opened))
+
+    def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> Any:
+        """Something that writes as the file was written."""
+        is_file = isinstance(opened, pa.RecordBatchFileReader)
+        options = pa.ipc.IpcWriteOptions(compression=_buffer_compression(source, 8 if is_file else 0))
+        return (pa.ipc.new_file if is_file else pa.ipc.new_stream)(out, schema, options=options)
+
+    def rewrite(
+        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | None
     ) -> None:
-        """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations."""
-        self.require_unchanged()
-        with self.whole(lambda _: None) as source, damage(self.name):
-            reader = self._opened(source, lambda _: None)
-            if reader is None:
-                self.copy_unread(target, drop=drop_unread)
-                return
-            if annotations is None and not len(removed):
-                copy_raw(self.file, target)
-                return
-            schema = reader.schema if annotations is None else annotated_schema(reader.schema, self.name)
-            is_file = isinstance(reader, pa.RecordBatchFileReader)
-            options = pa.ipc.IpcWriteOptions(compression=_buffer_compression(source, 8 if is_file else 0))
-            make = pa.ipc.new_file if is_file else pa.ipc.new_stream
-            reader = _reader(source)
-            with sink(target, self.compression) as out, make(out, schema, options=options) as writer:
-                start = 0
-                for batch in _batches(reader):
-                    for edited in _edited(batch, removed, annotations, start):
-                        writer.write_batch(edited)
-                    start += len(batch)
-
-    def _opened(self, source: Any, skip: Skip) -> Any:
-        if source is None:
-            return None
-        try:
-            return _reader(source)
-        except (pa.ArrowException, OSError) as error:
-            reason = f"not a readable Arrow file: {str(error).splitlines()[0]}"
-            if not self.lenient:
-                raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
-            skip(Skipped(self.name, None, None, reason))
-            return None
+        """Write what stays, batch by batch."""
+        start = 0
+        for batch in _batches(opened):
+            for edited in _edited(batch, removed, annotations, start):
+                writer.write_batch(edited)
+            start += len(batch)
 
 
 def _reader(source: Any) -> Any:
@@ -116,10 +84,14 @@ def _edited(
 
 def _buffer_compression(source: Any, start: int) -> str | None:
     """The codec of the first record batch: the one thing that pyarrow reads and does not tell."""
+    place = source.tell()  # a reader of a stream goes on from here
     source.seek(start)
-    for message in pa.ipc.MessageReader.open_stream(source):
-        if message.type == "record batch":
-            return _codec(message.metadata.to_pybytes())
+    try:
+        for message in pa.ipc.MessageReader.open_stream(source):
+            if message.type == "record batch":
+                return _codec(message.metadata.to_pybytes())
+    finally:
+        source.seek(place)
     return None
 
 

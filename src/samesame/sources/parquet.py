@@ -8,8 +8,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from samesame.errors import SourceError
-from samesame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
-from samesame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike, records
+from samesame.sources.base import BATCH_BYTES, Annotations
+from samesame.sources.columnar import Columnar
+from samesame.sources.columns import BATCH_ROWS, Chosen
 from samesame.sources.files import is_url
-from samesame.sources.parts import FilePart, damage, strictly
-from samesame.sources.streams import copy_raw, sink
-from samesame.sources.tables import annotated, annotated_schema, without_removed_rows
+from samesame.sources.tables import annotated, without_removed_rows
 
 __all__ = ["Parquet"]
 
@@ -32,62 +28,37 @@ _READ_BYTES = 1 << 20
 _PROBED_ROWS = 256
 
 
-@dataclass(frozen=True)
-class Parquet(FilePart):
+class Parquet(Columnar):
     """A Parquet file."""
 
-    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
-        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
-        skip = strictly(skip, strict=self.strict)
-        with self.whole(skip) as source, damage(self.name):
-            file = self._opened(source, skip)
-            if file is None:
-                return
-            names = file.schema_arrow.names
-            strings = [field.name for field in file.schema_arrow if is_stringlike(field.type)]
-            chosen = choose(columns, names, strings, self.name)
-            start = 0
-            for group in range(file.num_row_groups):
-                rows = _batch_rows(file, group, chosen)
-                for batch in file.iter_batches(rows, row_groups=[group], columns=chosen.names()):
-                    yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
-                    start += len(batch)
+    kind = "Parquet"
 
-    def copy(
-        self,
-        target: Path,
-        removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
-        *,
-        drop_unread: bool = False,
+    def reader(self, source: Any) -> pq.ParquetFile:
+        """Open it."""
+        remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
+        return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
+
+    def schema(self, opened: pq.ParquetFile) -> pa.Schema:
+        """The columns."""
+        return opened.schema_arrow
+
+    def batches(self, opened: pq.ParquetFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+        """The chosen columns, row group by row group."""
+        for group in range(opened.num_row_groups):
+            rows = _batch_rows(opened, group, chosen)
+            yield from opened.iter_batches(rows, row_groups=[group], columns=chosen.names())
+
+    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
+        """Something that writes as the file was written."""
+        del source
+        return pq.ParquetWriter(out, schema, **_settings(opened))
+
+    def rewrite(
+        self, writer: Any, opened: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
     ) -> None:
-        """Write the same Parquet file to `target` without the `removed` positions (ascending), or with annotations."""
-        self.require_unchanged()
-        with self.whole(lambda _: None) as source, damage(self.name):
-            file = self._opened(source, lambda _: None)
-            if file is None:
-                self.copy_unread(target, drop=drop_unread)
-                return
-            if annotations is None and not len(removed):
-                copy_raw(self.file, target)
-                return
-            schema = file.schema_arrow if annotations is None else annotated_schema(file.schema_arrow, self.name)
-            with sink(target, self.compression) as out, pq.ParquetWriter(out, schema, **_settings(file)) as writer:
-                for table in _ahead(_edited(file, removed, annotations)):
-                    writer.write_table(table, row_group_size=max(len(table), 1))
-
-    def _opened(self, source: Any, skip: Skip) -> pq.ParquetFile | None:
-        if source is None:
-            return None
-        try:
-            remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
-            return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
-        except (pa.ArrowException, OSError) as error:
-            reason = f"not a readable Parquet file: {str(error).splitlines()[0]}"
-            if not self.lenient:
-                raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
-            skip(Skipped(self.name, None, None, reason))
-            return None
+        """Write what stays, row group by row group."""
+        for table in _ahead(_edited(opened, removed, annotations)):
+            writer.write_table(table, row_group_size=max(len(table), 1))
 
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
