@@ -34,7 +34,7 @@ import processes
 import report
 import truth
 
-PAGE = report.ROOT / "docs" / "performance.md"
+PAGE, FRONT = report.ROOT / "docs" / "performance.md", report.ROOT / "README.md"
 ADAPTERS = report.ROOT / "bench" / "adapters"
 THRESHOLD, NUM_PERM = "0.8", 128
 SLOW_DOCUMENTS, LIMIT_MINUTES = 25_000, 20
@@ -46,6 +46,7 @@ HEADER = (
     *("tool", "setting", "documents", "seconds", "documents/s", "MB/s", "peak MB", "removed", "recall", "precision"),
     "samesame is … times as fast",
 )
+SHORT = ("", "setting", "documents/s", "MB/s", "recall", "precision", "samesame is … times as fast")
 AIMS = {"datasketch": 50, "text-dedup": 10, "datatrove": 10, "rensa": 1, "gaoya": 1}
 EXACT_AIMS = {corpora.MADE: 1.3, "debian-installguide": 1.5, "msdocs-en": 1.5}
 
@@ -259,18 +260,33 @@ def verdicts(name: str, outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def page(given: corpora.Corpus, outcomes: Sequence[Outcome], load: float, script: str, picture: Path | None) -> str:
-    """The text for the page."""
-    about = (
+def _about(given: corpora.Corpus) -> str:
+    return (
         f"{given.num_documents:,} documents, {given.text_bytes / 1e6:,.0f} MB, {len(given.pairs):,} pairs with a "
-        f"Jaccard similarity of {THRESHOLD} or more of {truth.SIZE}-word shingles: {given.about}.{limit.others(load)}"
+        f"Jaccard similarity of {THRESHOLD} or more of {truth.SIZE}-word shingles: {given.about}."
     )
+
+
+def page(given: corpora.Corpus, outcomes: Sequence[Outcome], load: float, made_by: str, picture: Path | None) -> str:
+    """The text for the page."""
+    about = f"{_about(given)}{limit.others(load)}"
     shown = f"![Documents a second and recall on {given.name}]({picture.relative_to(PAGE.parent)})" if picture else ""
     speeds = "The exact join with all threads, against the fastest setting of each peer: "
-    made_by = f"{report.made_by(script, PACKAGES)} Peers: {environments.versions()}."
     aims = f"{speeds}{'; '.join(verdicts(given.name, outcomes))}."
     parts = (about, report.markdown(HEADER, table(outcomes)), failures(outcomes), shown, aims, made_by)
     return "\n\n".join(filter(None, parts))
+
+
+def summary(given: corpora.Corpus, outcomes: Sequence[Outcome], made_by: str) -> str:
+    """The text for the front page: ours with all threads, and the fastest setting of each peer on the whole corpus."""
+    fastest: dict[str, Outcome] = {}
+    for each in outcomes:
+        if each.seconds and each.documents == given.num_documents and each.tool.name != WRITING:
+            fastest[each.tool.name] = max(fastest.get(each.tool.name, each), each, key=lambda one: one.speed)
+    rows = [_row(each, fastest_exact(outcomes)) for each in fastest.values()]
+    columns = [HEADER.index(name) for name in SHORT[1:]]
+    lines = [(row[0], *(row[column] for column in columns)) for row in rows]
+    return f"{_about(given)}\n\n{report.markdown(SHORT, lines)}\n\n{made_by}"
 
 
 def draw(given: corpora.Corpus, outcomes: Sequence[Outcome]) -> Path:
@@ -347,7 +363,10 @@ def write(given: corpora.Corpus, outcomes: Sequence[Outcome], load: float, setti
     if settings.no_write or not report.has_place(PAGE, name):
         return
     script = f"peers --size {settings.size} --slow-documents {settings.slow_documents}"
-    report.write_between(PAGE, name, page(given, outcomes, load, script, draw(given, outcomes)))
+    made_by = f"{report.made_by(script, PACKAGES)} Peers: {environments.versions()}."
+    report.write_between(PAGE, name, page(given, outcomes, load, made_by, draw(given, outcomes)))
+    if report.has_place(FRONT, name):
+        report.write_between(FRONT, name, summary(given, outcomes, made_by))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import sys
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -191,3 +192,31 @@ def test_the_benchmark_explains_itself(name) -> None:
     done = subprocess.run([sys.executable, str(HERE / f"{name}.py"), "--help"], capture_output=True, check=False)
     assert 0 == done.returncode
     assert b"--folder" in done.stdout
+
+
+def test_the_front_page_has_the_fastest_of_each_on_all_documents() -> None:
+    """Not one that wrote besides, nor one that was given fewer; what did not run has no line."""
+    import peers
+
+    def outcome(name, setting, seconds, documents=100, **options):
+        tool = peers.Tool(name, setting, options)
+        return peers.Outcome(tool, documents, 10**6, seconds, recall=1, precision=0.5, reason="" if seconds else "no")
+
+    found = [
+        outcome(peers.EXACT, "threads: 1", 4.0, threads=1),
+        outcome(peers.EXACT, "threads: 2", 2.0, threads=2),
+        outcome(peers.EXACT, "threads: 2", 0.1, 10, threads=2),
+        outcome(peers.WRITING, "threads: 2", 1.0, threads=2),
+        outcome("rensa", "a", 8.0),
+        outcome("rensa", "b", 6.0),
+        outcome("gaoya", "a", 0.1, 10),
+        outcome("semhash", "a", 0),
+    ]
+    corpus = SimpleNamespace(num_documents=100, text_bytes=10**6, pairs=[(0, 1)], about="made up")
+    text = peers.summary(corpus, found, "Made by hand.")
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert [
+        "| samesame jaccard | threads: 2 | 50 | 0.5 | 100.00% | 50.00% | 1.0 |",
+        "| rensa | b | 17 | 0.2 | 100.00% | 50.00% | 3.0 |",
+    ] == lines[2:]
+    assert text.endswith("Made by hand.")
