@@ -48,11 +48,12 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "7 partitions": lambda frame: frame.repartition(7, "shown"),
     "skewed, some empty": lambda frame: frame.repartition(9, "skew"),
 }
+ROUNDS = {"driver_bytes": 0, "task_bytes": 0}  # nothing is few enough for one place
 WAYS = {
     "on the driver": {},
-    "in rounds": {"driver_bytes": 0},
+    "in rounds": ROUNDS,
     "in order, by one task": {"driver_bytes": 0, "rounds": 0},
-    "with a small table": {"driver_bytes": 0, "broadcast_bytes": 4096},
+    "with a small table": {**ROUNDS, "broadcast_bytes": 4096},
 }
 
 
@@ -128,7 +129,7 @@ def test_wherever_spark_decides(way, spark_with):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_however_documents_lie(layout, spark_with):
     """Without a column of order: the id decides, then the text."""
-    same(spark_with(layout, driver_bytes=0), mixed(2), method=METHODS["jaccard"], ties="content")
+    same(spark_with(layout, **ROUNDS), mixed(2), method=METHODS["jaccard"], ties="content")
 
 
 @pytest.mark.long
@@ -147,7 +148,7 @@ def test_however_documents_lie(layout, spark_with):
 def test_every_policy(keep, clusters, spark_with):
     """Nulls last, ties by order or by content, and both kinds of clusters."""
     ties = {"order_column": "number"} if keep == "last" else {"ties": "content"}
-    same(spark_with(driver_bytes=0), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
+    same(spark_with(**ROUNDS), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
 
 
 @pytest.mark.long
@@ -156,7 +157,7 @@ def test_against_another_side(method, within, spark_with):
     """All of it stays, in every answer, and pairs are across."""
     judged, other = mixed().slice(40), mixed().slice(0, 60)
     given = {"method": METHODS[method], "against": other, "within": within, "order_column": "number"}
-    same(spark_with("7 partitions", driver_bytes=0), judged, **given)
+    same(spark_with("7 partitions", **ROUNDS), judged, **given)
     expected = listed(local, judged, method=METHODS[method], against=other)
     assert {} == difference(expected, listed(spark_with(), judged, method=METHODS[method], against=other))
 
@@ -191,7 +192,7 @@ def test_a_higher_threshold(way, spark_with):
 @pytest.mark.long
 def test_a_hot_bucket(spark_with):
     """A template of 5,000 documents, of which one stays."""
-    same(spark_with(driver_bytes=0), corpora.template(5000), method=ss.Jaccard(), order_column="number")
+    same(spark_with(**ROUNDS), corpora.template(5000), method=ss.Jaccard(), order_column="number")
 
 
 @pytest.mark.long
@@ -199,14 +200,14 @@ def test_a_hot_bucket(spark_with):
 def test_a_long_chain(clusters, spark_with):
     """10,000 links: more than rounds can do for the one, and far to go for the other."""
     table = corpora.chain(10_000)
-    same(spark_with(driver_bytes=0), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
+    same(spark_with(**ROUNDS), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
 
 
 @pytest.mark.long
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=drawn(), method=st.sampled_from([*METHODS]), layout=st.sampled_from([*LAYOUTS]))
 def test_corpora_drawn_by_chance(texts, method, layout, spark_with):
     """Texts in many scripts, nulls, copies, whatever Hypothesis thinks of."""
     table, given = corpora.table(texts), {"method": METHODS[method], "ties": "content"}
-    ask = spark_with(layout, driver_bytes=0)
+    ask = spark_with(layout, **ROUNDS)
     assert {} == difference(deduplicated(local, table, **given), deduplicated(ask, table, **given))
