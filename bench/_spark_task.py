@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 import samesame as ss
 from samesame import pipeline, schemas
+from samesame.engines.spark.verbs import Verbs
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo
@@ -29,6 +30,7 @@ def main(task: dict[str, Any]) -> None:
         "dedup": dedup,
         "pairs": pairs,
         "mllib": mllib,
+        "counts": counts,
     }
     session = start(task) if task["engine"] != "local" else None
     one = work[task["what"]]
@@ -96,10 +98,13 @@ def source(session: Any, file: str) -> Any:
 
 
 def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
-    """Removed documents with their witnesses, ties broken by content on both engines."""
+    """Removed documents with their witnesses, and what stays, written nowhere; ties go by content on both engines."""
     extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
     found = ss.dedup(source(session, file), method=method(task), audit=False, **engine(session), **extra)
     table = _arrow(found.removals.select(["id", "witness_id"]) if session is None else found.removals)
+    kept = found.kept()
+    if session is not None:
+        kept.write.format("noop").mode("overwrite").save()
     return _numbers(table, "id", "witness_id"), found.stats.record()
 
 
@@ -108,6 +113,21 @@ def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     extra = {"threads": task["threads"]} if session is None else {}
     found = ss.pairs(source(session, file), method=method(task), audit=False, **engine(session), **extra)
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
+
+
+def counts(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """What a count by a shuffle would take: which shingles stand in several documents, told to these documents."""
+    from pyspark.sql import functions  # noqa: PLC0415  (as above)
+
+    verbs = Verbs(ss.Spark(session), session)
+    texts = source(session, file).select(functions.expr("cast(id as bigint)").alias("row"), "text")
+    features = verbs.keep(verbs.map(texts, pipeline.steps(method(task)).features))
+    items = features.select("row", functions.explode("items").alias("item"))
+    shared = items.groupBy("item").count().filter("count > 1").select("item")
+    told = items.join(shared, "item", "left_semi").groupBy("row").agg(functions.collect_list("item").alias("items"))
+    found = told.count()
+    verbs.release()
+    return [], {"documents": found}
 
 
 def ready_vectors(session: Any, file: str) -> str:

@@ -28,6 +28,7 @@ import truth
 PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "spark.md"
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("samesame", "pyspark", "pyarrow", "numba", "numpy")
+COUNTS = "counting by a shuffle"
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
@@ -158,6 +159,17 @@ def peer_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -> li
     return found
 
 
+def counts_text(seen: dict[str, Seen], num_documents: int) -> str:
+    """What the other way to count would shuffle, before any key."""
+    counted, joined = seen[COUNTS], seen["jaccard, Spark"]
+    return (
+        f"To count shingles by a shuffle, and to tell each document which of its own others have, takes "
+        f"{counted.shuffle_bytes / num_documents:,.0f} bytes a document and {counted.task_seconds:.1f} task seconds, "
+        f"before any key is made: {counted.shuffle_bytes / joined.shuffle_bytes:.1f} times what the whole exact join "
+        "shuffles with its table."
+    )
+
+
 def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> list[report.Row]:
     """What larger corpora of such documents would take: measured figures, multiplied."""
     found = []
@@ -219,6 +231,7 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     bench = Bench(folder, _made(folder, str(SMALL_BYTES)))
     file = _made(folder, given.size)
     seen = bench.rounds(_tasks("dedup"), file, given.repeats)
+    seen |= bench.rounds({COUNTS: {"what": "counts", "engine": MASTER, "method": "jaccard"}}, file, 1)
     texts, known = truth.of_file(file, Fraction(THRESHOLD))
     size = sum(len(text.encode()) for text in texts)
     table = overhead_rows(seen, texts, known)
@@ -232,7 +245,11 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     report.show(second, PEERS, others)
     costs = cost_text(seen, len(texts), size)
     made = report.made_by(f"spark --size {given.size} --mllib-size {given.mllib_size}", PACKAGES) + limit.others(load)
-    tables = (f"{about}\n\n{report.markdown(OVERHEAD, table)}", f"{second}\n\n{report.markdown(PEERS, others)}")
+    tables = (
+        f"{about}\n\n{report.markdown(OVERHEAD, table)}",
+        counts_text(seen, len(texts)),
+        f"{second}\n\n{report.markdown(PEERS, others)}",
+    )
     same = all(seen[f"{each}, Spark"].answer == seen[f"{each}, one machine"].answer for each in METHODS)
     return "\n\n".join([*tables, made]), f"{costs}\n\n{made}", same
 

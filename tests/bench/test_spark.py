@@ -55,3 +55,11 @@ def test_a_ratio_is_to_one_machine(spark):
     one, other, *_ = spark.overhead_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
     assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
     assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
+
+
+def test_the_other_way_to_count_is_held_against_the_join(spark):
+    """Bytes a document, and how many times those of the whole join."""
+    found = {"jaccard, Spark": seen(spark, 2.0, []), spark.COUNTS: seen(spark, 5.0, [], shuffle_bytes=10_000)}
+    said = spark.counts_text(found, 10)
+    assert "1,000 bytes a document" in said
+    assert "2.5 times what the whole exact join" in said
