@@ -8,6 +8,7 @@
 4. A command that fails ends the benchmark with what it said, unless that is caught; one that takes too long is ended.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -161,8 +162,9 @@ class _Watch:
 def _tree(pid: int) -> list[int]:
     found = [pid]
     for one in found:
-        for task in Path(f"/proc/{one}/task").glob("*/children"):
-            found += map(int, _read(task).split())
+        with contextlib.suppress(FileNotFoundError):  # it has just ended
+            for task in Path(f"/proc/{one}/task").glob("*/children"):
+                found += map(int, _read(task).split())
     return found
 
 
