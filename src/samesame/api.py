@@ -23,8 +23,8 @@ from samesame.asking import (
     chosen_ties,
     chosen_vectors,
     chosen_within,
+    is_audited,
     refuse_on_spark,
-    require_auditable,
     require_clusters,
     require_columns,
 )
@@ -350,10 +350,7 @@ def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any
         raise ConfigError(f"engine={engine!r} is no engine", hint="Give one, as in Spark(session), or leave it out.")
     refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
     require_columns(columns, recipe)
-    if how.audit:
-        hint = "Leave it out, and audit a sample of the documents on one machine."
-        raise ConfigError("audit=True: recall is measured on one machine only, and the engine is Spark", hint=hint)
-    return Asked(engine, recipe, columns, Clock(how.progress), how.strict)
+    return Asked(engine, recipe, columns, Clock(how.progress), how.strict, is_audited(recipe, wanted=how.audit))
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:
@@ -374,8 +371,7 @@ def _paths(*sides: Any) -> list[str]:
 
 
 def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
-    require_auditable(recipe, wanted=wanted)
-    if wanted is False or (wanted is None and not recipe.may_miss):
+    if not is_audited(recipe, wanted=wanted):
         return None
     with run.clock("audit"):
         return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)

@@ -17,8 +17,8 @@ __all__ = [
     "chosen_ties",
     "chosen_vectors",
     "chosen_within",
+    "is_audited",
     "refuse_on_spark",
-    "require_auditable",
     "require_clusters",
     "require_columns",
 ]
@@ -123,8 +123,13 @@ def _require_of_method(columns: Columns, recipe: Method) -> None:
         raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
 
 
-def require_auditable(recipe: Method, *, wanted: bool | None) -> None:
-    """An error if an audit is asked for of a method that has none."""
+def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
+    """Whether a run is audited: unasked, if its method may miss pairs.
+
+    Raises:
+        ConfigError: It is asked for, of a method that has none.
+    """
     if wanted and not audits.can_be_audited(recipe):
         message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
         raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
+    return recipe.may_miss if wanted is None else wanted

@@ -20,15 +20,15 @@ from samesame.pipeline import State
 from samesame.results import Audit, Share
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.pairs import measures
-from samesame.stages.pairs.audit import PartnersStage, Probes, VectorPartners, share, share_keys
+from samesame.stages.pairs.audit import MOST_PARTNERS, PartnersStage, Probes, VectorPartners, share, share_keys
 
-__all__ = ["NUM_AUDITED", "audit", "can_be_audited"]
+__all__ = ["NUM_AUDITED", "NUM_RECHECKED", "NUM_VECTORS", "audit", "can_be_audited", "partners_stage", "witnessed"]
 
 Rows = npt.NDArray[np.int64]
 
 NUM_AUDITED = 5_000
-_NUM_VECTORS = 1_000  # each is compared with all others
-_NUM_RECHECKED = 1_000
+NUM_VECTORS = 1_000  # each is compared with all others
+NUM_RECHECKED = 1_000
 _SEEDS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC4CEB9FE1A85EC53)
 
 
@@ -72,7 +72,7 @@ def _sampled(state: State, origins: pa.Table) -> Rows:
     """The distinct documents of the judged side whose hash of (source, position) is least, by row."""
     rows = np.arange(state.best.size)
     asked = (state.best == rows) & (state.about.sizes > 0) & (rows >= state.num_against)
-    return _least(np.flatnonzero(asked), origins, _NUM_VECTORS if state.method.of_vectors else NUM_AUDITED)
+    return _least(np.flatnonzero(asked), origins, NUM_VECTORS if state.method.of_vectors else NUM_AUDITED)
 
 
 def _least(rows: Rows, origins: pa.Table, most: int) -> Rows:
@@ -86,16 +86,25 @@ def _least(rows: Rows, origins: pa.Table, most: int) -> Rows:
 
 
 def _truth(state: State, rows: Rows, kept: npt.NDArray[np.bool_], threshold: Fraction, *, within: bool) -> _Truth:
-    items, offsets = state.engine.take(state.distinct, rows)
-    if state.method.of_vectors:
-        stage: Stage = VectorPartners(rows, items, offsets, measures.bound(measures.ANGLE, threshold), kept)
-    else:
-        bound = measures.bound(measures.JACCARD, threshold)
-        stage = PartnersStage(Probes.of(rows, items, offsets, bound), bound, kept)
+    stage = partners_stage(state.method, threshold, (rows, *state.engine.take(state.distinct, rows)), kept)
     found = state.engine.collect(state.engine.map(state.distinct, stage))
     owners, partners = (found.column(name).to_numpy() for name in ("owner", "row"))
     counts = within | (partners < state.num_against)
     return _Truth(rows, owners[counts], partners[counts])
+
+
+def partners_stage(
+    method: Method,
+    threshold: Fraction,
+    asked: tuple[Rows, UInt64s, Rows],
+    kept: npt.NDArray[np.bool_] | None = None,
+    most: int = MOST_PARTNERS,
+) -> Stage:
+    """The stage that finds the true partners of some documents: rows, features, and where each one's begin."""
+    if method.of_vectors:
+        return VectorPartners(*asked, measures.bound(measures.ANGLE, threshold), kept, most)
+    bound = measures.bound(measures.JACCARD, threshold)
+    return PartnersStage(Probes.of(*asked, bound), bound, kept, most)
 
 
 def _entries(state: State) -> tuple[Any, ...]:
@@ -107,15 +116,23 @@ def _entries(state: State) -> tuple[Any, ...]:
 def _precision(state: State, origins: pa.Table, decided: Decided, threshold: Fraction) -> Share | None:
     """Some removed documents, compared once more with their witnesses."""
     own = decided.rows[state.best[decided.rows] == decided.rows]
-    rows = _least(own, origins, _NUM_RECHECKED)
+    rows = _least(own, origins, NUM_RECHECKED)
     witnesses = decided.witnesses[np.searchsorted(decided.rows, rows)]
     leaders = state.best[witnesses]
     both = np.unique(np.concatenate([rows, leaders]))
     items, offsets = state.engine.take(state.distinct, both)
+    pairs = (np.searchsorted(both, rows), np.searchsorted(both, leaders))
+    return witnessed(state.method, threshold, pairs, items, offsets)
+
+
+def witnessed(
+    method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], items: UInt64s, offsets: Rows
+) -> Share | None:
+    """The share of pairs (by their places in the offsets of features) that are as similar as they should be."""
     sets = [items[start:end] for start, end in pairwise(offsets)]
-    reached = _cosine_reached if state.method.of_vectors else _jaccard_reached
-    found = zip(np.searchsorted(both, rows), np.searchsorted(both, leaders), strict=True)
-    return share(sum(reached(sets[a], sets[b], threshold) for a, b in found), rows.size)
+    reached = _cosine_reached if method.of_vectors else _jaccard_reached
+    found = [reached(sets[a], sets[b], threshold) for a, b in zip(*pairs, strict=True)]
+    return share(sum(found), len(found))
 
 
 def _jaccard_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:

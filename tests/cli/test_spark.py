@@ -124,6 +124,19 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_recall_that_is_too_low_is_an_exit_code(tmp_path):
+    """Half of the pairs have no band in common; the folder is written, and the summary tells."""
+    words = [[f"w{number}x{place}" for place in range(40)] for number in range(30)]
+    texts = [" ".join([*each[:20], *other, *each[20:]]) for each in words for other in ([], ["new"])]
+    source = write_jsonl(tmp_path / "texts.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    asked = ("--method", "minhash", "--bands", 2, "--rows", 8, "--require-recall", 0.97)
+    done = command("dedup", source, "-o", tmp_path / "out", *SPARK, *asked, "--master", "local[2]", folder=tmp_path)
+    assert 4 == done.returncode, done.stderr
+    assert "residual duplicates" in done.stdout
+    assert json.loads((tmp_path / "out" / "stats.json").read_bytes())["audit"]["with_partner"] == 60
+
+
+@pytest.mark.slow
 def test_pairs_are_written_by_spark(source, tmp_path):
     """A folder of parts in the format that its name ends with."""
     target = tmp_path / "pairs.parquet"

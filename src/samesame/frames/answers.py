@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from samesame._version import __version__
 from samesame.errors import ConfigError
+from samesame.frames.auditing import audit
 from samesame.frames.deciding import Decision, decide, inherited, similar
 from samesame.frames.examples import chosen_removals, texts
 from samesame.frames.flow import Frames
@@ -21,12 +22,13 @@ from samesame.frames.listing import beside, listed
 from samesame.frames.writing import write_folder, write_frame
 from samesame.methods import Method
 from samesame.outputs.tables import skipped_table
-from samesame.results import Clock, Stats
+from samesame.results import Audit, Clock, Stats
 
 __all__ = ["SparkPairs", "SparkResult", "SparkRun", "all_pairs", "decided"]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 _NUM_LARGEST = 5
+_ROW_BYTES = 32  # of a row number, broadcast
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,6 @@ class SparkRun:
     frames: Frames
     clock: Clock
     settings: dict[str, Any]
-    notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()  # what of them is paths
 
     @property
@@ -74,7 +75,7 @@ class SparkRun:
             meeting=counts.get("meeting", 0),
             measure=frames.method.reports,
             least=float(frames.method.least),
-            notes=(*frames.step.notes, *frames.notes, *self.notes),
+            notes=(*frames.step.notes, *frames.notes),
             seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
             room=frames.verbs.room,
             recipe={**frames.method.record(), **self.settings},
@@ -94,7 +95,15 @@ class SparkResult:
     method: Method
     _decision: Decision
     _gone: Any  # row, number, times, witness, num, den
+    audit: Audit | None = None
     notes: tuple[str, ...] = ()
+
+    def audited(self) -> "SparkResult":
+        """The same, with recall, residual duplicates and precision, measured on a sample."""
+        run, within = self.run, self.run.settings["within"]
+        with run.clock("audit"):
+            found = audit(run.frames, self._decision, self.method.least, within=within, listing=False)
+        return replace(self, audit=found)
 
     def __repr__(self) -> str:
         stats = self.stats
@@ -126,6 +135,7 @@ class SparkResult:
             largest=self._largest(),
             chained=sums["chained"],
             component=self._decision.component,
+            audit=None if self.audit is None else self.audit.record(),
             least=float(least),
             notes=(*known.notes, *self.notes),
             recipe={**known.recipe, **self.method.record()},
@@ -188,23 +198,47 @@ class SparkResult:
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
-        named, rows = self._named(), self._gone.selectExpr("row as samesame_row", "times")
-        counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
-        one_stays = rows.join(counted, "samesame_row").filter("times < copies")
-        rest = named.join(rows.select("samesame_row"), "samesame_row", "left_anti")
-        first = named.join(one_stays.select("samesame_row"), "samesame_row", "left_semi")
-        return rest.union(first.dropDuplicates(["samesame_row"])).drop("samesame_row", "samesame_fp")
+        named, rows = self._named(), self._few(self._gone.selectExpr("row as samesame_row"))
+        rest = named.join(rows, "samesame_row", "left_anti")
+        if self._repeats:
+            first = named.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_semi")
+            rest = rest.union(first.dropDuplicates(["samesame_row"]))
+        return rest.drop("samesame_row", "samesame_fp")
 
     def removed(self) -> Any:
         """The documents that go, with all their columns."""
+        named, rows = self._named(), self._few(self._gone.selectExpr("row as samesame_row"))
+        whole = named.join(rows, "samesame_row", "left_semi")
+        if self._repeats:
+            nth = "row_number() over (partition by samesame_row order by samesame_row) as samesame_nth"
+            part = named.join(self._few(self._partly()), "samesame_row").selectExpr("*", nth)
+            part = part.filter("samesame_nth > stay").drop("stay", "samesame_nth")
+            whole = whole.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_anti").union(
+                part
+            )
+        return whole.drop("samesame_row", "samesame_fp")
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether some rows of the frames are the same in all columns: then one of them may stay."""
+        counts = self.run.frames.counts
+        return bool(counts["documents"] > counts["different"])
+
+    def _partly(self) -> Any:
+        """The rows of which some copies go and some stay, and how many stay."""
         rows = self._gone.selectExpr("row as samesame_row", "times")
         counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
-        some = rows.join(counted, "samesame_row").selectExpr("samesame_row", "copies - times as stay")
-        nth = "row_number() over (partition by samesame_row order by samesame_row) as samesame_nth"
-        found = self._named().join(some, "samesame_row")
-        whole = found.filter("stay = 0").drop("stay")
-        part = found.filter("stay > 0").selectExpr("*", nth).filter("samesame_nth > stay").drop("stay", "samesame_nth")
-        return whole.union(part).drop("samesame_row", "samesame_fp")
+        both = rows.join(counted, "samesame_row").filter("times < copies")
+        return both.selectExpr("samesame_row", "copies - times as stay")
+
+    def _few(self, rows: Any) -> Any:
+        """Rows that go to every worker if a table has room for them: then the documents themselves are not shuffled."""
+        few = self._num_gone * _ROW_BYTES <= self.run.frames.verbs.table_bytes
+        return rows.hint("broadcast") if few else rows
+
+    @cached_property
+    def _num_gone(self) -> int:
+        return int(self._gone.count())
 
     def _named(self) -> Any:
         frame = self.run.frames.judged.named(self.run.frames.salt)
@@ -267,7 +301,8 @@ class SparkResult:
         if higher.least < least:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
-        return decided(self.run, higher, self.notes)
+        unaudited = f"recall was not measured at threshold {float(higher.least):g}: that takes a run of its own"
+        return decided(self.run, higher, (unaudited,) if self.audit or self.notes else ())
 
     def release(self) -> None:
         """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
@@ -279,7 +314,7 @@ def decided(run: SparkRun, method: Method, notes: tuple[str, ...] = ()) -> Spark
     within, clusters = run.settings["within"], run.settings["clusters"]
     decision = decide(run.frames, method.least, within=within, clusters=clusters)
     gone = run.frames.verbs.once(inherited(run.frames, decision, within=within))
-    return SparkResult(run, method, decision, gone, notes)
+    return SparkResult(run, method, decision, gone, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,6 +325,13 @@ class SparkPairs:
     method: Method
     _decision: Decision
     _listed: Any  # a, b, similarity, and what the method says beside
+    audit: Audit | None = None
+
+    def audited(self) -> "SparkPairs":
+        """The same, with the recall of the keys, measured on a sample."""
+        with self.run.clock("audit"):
+            found = audit(self.run.frames, self._decision, self.method.least, within=True, listing=True)
+        return replace(self, audit=found)
 
     def __repr__(self) -> str:
         return f"SparkPairs(method={self.method.name}, threshold={float(self.method.least):g})"
@@ -333,7 +375,8 @@ class SparkPairs:
     @property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        return replace(self.run.stats, compared=self._decision.num_compared)
+        measured = None if self.audit is None else self.audit.record()
+        return replace(self.run.stats, compared=self._decision.num_compared, audit=measured)
 
     def release(self) -> None:
         """Give back what Spark keeps for further questions."""

@@ -19,8 +19,6 @@ from samesame.stages.pairs.expand import fewer_pairs
 
 __all__ = ["Asked"]
 
-_UNAUDITED = "recall was not measured: that takes a run on one machine, of a sample at least"
-
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -32,6 +30,7 @@ class Asked:
         columns: which columns count.
         clock: who watches.
         strict: whether a record that cannot be read is an error.
+        audited: whether recall, residual duplicates and precision are measured.
     """
 
     engine: Spark
@@ -39,12 +38,14 @@ class Asked:
     columns: Columns
     clock: Clock
     strict: bool = False
+    audited: bool = False
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> SparkResult:
         """Near-duplicates, and which of them stay."""
         run = self._run(source, against, keep, settings)
         with run.clock("deciding"):
-            return decided(run, self.method)
+            found = decided(run, self.method)
+        return found.audited() if self.audited else found
 
     def pairs(self, source: Any, against: Any, settings: dict[str, Any], most: int) -> SparkPairs:
         """Every verified pair."""
@@ -52,7 +53,8 @@ class Asked:
         star = settings["identical"] == "star"
         fewer = fewer_pairs(self.method, can_star=not star and against is None)
         with run.clock("joining"):
-            return all_pairs(run, self.method, most, star=star, fewer=fewer)
+            found = all_pairs(run, self.method, most, star=star, fewer=fewer)
+        return found.audited() if self.audited else found
 
     def _run(
         self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
@@ -66,9 +68,7 @@ class Asked:
         before = verbs.shuffled_bytes()
         frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
         verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
-        return SparkRun(
-            frames, self.clock, settings, (_UNAUDITED,) if self.method.may_miss else (), _paths(source, against)
-        )
+        return SparkRun(frames, self.clock, settings, _paths(source, against))
 
     def _frame(self, session: Any, source: Any) -> Any:
         """One frame of all that a side is made of."""

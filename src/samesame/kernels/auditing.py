@@ -59,7 +59,7 @@ def lookup_documents(
         starts: int64, where each document's items begin.
         ends: int64, where they end.
         rows: int64.
-        kept: bool, by row.
+        kept: bool, whether each document stays.
         shift: of the filter.
         bits: uint64, the filter.
         probes: uint64 ascending, the items that audited documents lend.
@@ -102,7 +102,7 @@ def lookup_documents(
             owner = touched[t]
             enough = hits[owner] >= least[owner] and audited_rows[owner] != rows[i]
             hits[owner] = 0
-            kind = np.int64(kept[rows[i]])
+            kind = np.int64(kept[i])
             if not enough or filled < 0 or found[owner, kind] >= most:
                 continue
             compared += 1
@@ -132,7 +132,7 @@ def compare_vectors(
     """
     filled = 0
     for i in range(rows.size):
-        kind = np.int64(kept[rows[i]])
+        kind = np.int64(kept[i])
         for owner in range(audited_rows.size):
             if audited_rows[owner] == rows[i] or found[owner, kind] >= most or starts[i] == ends[i]:
                 continue

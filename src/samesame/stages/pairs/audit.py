@@ -19,13 +19,22 @@ from samesame.kernels import auditing
 from samesame.kernels.scores import Bound
 from samesame.results import Share
 
-__all__ = ["PARTNERS", "PartnersStage", "Probes", "VectorPartners", "num_probes", "share", "share_keys"]
+__all__ = [
+    "MOST_PARTNERS",
+    "PARTNERS",
+    "PartnersStage",
+    "Probes",
+    "VectorPartners",
+    "num_probes",
+    "share",
+    "share_keys",
+]
 
 Rows = npt.NDArray[np.int64]
 
 _HITS = 4
 _LEAST_PROBES = 16
-_PARTNERS = 16  # of each kind, for an audited document in a batch
+MOST_PARTNERS = 16  # of each kind, for an audited document in a batch
 _OVERLOOKED = 1e-6
 _SEED = np.uint64(0x2545F4914F6CDD1D)
 _FILTER_BITS = 22  # half a megabyte: in cache
@@ -97,7 +106,8 @@ class PartnersStage:
 
     probes: Probes
     bound: Bound
-    kept: npt.NDArray[np.bool_]  # by row
+    kept: npt.NDArray[np.bool_] | None = None  # by row; None where that is asked later
+    most: int = MOST_PARTNERS
 
     output = PARTNERS
 
@@ -105,14 +115,15 @@ class PartnersStage:
         """The true partners among a batch of FEATURES."""
         probes = self.probes
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
+        kept = _kept(self.kept, rows)
         hits, touched = np.zeros(probes.rows.size, np.int64), np.empty(probes.rows.size, np.int64)
         room = 1 << 12
         while True:
             out = [np.empty(room, np.int64) for _ in range(4)]
             found = np.zeros((probes.rows.size, 2), np.int64)
             filled, _ = auditing.lookup_documents(
-                *lists, rows, self.kept, np.uint64(64 - _FILTER_BITS), probes.filter, probes.lent, probes.owners,
-                probes.least, probes.rows, probes.items, probes.offsets, self.bound.p, self.bound.q, _PARTNERS,
+                *lists, rows, kept, np.uint64(64 - _FILTER_BITS), probes.filter, probes.lent, probes.owners,
+                probes.least, probes.rows, probes.items, probes.offsets, self.bound.p, self.bound.q, self.most,
                 found, hits, touched, *out,
             )  # fmt: skip
             if filled >= 0:
@@ -128,19 +139,25 @@ class VectorPartners:
     items: arrow.UInt64s
     offsets: Rows
     bound: Bound
-    kept: npt.NDArray[np.bool_]  # by row
+    kept: npt.NDArray[np.bool_] | None = None  # by row; None where that is asked later
+    most: int = MOST_PARTNERS
 
     output = PARTNERS
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The true partners among a batch of FEATURES."""
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        out = [np.empty(2 * _PARTNERS * self.rows.size, np.int64) for _ in range(4)]
+        kept = _kept(self.kept, rows)
+        out = [np.empty(2 * self.most * self.rows.size, np.int64) for _ in range(4)]
         filled = auditing.compare_vectors(
-            *lists, rows, self.kept, self.rows, self.items, self.offsets, self.bound.p, self.bound.q, _PARTNERS,
+            *lists, rows, kept, self.rows, self.items, self.offsets, self.bound.p, self.bound.q, self.most,
             np.zeros((self.rows.size, 2), np.int64), *out,
         )  # fmt: skip
         return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
+
+
+def _kept(kept: npt.NDArray[np.bool_] | None, rows: Rows) -> npt.NDArray[np.bool_]:
+    return np.ones(rows.size, np.bool_) if kept is None else kept[rows]
 
 
 def share_keys(a: Rows, b: Rows, rows: Rows, doc_starts: Rows, doc_buckets: Rows) -> npt.NDArray[np.bool_]:

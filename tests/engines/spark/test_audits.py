@@ -1,0 +1,91 @@
+"""The audit on Spark: of a corpus that is sampled whole it says what that of one machine says, to the last count."""
+
+import pytest
+from tests.parity import corpora
+
+import samesame as ss
+
+COARSE = ss.MinHash(threshold=0.6, shingle_size=2, bands=4, rows=8)  # misses many
+
+
+def corpus(seed=5):
+    """Fewer documents than are sampled, fewer removals than are compared again, and each row once."""
+    return corpora.mixed(seed, families=20, hot=12, links=10)
+
+
+def both(spark, table, **settings):
+    """The audits of one machine and of Spark, where nothing is decided on the driver."""
+    engine = ss.Spark(spark, driver_bytes=0)
+    frames = {name: spark.createDataFrame(settings[name]) for name in ("against",) if name in settings}
+    here = ss.dedup(table, order_column="number", **settings).audit
+    there = ss.dedup(spark.createDataFrame(table), order_column="number", engine=engine, **settings | frames).audit
+    return here, there
+
+
+def test_an_approximate_run_is_audited_unasked(spark):
+    """Bands that miss pairs show, as on one machine."""
+    here, there = both(spark, corpus(), method=COARSE)
+    assert here == there
+    assert there.key_recall.value < 1
+    assert there.residual.value > 0
+    assert there.precision.value == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        (ss.Jaccard(threshold=0.6, shingle_size=2), {"audit": True}),
+        (ss.Jaccard(threshold=0.6, shingle_size=2), {"audit": True, "clusters": "components"}),
+        (ss.MinHash(threshold=0.6, shingle_size=2), {}),
+        (ss.Hyperplane(threshold=0.95, bands=4, rows=40), {}),
+    ],
+    ids=["jaccard", "components", "minhash", "hyperplane"],
+)
+def test_every_method_that_can_be_audited(spark, method, settings):
+    """Whatever is decided, and however."""
+    here, there = both(spark, corpus(6), method=method, **settings)
+    assert here == there
+    assert there.with_partner > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("within", [True, False])
+def test_only_the_judged_side_is_asked_about(spark, within):
+    """And what resembles the other side only counts as the run has it."""
+    table = corpus(7)
+    here, there = both(spark, table.slice(30), against=table.slice(0, 60), within=within, method=COARSE)
+    assert here == there
+
+
+@pytest.mark.slow
+def test_of_pairs_only_the_recall_of_keys_is_known(spark):
+    """Nothing was decided."""
+    here = ss.pairs(corpus(), method=COARSE)
+    there = ss.pairs(spark.createDataFrame(corpus()), method=COARSE, engine=ss.Spark(spark))
+    assert here.audit == there.audit
+    assert there.stats.audit["residual"] is None
+
+
+@pytest.mark.slow
+def test_the_sample_has_room(spark):
+    """No more features come to the driver than a table may take."""
+    engine = ss.Spark(spark, broadcast_bytes=8192)
+    found = ss.dedup(spark.createDataFrame(corpus()), method=COARSE, engine=engine)
+    assert 0 < found.audit.sampled < 60
+    assert "recall was not measured" in found.at(threshold=0.9).stats.notes[-1]
+
+
+def test_nothing_to_sample(spark):
+    """No document has features: nothing is known, and nothing fails."""
+    rows = spark.createDataFrame([("a", None), ("b", "")], "id string, text string")
+    audit = ss.dedup(rows, method="minhash", engine=ss.Spark(spark)).audit
+    assert (0, 0, None, None, None) == (
+        audit.sampled, audit.with_partner, audit.key_recall, audit.residual, audit.precision
+    )  # fmt: skip
+
+
+def test_a_method_that_cannot_be_audited_says_so(spark):
+    """As on one machine."""
+    with pytest.raises(ss.ConfigError, match="method=digest is about digest"):
+        ss.dedup(spark.range(1), method="digest", audit=True, engine=ss.Spark(spark))
