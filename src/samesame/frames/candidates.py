@@ -1,7 +1,7 @@
 """Entries of buckets to pairs of documents that could be similar, each once.
 
 1. A bucket with very many documents is cut into blocks, and every two blocks meet in a task of their own: no task holds
-   a hot key whole.
+   a hot key whole. Where few meet many, there is one block of the few: nothing is copied but they.
 2. What the places of the first shared key rule out is not compared: the filters of kernels/deciding.py, in SQL.
 """
 
@@ -21,31 +21,41 @@ def meeting_pairs(  # noqa: PLR0913  (who meets whom, by what, and what is known
 
     Args:
         verbs: the engine's.
-        firsts: entries (key, number, place, size, bucket, one_side).
+        firsts: entries (key, number, place, size, one_side).
         others: likewise.
         bound: the measure and the threshold.
         hot: whether some bucket has more documents than a block.
         placed: whether sizes are those of what is compared, so that places say something.
     """
     names = ["number", "place", "size", "one_side"]
-    left = firsts.selectExpr(
-        "key", "bucket", *(f"{name} as a{'' if name == 'number' else '_' + name}" for name in names)
-    )
-    right = others.selectExpr(
-        "key", "bucket", *(f"{name} as b{'' if name == 'number' else '_' + name}" for name in names)
-    )
+    left = firsts.selectExpr("key", *(f"{name} as a{'' if name == 'number' else '_' + name}" for name in names))
+    right = others.selectExpr("key", *(f"{name} as b{'' if name == 'number' else '_' + name}" for name in names))
     by = ["key"]
     if hot:
-        blocks = f"cast(ceil(bucket / {BLOCK}) as bigint)"
-        left = left.selectExpr("*", f"pmod(xxhash64(a), {blocks}) as i", f"explode(sequence(0L, {blocks} - 1)) as j")
-        right = right.selectExpr("*", f"pmod(xxhash64(b), {blocks}) as j", f"explode(sequence(0L, {blocks} - 1)) as i")
         by = ["key", "i", "j"]
-    met = left.drop("bucket").join(right.drop("bucket"), by).filter("a < b and not (a_one_side and b_one_side)")
+        blocks = _blocks(verbs, firsts, "i_blocks"), _blocks(verbs, others, "j_blocks")
+        left, right = _dealt(left, blocks, "a", "i", "j"), _dealt(right, blocks, "b", "j", "i")
+    met = left.join(right, by).filter("a < b and not (a_one_side and b_one_side)")
     for condition in _roles(bound):
         met = met.filter(condition)
     sums = [f"min({name}) as {name}" for name in ("a_place", "b_place", "a_size", "b_size")]
     found = verbs.aggregated(met, ["a", "b"], sums)
     return (found.filter(_reach(bound)) if placed and bound.measure == JACCARD else found).select("a", "b")
+
+
+def _blocks(verbs: Any, entries: Any, name: str) -> Any:
+    """The keys with more entries than a block has, and in how many blocks they are dealt."""
+    counted = verbs.aggregated(entries, ["key"], [f"cast(ceil(count(1) / {BLOCK}) as bigint) as {name}"])
+    return counted.filter(f"{name} > 1").hint("broadcast")  # few: each has more than a block of entries
+
+
+def _dealt(entries: Any, blocks: tuple[Any, Any], number: str, own: str, other: str) -> Any:
+    """Each entry in one of its side's blocks, once for each block of the other side."""
+    for each in blocks:
+        entries = entries.join(each, "key", "left")
+    mine, theirs = (f"coalesce({name}_blocks, 1L)" for name in (own, other))
+    met = f"explode(sequence(0L, {theirs} - 1)) as {other}"
+    return entries.selectExpr("*", f"pmod(xxhash64({number}), {mine}) as {own}", met).drop("i_blocks", "j_blocks")
 
 
 def _roles(bound: Bound) -> list[str]:

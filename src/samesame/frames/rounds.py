@@ -148,7 +148,7 @@ class Cluster:
         groups = rooted.select("key", "root").distinct()
         meeting = groups.join(groups.toDF("key", "other"), "key").filter("root <> other")
         meeting = self.verbs.keep(meeting.selectExpr("key", "root", "other", "xxhash64(key, root, other) as place"))
-        columns = ["place as key", "number", "entry as place", "size", "bucket", "one_side"]
+        columns = ["place as key", "number", "entry as place", "size", "one_side"]
         sides = []
         for side in ("root", "other"):
             here = meeting.selectExpr("key", f"{side} as root", "place")
