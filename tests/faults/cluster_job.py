@@ -36,6 +36,7 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_EXECUTORS = 2
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def plant(fault: str) -> None:
 
 
 def watch(session: Any, num_stages: int, file: Path) -> None:
-    """Touch a file when so many stages are done and a task of another one runs."""
+    """Touch a file when so many stages are done, a task of another one runs, and both executors are known."""
+    store = session.sparkContext._jsc.sc().statusStore()
     tracker, done = session.sparkContext.statusTracker(), set()
     while not file.exists():
         running = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
@@ -85,7 +87,8 @@ def watch(session: Any, num_stages: int, file: Path) -> None:
                 about = tracker.getStageInfo(stage)
                 if about is not None and about.numCompletedTasks == about.numTasks:
                     done.add(stage)
-        if len(done) >= num_stages and any(about and about.numActiveTasks for about in running):
+        known = store.executorList(True).size() > _EXECUTORS  # and the driver
+        if known and len(done) >= num_stages and any(about and about.numActiveTasks for about in running):
             file.touch()
         time.sleep(0.02)
 

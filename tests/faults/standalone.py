@@ -38,11 +38,11 @@ class Cluster:
         return [child for worker in self.workers for child in _children(worker)]
 
     def kill_executor(self) -> int:
-        """End one executor without a word, with all that it started; its number."""
-        (first, *_) = self.executors()
-        for process in (first, *_below(first)):
+        """End the youngest executor without a word, with all that it started; its number."""
+        last = max(self.executors(), key=_born)  # of an application that has ended one may still be there
+        for process in (last, *_below(last)):
             _signal(process, signal.SIGKILL)
-        return first
+        return last
 
 
 @contextmanager
@@ -106,6 +106,15 @@ def _children(process: int) -> list[int]:
         except OSError:  # it has just ended
             continue
     return found
+
+
+def _born(process: int) -> int:
+    """When it was started, in the system's ticks; a process that has ended was not."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_text("ascii")
+    except OSError:
+        return 0
+    return int(told.rpartition(")")[2].split()[19])
 
 
 def _below(process: int) -> list[int]:

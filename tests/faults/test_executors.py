@@ -17,7 +17,7 @@ import samesame as ss
 
 from .standalone import cluster
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]  # a cluster on a machine that others use, too
+pytestmark = pytest.mark.timeout(600)  # a cluster on a machine that others use, too
 JOB = Path(__file__).with_name("cluster_job.py")
 SPECULATION = {
     "spark.speculation": "true",
@@ -89,7 +89,7 @@ def job(workers, tmp_path):
         each.end()
 
 
-@pytest.mark.parametrize("stages", [1, 9])
+@pytest.mark.parametrize("stages", [pytest.param(1, marks=pytest.mark.long), pytest.param(9, marks=pytest.mark.slow)])
 def test_a_killed_executor_changes_nothing(stages, job, workers, expected):
     """In the midst of reading, and when what it shuffled is needed: both are done again."""
     running = job(stages=stages)
@@ -100,6 +100,7 @@ def test_a_killed_executor_changes_nothing(stages, job, workers, expected):
     assert harm["lost"] >= 1
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_once_changes_nothing(job, expected):
     """It is tried again."""
     found, harm = job(fault="fail").answer()
@@ -107,6 +108,7 @@ def test_a_task_that_fails_once_changes_nothing(job, expected):
     assert harm["failed"] >= 1
 
 
+@pytest.mark.long
 def test_speculative_copies_change_nothing(job, expected):
     """A task that dawdles is run twice; the copy wins, and the first is ended."""
     found, harm = job(fault="dawdle", conf=SPECULATION).answer()

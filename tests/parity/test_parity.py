@@ -35,12 +35,12 @@ VARIANTS = {
     "containment with a floor": ss.Containment(threshold=0.7, shingle_size=2, jaccard_floor=0.4),
     "minhash estimated": ss.MinHash(threshold=0.6, shingle_size=2, verify="estimate"),
     "minhash classic": ss.MinHash(threshold=0.6, shingle_size=2, sketch="classic", bands=16, rows=4, choice="random"),
-    "simhash tfidf": ss.SimHash(k=4, weights="tfidf"),
     "simhash confirmed by sets": ss.SimHash(k=12, confirm="jaccard", threshold=0.6),
     "simhash confirmed by cosine": ss.SimHash(k=12, confirm="cosine", weights="tf", threshold=0.7),
     "simhash confirmed by edits": ss.SimHash(k=12, confirm="edit", threshold=0.7),
     "simhash of 128 bits": ss.SimHash(bits=128, k=8, search="rotations"),
     "boilerplate": ss.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
+    "simhash tfidf": ss.SimHash(k=4, weights="tfidf"),
 }
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "1 partition": lambda frame: frame.repartition(1),
@@ -48,7 +48,8 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "7 partitions": lambda frame: frame.repartition(7, "shown"),
     "skewed, some empty": lambda frame: frame.repartition(9, "skew"),
 }
-ROUNDS = {"driver_bytes": 0, "task_bytes": 0}  # nothing is few enough for one place
+ALL_ROUNDS = {"driver_bytes": 0, "task_bytes": 0}  # nothing is few enough for one place
+ROUNDS = {**ALL_ROUNDS, "rounds": 2}  # and the rest in order
 WAYS = {
     "on the driver": {},
     "in rounds": ROUNDS,
@@ -100,7 +101,7 @@ def test_pairs_with_a_direction(spark_with):
     assert expected
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "method"), list(enumerate([*METHODS, *VARIANTS])))
 def test_dedup_of_every_method(place, method, spark_with):
     """Each in another layout, and decided in another way."""
@@ -109,7 +110,7 @@ def test_dedup_of_every_method(place, method, spark_with):
     same(ask, mixed(), method=recipe, order_column="shown")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_pairs_of_every_method(method, spark_with):
     """All of them, none twice."""
@@ -118,21 +119,21 @@ def test_pairs_of_every_method(method, spark_with):
     assert expected
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [*WAYS.values(), ALL_ROUNDS], ids=[*WAYS, "in rounds to the end"])
 def test_wherever_spark_decides(way, spark_with):
     """By the driver, in rounds or in order: the same keepers and witnesses."""
-    same(spark_with("skewed, some empty", **WAYS[way]), mixed(), method=METHODS["jaccard"], order_column="shown")
+    same(spark_with("skewed, some empty", **way), mixed(), method=METHODS["jaccard"], order_column="shown")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_however_documents_lie(layout, spark_with):
     """Without a column of order: the id decides, then the text."""
-    same(spark_with(layout, **ROUNDS), mixed(2), method=METHODS["jaccard"], ties="content")
+    same(spark_with(layout), mixed(2), method=METHODS["jaccard"], ties="content")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keep", "clusters"),
     [
@@ -148,10 +149,11 @@ def test_however_documents_lie(layout, spark_with):
 def test_every_policy(keep, clusters, spark_with):
     """Nulls last, ties by order or by content, and both kinds of clusters."""
     ties = {"order_column": "number"} if keep == "last" else {"ties": "content"}
-    same(spark_with(**ROUNDS), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
+    way = ROUNDS if clusters == "components" else {}
+    same(spark_with(**way), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "within"), [("jaccard", True), ("simhash", False), ("containment", True)])
 def test_against_another_side(method, within, spark_with):
     """All of it stays, in every answer, and pairs are across."""
@@ -162,7 +164,7 @@ def test_against_another_side(method, within, spark_with):
     assert {} == difference(expected, listed(spark_with(), judged, method=METHODS[method], against=other))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_containers_of_what_is_tested(spark_with):
     """The reverse direction, across sides."""
     method = ss.Containment(threshold=0.7, shingle_size=2, remove="container")
@@ -170,7 +172,7 @@ def test_containers_of_what_is_tested(spark_with):
     same(spark_with(), judged, method=method, against=other, order_column="number")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_pairs_of_identical_documents_as_a_star(spark_with):
     """As many as there are copies, but for one of each group."""
     table = corpora.table(["a text that stands here often"] * 30 + ["another that is here twice"] * 2)
@@ -180,7 +182,7 @@ def test_pairs_of_identical_documents_as_a_star(spark_with):
         assert expected.total() == found.total()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_higher_threshold(way, spark_with):
     """Decided again, not filtered."""
@@ -189,16 +191,16 @@ def test_a_higher_threshold(way, spark_with):
     assert {} == difference(deduplicated(local, mixed(), **given), deduplicated(ask, mixed(), **given))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_hot_bucket(spark_with):
     """A template of 5,000 documents, of which one stays."""
     same(spark_with(**ROUNDS), corpora.template(5000), method=ss.Jaccard(), order_column="number")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", ["greedy", "components"])
 def test_a_long_chain(clusters, spark_with):
-    """10,000 links: more than rounds can do for the one, and far to go for the other."""
+    """10,000 links: more than any rounds can do for the one, and far to go for the other."""
     table = corpora.chain(10_000)
     same(spark_with(**ROUNDS), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
 
