@@ -172,6 +172,8 @@ def pairs(  # noqa: PLR0913  (as above)
     against: Any = None,
     identical: str = "all",
     max_pairs: int = 100_000_000,
+    ties: str | None = None,
+    order_column: str | None = None,
     engine: Any = None,
     text_column: str | None = None,
     id_column: str | None = None,
@@ -198,6 +200,8 @@ def pairs(  # noqa: PLR0913  (as above)
         identical: `all` pairs of documents with the same features, or a `star` from the first of each such group (which
             then stands for the group in pairs with others, too).
         max_pairs: More than so many are refused before they fill the memory.
+        ties: Which of two documents comes first, in a pair and in a star: as in `dedup`.
+        order_column: As in `dedup`.
         engine: As in `dedup`.
         text_column: As in `dedup`.
         id_column: As in `dedup`.
@@ -233,16 +237,17 @@ def pairs(  # noqa: PLR0913  (as above)
     how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
     require_text("url_column", url_column)
     beside = (url_column or "url",)
-    columns = Columns(text_column, id_column, None, features_column, chosen_vectors(method, vector_column), beside)
+    policy = Keep.parse("first", chosen_ties(ties, order_column, engine), order_column)
+    vectors = chosen_vectors(method, vector_column)
+    columns = Columns(text_column, id_column, policy.reads, features_column, vectors, beside)
     columns = with_pages(columns, html_column, extract, max_document)
-    settings = {"identical": identical}
+    settings = {"identical": identical, "ties": policy.ties, "order_column": order_column}
     if engine is not None:
         refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)
-        listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, settings, max_pairs)
+        listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, policy, settings, max_pairs)
         return listed
     about = _About(url_column, CanonicalUrl(), None, within=True)
-    first = Keep.parse("first")
-    recipe, run = _prepared((source, against), method, first, columns, how, settings, listing=True, about=about)
+    recipe, run = _prepared((source, against), method, policy, columns, how, settings, listing=True, about=about)
     _require_urls(run, url_column)
     across = None if against is None else run.state.num_against
     groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)

@@ -20,6 +20,7 @@ __all__ = [
     "deciding",
     "engine",
     "hosts",
+    "ordering",
     "output",
     "page_files",
     "page_settings",
@@ -158,6 +159,15 @@ pages = section(
     spec("--url-rules", metavar="FILE", help="Which URLs are one: rules that `urls --save` wrote.", stands="canonical"),
 )
 
+
+def _order(purpose: str) -> Spec:
+    return spec("--order-column", metavar="NAME", help=purpose, stands="order of reading; on Spark id, then text")
+
+
+ordering = section(
+    "Deciding", _order("The first of a pair, and of identical documents, is the one with the lesser value.")
+)
+
 deciding = section(
     "Deciding",
     spec(
@@ -183,12 +193,7 @@ deciding = section(
         help="components: keep one of all that chains of similar pairs join.",
         stands="greedy: what is like a kept one goes",
     ),
-    spec(
-        "--order-column",
-        metavar="NAME",
-        help="Of two that --keep leaves equal the one with the lesser value stays.",
-        stands="order of reading; on Spark id, then text",
-    ),
+    _order("Of two that --keep leaves equal the one with the lesser value stays."),
 )
 
 auditing = section(

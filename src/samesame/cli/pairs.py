@@ -34,6 +34,7 @@ __all__ = ["pairs"]
     ),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
+@options.ordering
 @options.auditing
 @options.room
 @options.running
@@ -61,6 +62,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     names = (
         "identical",
         "max_pairs",
+        "order_column",
         "text_column",
         "id_column",
         "features_column",

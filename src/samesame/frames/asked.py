@@ -47,9 +47,9 @@ class Asked:
             found = decided(run, self.method)
         return found.audited() if self.audited else found
 
-    def pairs(self, source: Any, against: Any, settings: dict[str, Any], most: int) -> SparkPairs:
+    def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> SparkPairs:
         """Every verified pair."""
-        run = self._run(source, against, Keep("first", None, "content"), settings, listing=True)
+        run = self._run(source, against, keep, settings, listing=True)
         star = settings["identical"] == "star"
         fewer = fewer_pairs(self.method, can_star=not star and against is None)
         with run.clock("joining"):
