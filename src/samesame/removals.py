@@ -22,6 +22,7 @@ from samesame.outputs import tables
 from samesame.stages.clusters.keepers import Decided
 from samesame.stages.pairs.evidence import LISTS
 from samesame.stages.pairs.join import Found
+from samesame.stages.pairs.measures import LARGEST, fraction_at_least
 
 __all__ = ["Removals"]
 
@@ -90,7 +91,8 @@ class Removals:
     @cached_property
     def chained(self) -> Mask:
         """Which of them are not similar to their witness, but joined with it by a chain of similar pairs."""
-        below = self.decided.nums * self.least.denominator < self.decided.dens * self.least.numerator
+        least = fraction_at_least(self.least, LARGEST)  # else the products would overflow
+        below = self.decided.nums * least.denominator < self.decided.dens * least.numerator
         return np.asarray(below & (self.decided.component is not None))
 
     @cached_property

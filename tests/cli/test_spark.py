@@ -127,7 +127,7 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
 def test_a_recall_that_is_too_low_is_an_exit_code(tmp_path):
     """Half of the pairs have no band in common; the folder is written, and the summary tells."""
     words = [[f"w{number}x{place}" for place in range(40)] for number in range(30)]
-    texts = [" ".join([*each[:20], *other, *each[20:]]) for each in words for other in ([], ["new"])]
+    texts = [" ".join([*each, *other]) for each in words for other in ([], ["new1", "new2", "new3", "new4", "new5"])]
     source = write_jsonl(tmp_path / "texts.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
     asked = ("--method", "minhash", "--bands", 2, "--rows", 8, "--require-recall", 0.97)
     done = command("dedup", source, "-o", tmp_path / "out", *SPARK, *asked, "--master", "local[2]", folder=tmp_path)

@@ -2,9 +2,12 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 
+import samesame as ss
 from samesame.errors import OutputError
 from samesame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
 
@@ -18,7 +21,7 @@ def target(request, tmp_path):
 def written(session, target, **settings):
     """A folder with ten numbers."""
     frames = {"numbers": session.range(10, numPartitions=2)}
-    write_folder(session, target, frames, [], lambda: {"kept": 10}, overwrite=settings.get("overwrite", False))
+    write_folder(session, target, frames, [], lambda _: {"kept": 10}, overwrite=settings.get("overwrite", False))
 
 
 def test_a_folder_has_its_tables_and_the_statistics(spark, target, tmp_path):
@@ -75,7 +78,7 @@ def test_a_frame_is_written_in_the_format_of_its_name(suffix, spark, tmp_path):
 def test_what_fails_leaves_nothing(spark, tmp_path):
     """Neither the folder nor a part of it."""
     with pytest.raises(ZeroDivisionError):
-        write_folder(spark, tmp_path / "out", {"n": spark.range(3)}, [], lambda: {"kept": 1 // 0}, overwrite=False)
+        write_folder(spark, tmp_path / "out", {"n": spark.range(3)}, [], lambda _: {"kept": 1 // 0}, overwrite=False)
     assert [] == list(tmp_path.iterdir())
 
 
@@ -84,3 +87,14 @@ def test_another_ending_is_refused():
     with pytest.raises(OutputError, match=r"pairs\.xml is of no known format") as told:
         format_of("s3a://bucket/pairs.xml")
     assert ".parquet .jsonl .csv" in told.value.hint
+
+
+@pytest.mark.slow
+def test_a_source_that_changes_is_not_written(spark, tmp_path):
+    """What is read the second time is not what was decided about: an error, and no folder."""
+    pq.write_table(pa.table({"id": ["a", "b"], "text": ["one two", "one two"]}), tmp_path / "in.parquet")
+    found = ss.dedup(tmp_path / "in.parquet", engine=ss.Spark(spark))
+    pq.write_table(pa.table({"id": ["c", "d"], "text": ["three four", "five six"]}), tmp_path / "in.parquet")
+    with pytest.raises(ss.SourceError, match="the source changed: 1 documents were to stay, and 2 were read again"):
+        found.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,7 +1,7 @@
 """Answers as DataFrames: what a run on Spark found, computed where it is asked for.
 
 1. Tables have the columns of the local answers, without `source`: `row` is a document's number by content.
-2. Kept and removed documents are rows of the DataFrame that was given, found again by their content.
+2. Kept and removed documents are rows of the DataFrame that was given (records.py).
 """
 
 from dataclasses import dataclass, replace
@@ -13,22 +13,23 @@ from typing import Any
 import pyarrow as pa
 
 from samesame._version import __version__
-from samesame.errors import ConfigError
+from samesame.errors import ConfigError, SourceError
 from samesame.frames.auditing import audit
 from samesame.frames.deciding import Decision, decide, inherited, similar
 from samesame.frames.examples import chosen_removals, texts
 from samesame.frames.flow import Frames
 from samesame.frames.listing import beside, listed
+from samesame.frames.records import Records
 from samesame.frames.writing import write_folder, write_frame
 from samesame.methods import Method
 from samesame.outputs.tables import skipped_table
 from samesame.results import Audit, Clock, Stats
+from samesame.stages.pairs.measures import LARGEST, fraction_at_least
 
 __all__ = ["SparkPairs", "SparkResult", "SparkRun", "all_pairs", "decided"]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 _NUM_LARGEST = 5
-_ROW_BYTES = 32  # of a row number, broadcast
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class SparkResult:
         own = documents.selectExpr("number", "digest_a", "digest_b")
         told = self._gone.join(own, "number").join(digests, "witness")
         least = self.method.least
-        below = f"num * {least.denominator}L < den * {least.numerator}L" if self._decision.component else "false"
+        below = self._below if self._decision.component else "false"
         sums = told.selectExpr(
             "coalesce(sum(times), 0) as removed",
             "coalesce(sum(if(digest_a = wa and digest_b = wb, times, 0)), 0) as exact",
@@ -191,58 +192,26 @@ class SparkResult:
 
     @property
     def _measure(self) -> str:
-        least, plain = self.method.least, f"'{self.run.frames.method.reports}'"
-        if self._decision.component is None:
-            return plain
-        return f"if(num * {least.denominator}L < den * {least.numerator}L, 'component', {plain})"
+        plain = f"'{self.run.frames.method.reports}'"
+        return plain if self._decision.component is None else f"if({self._below}, 'component', {plain})"
+
+    @property
+    def _below(self) -> str:
+        """Whether a similarity is below the threshold, in whole numbers that do not overflow."""
+        least = fraction_at_least(self.method.least, LARGEST)
+        return f"num * {least.denominator}L < den * {least.numerator}L"
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
-        named, rows = self._named(), self._few(self._gone.selectExpr("row as samesame_row"))
-        rest = named.join(rows, "samesame_row", "left_anti")
-        if self._repeats:
-            first = named.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_semi")
-            rest = rest.union(first.dropDuplicates(["samesame_row"]))
-        return rest.drop("samesame_row", "samesame_fp")
+        return self._records.kept()
 
     def removed(self) -> Any:
         """The documents that go, with all their columns."""
-        named, rows = self._named(), self._few(self._gone.selectExpr("row as samesame_row"))
-        whole = named.join(rows, "samesame_row", "left_semi")
-        if self._repeats:
-            nth = "row_number() over (partition by samesame_row order by samesame_row) as samesame_nth"
-            part = named.join(self._few(self._partly()), "samesame_row").selectExpr("*", nth)
-            part = part.filter("samesame_nth > stay").drop("stay", "samesame_nth")
-            whole = whole.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_anti").union(
-                part
-            )
-        return whole.drop("samesame_row", "samesame_fp")
-
-    @property
-    def _repeats(self) -> bool:
-        """Whether some rows of the frames are the same in all columns: then one of them may stay."""
-        counts = self.run.frames.counts
-        return bool(counts["documents"] > counts["different"])
-
-    def _partly(self) -> Any:
-        """The rows of which some copies go and some stay, and how many stay."""
-        rows = self._gone.selectExpr("row as samesame_row", "times")
-        counted = self.run.frames.documents.selectExpr("row as samesame_row", "copies")
-        both = rows.join(counted, "samesame_row").filter("times < copies")
-        return both.selectExpr("samesame_row", "copies - times as stay")
-
-    def _few(self, rows: Any) -> Any:
-        """Rows that go to every worker if a table has room for them: then the documents themselves are not shuffled."""
-        few = self._num_gone * _ROW_BYTES <= self.run.frames.verbs.table_bytes
-        return rows.hint("broadcast") if few else rows
+        return self._records.removed()
 
     @cached_property
-    def _num_gone(self) -> int:
-        return int(self._gone.count())
-
-    def _named(self) -> Any:
-        frame = self.run.frames.judged.named(self.run.frames.salt)
-        return frame.select("samesame_row", *[name for name in frame.columns if name != "samesame_row"])
+    def _records(self) -> Records:
+        return Records(self.run.frames, self._gone)
 
     @property
     def skipped(self) -> pa.Table:
@@ -283,12 +252,21 @@ class SparkResult:
 
         Raises:
             OutputError: The folder cannot be written, or would lie in a source or over one.
+            SourceError: The source is not what it was: other documents stay than were decided about.
         """
         run, known = self.run, self.stats
+
+        def record(home: str) -> dict[str, Any]:
+            written = run.session.read.parquet(f"{home}/kept").count()
+            if written != known.kept:
+                message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
+                raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+            return known.record()
+
         frames = {"kept": self.kept(), "removed": self.removals, "clusters": self.clusters}
         with run.clock("writing"):
             tables = {**frames, **({"pairs": self.pairs} if pairs else {})}
-            write_folder(run.session, directory, tables, run.sources, known.record, overwrite=overwrite)
+            write_folder(run.session, directory, tables, run.sources, record, overwrite=overwrite)
         return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})
 
     def at(self, *, threshold: Any) -> "SparkResult":

@@ -6,7 +6,7 @@
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,16 +64,16 @@ def write_folder(  # noqa: PLR0913  (what is written, where, and over what)
     target: str | Path,
     frames: Mapping[str, Any],
     sources: Sequence[str],
-    record: Any,
+    record: Callable[[str], dict[str, Any]],
     *,
     overwrite: bool,
 ) -> None:
-    """Write each frame as a folder of Parquet parts, and what `record()` then says as the statistics."""
+    """Write each frame as a folder of Parquet parts, and what `record(folder)` then says as the statistics."""
     check_target(session, target, sources, STATS, overwrite=overwrite)
     with _home(session, target) as home:
         for name, frame in frames.items():
             frame.write.parquet(f"{home}/{name}", compression="zstd")
-        _write_text(session, f"{home}/{STATS}", json.dumps(record(), indent=2, ensure_ascii=False) + "\n")
+        _write_text(session, f"{home}/{STATS}", json.dumps(record(home), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_frame(session: Any, target: str | Path, frame: Any, sources: Sequence[str], *, overwrite: bool) -> None:

@@ -4,12 +4,14 @@
 2. A session that is given is used as it is; one that was started here stays for the next call.
 """
 
+import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from samesame.arguments import require_number
 from samesame.engines.space import num_bytes
-from samesame.engines.spark.sessions import require_spark
+from samesame.engines.spark.sessions import SUBMITTED, require_spark
 from samesame.errors import ConfigError
 
 __all__ = ["Spark"]
@@ -75,5 +77,9 @@ def _found() -> Any:
     """The active session, or one on all cores of this machine (or what spark-submit chose)."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  (an extra)
 
-    builder = SparkSession.builder.appName("samesame").config("spark.ui.showConsoleProgress", "false")
-    return SparkSession.getActiveSession() or builder.getOrCreate()
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if SUBMITTED not in os.environ:  # workers are to have what this process has
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return SparkSession.builder.appName("samesame").config("spark.ui.showConsoleProgress", "false").getOrCreate()

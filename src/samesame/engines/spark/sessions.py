@@ -21,13 +21,13 @@ from samesame.errors import ConfigError, EngineError, MissingExtraError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["java_version", "require_spark", "settings", "started"]
+__all__ = ["SUBMITTED", "java_version", "require_spark", "settings", "started"]
 
 _LEAST_JAVA = 17
 _HINT_JAVA = "Run: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to a Java 17 or 21)."
 _HINT_SPARK = "Run: pip install 'samesame[spark]'"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which has chosen the master and started the process
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which has chosen the master and started the process
 _PARTITIONS = 4  # of a shuffle, for each core of this machine
 _LOOPBACK = {
     "spark.driver.host": "127.0.0.1",
@@ -63,7 +63,7 @@ def require_spark() -> None:
         import pyspark  # noqa: F401, PLC0415  (optional)
     except ImportError:
         raise MissingExtraError("the Spark engine needs pyspark", hint=_HINT_SPARK) from None
-    if _SUBMITTED in os.environ:
+    if SUBMITTED in os.environ:
         return
     version = java_version()
     if version is None:
@@ -110,7 +110,7 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
     given = settings(conf)
     require_spark()
     chosen = given.pop("spark.master", None) if master is None else master
-    if _SUBMITTED not in os.environ:
+    if SUBMITTED not in os.environ:
         chosen = chosen or "local[*]"
     from py4j.protocol import Py4JError  # noqa: PLC0415  (comes with pyspark)
     from pyspark.errors import PySparkException  # noqa: PLC0415  (optional)
