@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pyarrow.dataset
@@ -96,12 +97,19 @@ def test_without_java_there_is_one_line(source, tmp_path, monkeypatch):
     assert (2, said + line) == (done.exit_code, done.stderr)
 
 
-def test_without_pyspark_there_is_one_line(source, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("missing", "said"), [("pyspark", "pyspark"), ("pandas", "pandas, as pyspark does")])
+def test_without_its_packages_there_is_one_line(missing, said, source, tmp_path, monkeypatch):
     """Likewise."""
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setitem(sys.modules, missing, None)
     done = run("dedup", source, "-o", tmp_path / "out", *SPARK)
-    expected = "error: the Spark engine needs pyspark\nhint: Run: pip install 'samesame[spark]'\n"
+    expected = f"error: the Spark engine needs {said}\nhint: Run: pip install 'samesame[spark]'\n"
     assert (2, expected) == (done.exit_code, done.stderr)
+
+
+def test_the_extra_brings_what_pyspark_needs_for_arrow():
+    """Its own extra for tables has pandas and Arrow."""
+    needed = [line for line in metadata.requires("samesame") if "extra == 'spark'" in line.replace('"', "'")]
+    assert ["pyspark[sql]"] == [line.partition("<")[0].partition(">")[0] for line in needed]
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,8 @@ def require_spark() -> None:
         import pyspark  # noqa: F401, PLC0415  (optional)
     except ImportError:
         raise MissingExtraError("the Spark engine needs pyspark", hint=_HINT_SPARK) from None
+    if find_spec("pandas") is None:  # pyspark wants it for every Python function on Arrow
+        raise MissingExtraError("the Spark engine needs pandas, as pyspark does", hint=_HINT_SPARK)
     if SUBMITTED in os.environ:
         return
     version = java_version()
