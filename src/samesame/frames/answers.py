@@ -40,6 +40,7 @@ class SparkRun:
     clock: Clock
     settings: dict[str, Any]
     sources: tuple[str, ...] = ()  # what of them is paths
+    unread: tuple[tuple[str, int], ...] = ()  # how many records of which file could not be read
 
     @property
     def session(self) -> Any:

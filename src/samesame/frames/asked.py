@@ -1,23 +1,37 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from samesame.engines.spark.reading import frame_of
+from samesame.engines.spark.reading import read
 from samesame.engines.spark.session import Spark
 from samesame.engines.spark.verbs import Verbs
 from samesame.errors import SourceError
 from samesame.frames.answers import SparkPairs, SparkResult, SparkRun, all_pairs, decided
 from samesame.frames.documents import Side
 from samesame.frames.flow import prepare
+from samesame.frames.parts import Part, common_order, part_of, require_one_choice, widened
 from samesame.methods import Method
-from samesame.results import Clock
+from samesame.results import Clock, Stats
 from samesame.sources import Columns
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import fewer_pairs
 
 __all__ = ["Asked"]
+
+_SHOWN = 5  # files of a format with records that could not be read
+
+
+@dataclass(frozen=True, eq=False)
+class _Run(SparkRun):
+    """A run whose statistics tell what could not be read."""
+
+    @property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        return replace(super().stats, skipped=sum(number for _, number in self.unread))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +76,51 @@ class Asked:
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
         session = self.engine.connected()
-        given = [(0, against), (1, source)] if against is not None else [(1, source)]
-        sides = tuple(Side(number, self._frame(session, each), self.columns) for number, each in given)
+        sides = self._sides(session, [(0, against), (1, source)] if against is not None else [(1, source)], keep)
         verbs = Verbs(self.engine, session)
         before = verbs.shuffled_bytes()
         frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
         verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
-        return SparkRun(frames, self.clock, settings, _paths(source, against))
+        parts = [part for side in sides for part in side.parts]
+        frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
+        unread = tuple(each for part in parts for each in part.unread)
+        return _Run(frames, self.clock, settings, _paths(source, against), unread)
 
-    def _frame(self, session: Any, source: Any) -> Any:
-        """One frame of all that a side is made of."""
-        several = source if isinstance(source, tuple) else (source,)
-        first, *others = (frame_of(session, each, strict=self.strict) for each in several)
-        for other in others:
-            first = first.unionByName(other, allowMissingColumns=True)
-        return first
+    def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[Side, ...]:
+        """The documents of each side, whose orders can be compared."""
+        found = [(number, self._parts(session, source, keep, number)) for number, source in given]
+        name = self.columns.order
+        order = None if name is None else common_order([part for _, parts in found for part in parts], name)
+        return tuple(Side(number, tuple(widened(parts, name)), self.columns, order) for number, parts in found)
+
+    def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[Part]:
+        """The frames that a side is made of."""
+        given = read(session, source if isinstance(source, tuple) else (source,), strict=self.strict)
+        if not given:
+            raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
+        numbers, parts = keep.policy not in ("newest", "oldest"), []
+        for each in given:
+            without = number == 0 and self.columns.order not in each.frame.columns  # they all stay
+            columns = replace(self.columns, order=None) if without else self.columns
+            parts.append(part_of(each, columns, numbers=numbers, strict=self.strict))
+        require_one_choice(parts)
+        return parts
+
+
+def _notes(parts: Sequence[Part]) -> list[str]:
+    """What one must know of records and texts that could not be read."""
+    unread = [
+        f"{number:,} {'record' if number == 1 else 'records'} of {name} could not be read, and left out"
+        for part in parts
+        for name, number in part.unread[:_SHOWN]
+    ]
+    more = sum(len(part.unread[_SHOWN:]) for part in parts)
+    unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
+    return unread + [
+        f"{part.mended:,} texts of {part.name} are no UTF-8: these documents stay, and are compared with nothing"
+        for part in parts
+        if part.mended
+    ]
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import samesame as ss
-from samesame.engines.spark.reading import frame_of
+from samesame.engines.spark.reading import read
 
 _ROWS = [{"id": "a", "text": "one two three four five six"}, {"id": "b", "text": "one two three four five six"}]
 
@@ -22,13 +22,13 @@ def files(tmp_path, spark):
 
 
 def test_paths_are_read_by_their_endings_and_folders_by_those_of_their_files(spark, files):
-    """JSON lines, CSV with line breaks in quotes, text by lines, a folder of Parquet parts, a pattern."""
+    """JSON lines, CSV with line breaks in quotes, a text file as one document, a folder of Parquet parts, a pattern."""
     texts = {
-        name: sorted(row["text"] for row in frame_of(spark, str(files / name)).collect())
+        name: sorted(row["text"] for row in read(spark, [str(files / name)])[0].frame.collect())
         for name in ("x.jsonl", "x.csv", "x.txt", "folder", "x.json*")
     }
     same = [row["text"] for row in _ROWS]
-    assert {"x.jsonl": same, "x.csv": ['one\n"two"', "one two"], "x.txt": ["one two", "three"], "folder": same,
+    assert {"x.jsonl": same, "x.csv": ['one\n"two"', "one two"], "x.txt": ["one two\nthree\n"], "folder": same,
             "x.json*": same} == texts  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def test_a_path_that_cannot_be_read_is_an_error_in_one_line(spark, tmp_path, pat
     """With what Spark says of it, and no trace of Java."""
     (tmp_path / "x.unknown").write_text("?", "utf-8")
     with pytest.raises(ss.SourceError) as caught:
-        frame_of(spark, str(tmp_path / path))
+        read(spark, [str(tmp_path / path)])
     assert path in caught.value.message
     assert "\n" not in caught.value.message
 

@@ -1,0 +1,238 @@
+"""Which columns of DataFrames count, what is wrong with them, and what rows are called by."""
+
+from typing import Any
+
+import pytest
+
+import samesame as ss
+from samesame.engines.spark.reading import Given, read
+from samesame.frames.asked import Asked
+from samesame.frames.documents import Side
+from samesame.frames.parts import part_of
+from samesame.results import Clock
+from samesame.sources import Columns
+from samesame.stages.clusters.policies import Keep
+
+
+def _asked(spark: Any, **columns: Any) -> Asked:
+    return Asked(ss.Spark(spark), ss.Jaccard(), Columns(**columns), Clock())
+
+
+def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[Side, ...]:
+    """What a run makes of its sources before it reads them."""
+    given = [(1, source)] if against is None else [(0, against), (1, source)]
+    return _asked(spark, **columns)._sides(spark, given, Keep.parse(keep, "reading"))
+
+
+def _documents(side: Side, *names: str) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row[name] for name in names) for row in side.documents(0).collect()), key=str)
+
+
+def _part(spark: Any, query: str, **columns: Any) -> Any:
+    return part_of(Given("the DataFrame", spark.sql(query)), Columns(**columns), numbers=True, strict=False)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file, and tell its path."""
+
+    def written(name: str, content: bytes) -> str:
+        (tmp_path / name).write_bytes(content)
+        return str(tmp_path / name)
+
+    return written
+
+
+def test_sources_whose_texts_have_different_names_are_refused(spark, write):
+    """Of the union one column would be chosen, and the texts of the other source would be nothing."""
+    one, two = write("one.jsonl", b'{"id":"a","text":"x"}\n'), write("two.jsonl", b'{"id":"b","content":"y"}\n')
+    with pytest.raises(ss.ColumnError, match=r"one\.jsonl would be 'text', that of .*two\.jsonl 'content'"):
+        _sides(spark, (one, two))
+
+
+def test_columns_of_one_name_and_several_types_become_strings(spark, write):
+    """And what only one source has is null in the other."""
+    one, two = write("one.jsonl", b'{"id":7,"text":"x","n":1}\n'), write("two.jsonl", b'{"id":"b","text":"y"}\n')
+    (side,) = _sides(spark, (one, two))
+    assert _documents(side, "id", "text") == [("7", "x"), ("b", "y")]
+    assert dict(side.frame.dtypes) == {"id": "string", "n": "bigint", "text": "string"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "bad"),
+    [
+        ("x.jsonl", b'{"id":"a","text":"x"}\n{"id":"b","te\n\n', 1),
+        ("x.csv", b"id,text\na,x\nb,y,z\nc\n", 2),
+        ("x.jsonl", b'{"id":"a","text":"x"}\n{"id":"b","text":"\xff"}\n', 1),
+    ],
+)
+def test_records_that_cannot_be_read_are_counted_and_no_documents(spark, write, name, content, bad):
+    """By the file that they stand in."""
+    (side,) = _sides(spark, write(name, content))
+    ((source, number),) = side.parts[0].unread
+    assert (source.endswith(f"/{name}"), number) == (True, bad)
+    assert _documents(side, "id", "text") == [("a", "x")]
+    assert side.frame.columns == ["id", "text"]
+
+
+def test_strict_stops_at_a_record_that_cannot_be_read(spark, write):
+    """Where JSON is concerned, at once."""
+    with pytest.raises(ss.SourceError):
+        read(spark, [write("x.jsonl", b'{"id":"a","text":"x"}\n{"id":"b","te\n')], strict=True)
+
+
+def test_texts_of_csv_that_are_no_utf8_are_nothing(spark, write):
+    """Spark has put one character in the place of all bad bytes, so they would be equal."""
+    (side,) = _sides(spark, write("x.csv", b"id,text\na,caf\xe9\nb,caf\xe8\nc,plain\n"))
+    assert _documents(side, "id", "text") == [("a", None), ("b", None), ("c", "plain")]
+    assert side.parts[0].mended == 2
+
+
+def test_bytes_that_are_no_utf8_are_nothing(spark):
+    """And those that are become their text."""
+    frame = spark.sql("select 'a' as id, cast('plain' as binary) as text union all select 'b', x'ff'")
+    assert _documents(*_sides(spark, frame), "id", "text") == [("a", "plain"), ("b", None)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("string", "bigint"), ("timestamp", "bigint"), ("decimal(9,2)", "double"), ("boolean", "int")]
+)
+def test_orders_that_cannot_be_compared_are_refused(spark, one, other):
+    """By the error of one machine: Spark would make texts of both."""
+    frames = [spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n") for kind in (one, other)]
+    with pytest.raises(ss.ConfigError, match=r"column 'n' is .* no type holds the values of both exactly"):
+        _sides(spark, frames[0], frames[1], order="n")
+
+
+@pytest.mark.parametrize("kind", ["array<int>", "struct<a int>", "map<string,int>"])
+def test_an_order_of_lists_or_records_is_refused(spark, kind):
+    """They have none."""
+    kind = kind.replace("<a int>", "<a: int>")
+    with pytest.raises(ss.ConfigError, match="which has no order"):
+        _sides(spark, spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n"), order="n")
+
+
+def test_orders_of_whole_and_other_numbers_are_compared_as_numbers(spark):
+    """On both sides, and within one; a side without any has null."""
+    whole, other = (
+        spark.sql("select 'a' as id, 'x' as text, 2 as n"),
+        spark.sql("select 'b' as id, 'x' as text, 1.5D n"),
+    )
+    without = spark.sql("select 'c' as id, 'x' as text")
+    against, side = _sides(spark, (whole, other), without, order="n")
+    assert _documents(side, "id", "ord") == [("a", 2.0), ("b", 1.5)]
+    assert _documents(against, "id", "ord") == [("c", None)]
+
+
+def test_what_is_no_number_has_no_place_in_the_order(spark):
+    """Spark would hold NaN for the greatest."""
+    frame = spark.sql("select 'a' as id, 'x' as text, double('NaN') as n union all select 'b', 'x', 1D")
+    assert _documents(*_sides(spark, frame, keep="max:n", order="n"), "id", "ord") == [("a", None), ("b", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [(("9", "10", ""), [9, 10, None]), (("9", "1.5", ""), [9.0, 1.5, None]), (("9", "x", ""), ["9", "x", None])],
+)
+def test_numbers_of_csv_are_ordered_as_numbers(spark, write, values, kept):
+    """Where all are; as texts, 9 would be more than 10."""
+    lines = "".join(f"{name},x,{value}\n" for name, value in zip("abc", values, strict=True))
+    (side,) = _sides(spark, write("x.csv", f"id,text,n\n{lines}".encode()), keep="max:n", order="n")
+    assert [row[1] for row in _documents(side, "id", "ord")] == kept
+    assert dict(side.frame.dtypes)["n"] == "string"  # as it is written again
+
+
+def test_dates_of_csv_stay_texts(spark, write):
+    """They are read as dates where that is asked for."""
+    path = write("x.csv", b"id,text,n\na,x,2024\nb,x,2023\n")
+    assert _documents(*_sides(spark, path, keep="newest:n", order="n"), "id", "ord") == [("a", "2024"), ("b", "2023")]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("select 'x' as text, 1 as n, 2 as N", "columns 'n', 'N', which Spark takes for one"),
+        ("select 'x' as text, 1 as samesame_row", "column 'samesame_row': names that begin with samesame_"),
+    ],
+)
+def test_names_that_spark_cannot_tell_apart_are_refused(spark, query, message):
+    """So are those that are ours."""
+    with pytest.raises(ss.ColumnError, match=message):
+        _part(spark, query)
+
+
+def test_names_with_dots_and_backticks_are_names(spark):
+    """Wherever they stand."""
+    frame = spark.sql("select 'a' as `my.id`, 'x' as `the``text`, 3 as `n.n`, 4 as `n`")
+    other = frame.selectExpr("`my.id`", "`the``text`", "`n.n`")
+    (side,) = _sides(spark, (frame, other), id="my.id", text="the`text", order="n.n")
+    assert _documents(side, "id", "text", "ord") == [("a", "x", 3), ("a", "x", 3)]
+
+
+@pytest.mark.parametrize(
+    ("query", "columns", "message"),
+    [
+        ("select 1 as text", {}, "column 'text' is int, not text"),
+        ("select map('a', 1) as text", {}, "column 'text' is map<string,int>, not text"),
+        ("select array(1.5D) as f", {"items": "f"}, "is array<double>, not a list of strings or integers"),
+        ("select 'x' as f", {"items": "f"}, "is string, not a list of strings or integers"),
+        ("select array('1') as v", {"vectors": "v"}, "is array<string>, not a list of numbers"),
+        ("select array(1) as id, 'x' as text", {}, "is array<int>, not a scalar"),
+        ("select 1.5D as id, 'x' as text", {}, "is double, which Spark spells in its own way"),
+        ("select now() as id, 'x' as text", {}, "is timestamp, which"),
+        ("select x'00' as id, 'x' as text", {}, "is binary, which"),
+    ],
+)
+def test_columns_of_another_type_are_refused(spark, query, columns, message):
+    """As on one machine; Spark would cast them without a word."""
+    with pytest.raises(ss.ColumnError, match=message):
+        _part(spark, query, **columns)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("array('a', null)", "array('a')"),
+        ("array(array(1), array(2))", "array(array(1, 2))"),
+        ("struct(1 as a, null as b)", "struct(null as a, 1 as b)"),
+        ("map('a', 1)", "map('a', 2)"),
+        ("array(map('a', 1))", "array(map('a', null))"),
+        ("make_interval(0, 1, 0, 1)", "make_interval(0, 1, 0, 2)"),
+        ("parse_json('[1]')", "parse_json('[2]')"),
+        ("collate('a', 'UTF8_LCASE')", "collate('A', 'UTF8_LCASE')"),
+        ("struct(1 as interval_map)", "struct(2 as interval_map)"),
+        ("cast(null as struct<a: int>)", "named_struct('a', cast(null as int))"),
+    ],
+)
+def test_rows_that_differ_within_a_value_are_called_differently(spark, one, other):
+    """Spark's hash knows of no nulls within, no bounds of lists, and no maps."""
+    frame = spark.sql(f"select 'x' as text, {one} as v union all select 'x', {other}")
+    assert len({row["samesame_row"] for row in _sides(spark, frame)[0].named(0).select("samesame_row").collect()}) == 2
+
+
+def test_lists_that_are_cut_elsewhere_are_called_differently(spark):
+    """Though they hold the same one after the other."""
+    frame = spark.sql("select 'x' as text, array('a') as v, array() as w union all select 'x', array(), array('a')")
+    assert len({row["samesame_row"] for row in _sides(spark, frame)[0].named(0).select("samesame_row").collect()}) == 2
+
+
+@pytest.mark.slow
+def test_what_could_not_be_read_is_in_the_statistics(spark, write, tmp_path):
+    """So the command ends with the exit code that says so; and it is told in words."""
+    lines = b'{"id":"a","text":"one two three"}\n{"id":"b","text":"one two three"}\n{"id":"c","te\n'
+    found = ss.dedup(write("x.jsonl", lines), engine=ss.Spark(spark))
+    stats = found.stats
+    assert (stats.documents, stats.kept, stats.skipped) == (2, 1, 1)
+    assert any("1 record of " in note and "x.jsonl could not be read" in note for note in stats.notes)
+    assert [row["id"] for row in found.kept().collect()] == ["a"]
+    assert found.kept().count() == 1
+
+
+@pytest.mark.slow
+def test_frames_with_other_columns_go_through_a_run(spark):
+    """From the sources to what stays."""
+    frame = spark.sql("select 'a' as id, 'one two three' as text, map('a', null) as m")
+    other = spark.sql("select 'b' as id, 'one two three' as text, 4 as o")
+    found = ss.dedup((frame, other), engine=ss.Spark(spark))
+    assert [row["id"] for row in found.kept().collect()] == ["a"]
+    assert [row["id"] for row in found.removed().collect()] == ["b"]

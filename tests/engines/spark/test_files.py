@@ -1,0 +1,124 @@
+"""Which files of which places Spark reads for us, and as what."""
+
+import gzip
+import json
+
+import pytest
+
+import samesame as ss
+from samesame.engines.spark.reading import UNREAD, read
+
+_ROWS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "three"}]
+_LINES = "".join(json.dumps(row) + "\n" for row in _ROWS)
+_TABS = "id\ttext\na\tone, two\nb\tthree\n"
+_SAME = ["one two", "three"]
+
+
+def _texts(spark, *sources, **given):
+    return sorted(row["text"] for each in read(spark, sources, **given) for row in each.frame.collect())
+
+
+@pytest.mark.parametrize("name", ["text", "csv", "json", "orc", "parquet"])
+def test_a_folder_whose_name_is_that_of_a_format_is_what_its_files_are(spark, tmp_path, name):
+    """Only what comes after a dot is an ending."""
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "x.jsonl").write_text(_LINES, "utf-8")
+    assert _texts(spark, str(tmp_path / name)) == _SAME
+
+
+def test_a_folder_of_tab_separated_files_is_read_with_tabs(spark, tmp_path):
+    """As a file of that name is, packed or not."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "x.tsv").write_text(_TABS, "utf-8")
+    (tmp_path / "folder" / "y.tsv.gz").write_bytes(gzip.compress(_TABS.encode()))
+    assert _texts(spark, str(tmp_path / "folder")) == ["one, two", "one, two", "three", "three"]
+    assert _texts(spark, str(tmp_path / "folder" / "y.tsv.gz")) == ["one, two", "three"]
+
+
+def test_commas_and_tabs_in_one_folder_are_refused(spark, tmp_path):
+    """They are two formats."""
+    (tmp_path / "x.tsv").write_text(_TABS, "utf-8")
+    (tmp_path / "y.csv").write_text("id,text\na,b\n", "utf-8")
+    with pytest.raises(ss.SourceError, match=r"several formats \(csv, tsv\)"):
+        read(spark, [str(tmp_path)])
+
+
+def test_partitions_are_read_and_their_values_are_columns(spark, tmp_path):
+    """Folders are gone down into until there are files."""
+    for day, row in enumerate(_ROWS):
+        (tmp_path / "h" / f"day={day}" / "hour=1").mkdir(parents=True)
+        (tmp_path / "h" / f"day={day}" / "hour=1" / "p.jsonl").write_text(json.dumps(row), "utf-8")
+    (frame,) = (each.frame for each in read(spark, [str(tmp_path / "h")]))
+    assert sorted((row["text"], row["day"]) for row in frame.collect()) == [("one two", 0), ("three", 1)]
+
+
+def test_files_in_folders_of_any_name_are_read(spark, tmp_path):
+    """Those beside these folders, too."""
+    (tmp_path / "h" / "deep" / "deeper").mkdir(parents=True)
+    (tmp_path / "h" / "x.jsonl").write_text(json.dumps(_ROWS[0]), "utf-8")
+    (tmp_path / "h" / "deep" / "deeper" / "y.jsonl").write_text(json.dumps(_ROWS[1]), "utf-8")
+    assert _texts(spark, str(tmp_path / "h")) == _SAME
+
+
+def test_other_files_of_a_folder_are_passed_over(spark, tmp_path):
+    """They are not read as the one format that is known."""
+    (tmp_path / "a.jsonl").write_text(_LINES, "utf-8")
+    (tmp_path / "README.log").write_text("not a record\n", "utf-8")
+    (tmp_path / "b.JSON.gz").write_bytes(gzip.compress(b'{"id": "c", "text": "four"}\n'))
+    (given,) = read(spark, [str(tmp_path)])
+    assert UNREAD not in given.frame.columns
+    assert sorted(row["text"] for row in given.frame.collect()) == ["four", *_SAME]
+
+
+def test_a_text_file_is_one_document_with_its_path_as_id(spark, tmp_path):
+    """As on one machine."""
+    (tmp_path / "one.txt").write_text("first line\nsecond line\n", "utf-8")
+    ((name, text),) = ((row["id"], row["text"]) for row in read(spark, [str(tmp_path)])[0].frame.collect())
+    assert name.endswith("/one.txt")
+    assert text == "first line\nsecond line\n"
+
+
+def test_files_with_the_same_columns_are_one_frame(spark, tmp_path):
+    """A frame for each of a thousand files would take minutes to plan."""
+    names = [str(tmp_path / f"{number}.jsonl") for number in range(5)]
+    for name in names:
+        (tmp_path / name).write_text(_LINES, "utf-8")
+    assert len(read(spark, names)) == 1
+    assert _texts(spark, *names) == sorted(_SAME * 5)
+
+
+def test_headers_in_another_order_are_read_by_name(spark, tmp_path):
+    """Spark alone would take the first header for all files."""
+    (tmp_path / "x.csv").write_text("id,text\na,one two\n", "utf-8")
+    (tmp_path / "y.csv").write_text("text,id\nthree,b\n", "utf-8")
+    assert _texts(spark, str(tmp_path / "x.csv"), str(tmp_path / "y.csv")) == _SAME
+
+
+def test_parquet_files_with_other_columns_are_frames_of_their_own(spark, tmp_path):
+    """Spark alone would read the columns of one, and null for the others'."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": ["a"], "text": ["one"]}), tmp_path / "x.parquet")
+    pq.write_table(pa.table({"id": ["b"], "content": ["two"]}), tmp_path / "y.parquet")
+    pq.write_table(pa.table({"id": ["c"], "text": ["three"]}), tmp_path / "z.parquet")
+    found = read(spark, [str(tmp_path / f"{name}.parquet") for name in "xyz"])
+    assert [each.frame.columns for each in found] == [["id", "text"], ["id", "content"]]
+    assert [each.frame.count() for each in found] == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["x.jsonl.zst", "x.jsonl.xz", "x.txt.zst", "x.csv.xz"])
+def test_what_spark_cannot_unpack_is_an_error_that_says_so(spark, tmp_path, name):
+    """In one line, before anything is read; in a folder, too."""
+    (tmp_path / name).write_bytes(b"\x28\xb5\x2f\xfd")
+    for path in (tmp_path / name, tmp_path):
+        with pytest.raises(ss.SourceError, match=f"this Spark cannot read .{name.rpartition('.')[2]}"):
+            read(spark, [str(path)])
+
+
+def test_what_is_no_parquet_is_an_error_in_one_line(spark, tmp_path):
+    """With no trace of Java."""
+    (tmp_path / "x.parquet").write_text("no Parquet at all, whatever it is called", "utf-8")
+    with pytest.raises(ss.SourceError, match=r"x\.parquet") as caught:
+        read(spark, [str(tmp_path / "x.parquet")])
+    assert "\n" not in caught.value.message
