@@ -12,7 +12,7 @@ from samesame.errors import SourceError
 from samesame.frames.answers import SparkPairs, SparkResult, SparkRun, all_pairs, decided
 from samesame.frames.documents import Side
 from samesame.frames.flow import prepare
-from samesame.frames.parts import Part, common_order, part_of, require_one_choice, widened
+from samesame.frames.parts import Part, common_order, part_of, require_one_choice, unreadable, widened
 from samesame.methods import Method
 from samesame.results import Clock, Stats
 from samesame.sources import Columns
@@ -91,7 +91,7 @@ class Asked:
         found = [(number, self._parts(session, source, keep, number)) for number, source in given]
         name = self.columns.order
         order = None if name is None else common_order([part for _, parts in found for part in parts], name)
-        return tuple(Side(number, tuple(widened(parts, name)), self.columns, order) for number, parts in found)
+        return tuple(Side(number, tuple(widened(parts, self.columns)), self.columns, order) for number, parts in found)
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[Part]:
         """The frames that a side is made of."""
@@ -116,11 +116,10 @@ def _notes(parts: Sequence[Part]) -> list[str]:
     ]
     more = sum(len(part.unread[_SHOWN:]) for part in parts)
     unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
-    return unread + [
-        f"{part.mended:,} texts of {part.name} are no UTF-8: these documents stay, and are compared with nothing"
-        for part in parts
-        if part.mended
-    ]
+    ignored = sum(part.ignored for part in parts)
+    unread += [f"{ignored:,} {'file' if ignored == 1 else 'files'} of no known format passed over"] if ignored else []
+    stay = "these documents stay, and are compared with nothing"
+    return unread + [f"{part.name}: {unreadable(part)}: {stay}" for part in parts if part.mended]
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:

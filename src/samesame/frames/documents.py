@@ -12,7 +12,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from samesame.errors import SourceError
-from samesame.frames.parts import Part, quoted
+from samesame.frames.parts import Part, not_finite, quoted
 from samesame.sources import Columns
 
 __all__ = ["CARRIED", "Side", "content_of", "require_one_length"]
@@ -85,7 +85,7 @@ def _content(part: Part, columns: Columns) -> str:
     column = quoted(chosen.vectors or chosen.items or chosen.text or "")
     found = f"cast({column} as {kind})"
     if name == "vector":  # one that holds something else than finite numbers says nothing
-        return f"if(exists({found}, x -> x is null or isnan(x) or abs(x) = double('inf')), null, {found})"
+        return f"if({not_finite(found)}, null, {found})"
     if name == "items":  # an item that is null says nothing about its document
         return f"array_compact({found})"
     readable = f"is_valid_utf8({found})"

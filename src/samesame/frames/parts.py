@@ -17,7 +17,7 @@ from samesame.errors import ColumnError, ConfigError, SourceError
 from samesame.sources import Columns
 from samesame.sources.columns import Chosen, choose
 
-__all__ = ["Part", "common_order", "part_of", "quoted", "require_one_choice", "widened"]
+__all__ = ["Part", "common_order", "not_finite", "part_of", "quoted", "require_one_choice", "unreadable", "widened"]
 
 _OWN = "samesame_"  # names that begin with it are ours
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
@@ -38,7 +38,8 @@ class Part:
         order: the type of the values of the order column; void where there are none.
         delimited: whether it comes from CSV.
         unread: how many records of which file could not be read.
-        mended: in how many texts Spark has replaced bytes that are no UTF-8.
+        mended: how many texts of CSV are no UTF-8, or vectors are not all of finite numbers.
+        ignored: how many files of its folder are of no known format.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Part:
     delimited: bool = False
     unread: tuple[tuple[str, int], ...] = ()
     mended: int = 0
+    ignored: int = 0
 
 
 def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> Part:
@@ -69,13 +71,27 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> P
     chosen = choose(columns, list(types), strings, given.name)
     _require_types(chosen, types, given.name)
     part = Part(given.name, given.frame, chosen, types.get(chosen.order or "", _NO_TYPE), given.delimited)
+    part = replace(part, ignored=given.ignored)
+    if chosen.vectors is not None:
+        part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
     part = _counted(part, numbers=numbers) if UNREAD in given.frame.columns or given.delimited else part
     if strict and part.mended:
-        message = f"{given.name}: {part.mended:,} texts are no UTF-8"
-        raise SourceError(message, hint="Convert the file to UTF-8, or leave out strict.")
+        raise SourceError(f"{given.name}: {unreadable(part)}", hint="Mend them, or leave out strict.")
     if UNREAD in given.frame.columns:
         part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
     return part
+
+
+def unreadable(part: Part) -> str:
+    """What is wrong with documents that stay because they say nothing."""
+    if part.chosen.vectors is not None:
+        return f"{part.mended:,} vectors hold null, NaN or infinity"
+    return f"{part.mended:,} texts are no UTF-8"
+
+
+def not_finite(vector: str) -> str:
+    """Whether a vector holds something else than finite numbers, in SQL."""
+    return f"exists({vector}, x -> x is null or isnan(x) or abs(x) = double('inf'))"
 
 
 def _counted(part: Part, *, numbers: bool) -> Part:
@@ -162,14 +178,18 @@ def require_one_choice(parts: Sequence[Part]) -> None:
             raise ColumnError(message, hint="Rename one of them, or name a column that all have with --text-column.")
 
 
-def widened(parts: Sequence[Part], order: str | None) -> list[Part]:
+def widened(parts: Sequence[Part], columns: Columns) -> list[Part]:
     """The parts with the same columns of the same types, so that they can be one frame."""
+    lists = {columns.items: "array<string>", columns.vectors: "array<double>"}
     types: dict[str, list[str]] = {}
     for part in parts:
         for name, kind in part.frame.dtypes:
             types.setdefault(name, []).append(kind)
     _require_names(list(types), " and ".join(dict.fromkeys(part.name for part in parts)))
-    common = {name: _common(kinds, is_order=name == order) for name, kinds in types.items()}
+    common = {
+        name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name == columns.order)
+        for name, kinds in types.items()
+    }
     if all(dict(part.frame.dtypes) == common for part in parts):
         return [replace(part, frame=part.frame.selectExpr(*map(quoted, common))) for part in parts]
     return [replace(part, frame=part.frame.selectExpr(*_selected(part, common))) for part in parts]

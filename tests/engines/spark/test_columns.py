@@ -75,6 +75,22 @@ def test_records_that_cannot_be_read_are_counted_and_no_documents(spark, write, 
     assert side.frame.columns == ["id", "text"]
 
 
+@pytest.mark.parametrize("content", [b"", b"{oops\n"])
+def test_files_without_a_record_have_no_documents(spark, write, content):
+    """And are no error."""
+    (side,) = _sides(spark, write("x.jsonl", content))
+    assert _documents(side, "text") == []
+    assert sum(number for _, number in side.parts[0].unread) == len(content.splitlines())
+
+
+def test_vectors_that_hold_no_numbers_are_counted(spark):
+    """They say nothing, and stay; lists of several types go together."""
+    frame = spark.sql("select 'a' as id, array(1D, double('NaN')) as v union all select 'b', array(1D, 2D)")
+    (side,) = _sides(spark, (frame, spark.sql("select 'c' as id, array(3, 4) as v")), vectors="v")
+    assert _documents(side, "id", "vector") == [("a", None), ("b", [1.0, 2.0]), ("c", [3.0, 4.0])]
+    assert [part.mended for part in side.parts] == [1, 0]
+
+
 def test_strict_stops_at_a_record_that_cannot_be_read(spark, write):
     """Where JSON is concerned, at once."""
     with pytest.raises(ss.SourceError):
@@ -146,6 +162,12 @@ def test_dates_of_csv_stay_texts(spark, write):
     """They are read as dates where that is asked for."""
     path = write("x.csv", b"id,text,n\na,x,2024\nb,x,2023\n")
     assert _documents(*_sides(spark, path, keep="newest:n", order="n"), "id", "ord") == [("a", "2024"), ("b", "2023")]
+
+
+def test_fields_of_json_that_spark_cannot_tell_apart_are_refused(spark, write):
+    """By the same error as columns."""
+    with pytest.raises(ss.ColumnError, match="`text` already exists"):
+        _sides(spark, write("x.jsonl", b'{"text":"x","Text":"y"}\n'))
 
 
 @pytest.mark.parametrize(

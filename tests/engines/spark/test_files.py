@@ -67,6 +67,7 @@ def test_other_files_of_a_folder_are_passed_over(spark, tmp_path):
     (tmp_path / "b.JSON.gz").write_bytes(gzip.compress(b'{"id": "c", "text": "four"}\n'))
     (given,) = read(spark, [str(tmp_path)])
     assert UNREAD not in given.frame.columns
+    assert given.ignored == 1
     assert sorted(row["text"] for row in given.frame.collect()) == ["four", *_SAME]
 
 

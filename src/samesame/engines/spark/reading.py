@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from samesame.errors import SourceError
+from samesame.errors import ColumnError, SourceError
 
 __all__ = ["UNREAD", "Given", "is_frame", "read"]
 
@@ -37,11 +37,13 @@ class Given:
         name: what messages call it: the first of its paths.
         frame: as Spark reads it, with UNREAD where some records may be unreadable.
         delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
+        ignored: how many files of its folder are of no known format.
     """
 
     name: str
     frame: Any
     delimited: bool = False
+    ignored: int = 0
 
 
 def is_frame(source: Any) -> bool:
@@ -56,7 +58,7 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
         SourceError: One is neither a DataFrame nor a path that Spark can read.
     """
     found = [Given("the DataFrame", source) for source in sources if is_frame(source)]
-    together = defaultdict(list)
+    together, files = defaultdict(list), _Files(session)
     for source in sources:
         if is_frame(source):
             continue
@@ -64,7 +66,7 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
             message = f"source of type {type(source).__name__} is neither a Spark DataFrame nor a path"
             raise SourceError(message, hint="Give a DataFrame (session.createDataFrame(...)) or the path of files.")
         path = os.fspath(source)
-        together[_form(_Files(session), str(path))].append(str(path))
+        together[_form(files, str(path))].append(str(path))
     return [*found, *(_loaded(session, form, paths, strict=strict) for form, paths in together.items())]
 
 
@@ -76,6 +78,7 @@ class _Form(NamedTuple):
     pattern: str | None = None  # which files of a folder
     nested: bool = False  # whether some lie in folders of their own, which are no partitions
     alone: bool = False
+    ignored: int = 0
 
 
 def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
@@ -93,10 +96,12 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
         frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
+        if form.kind == "json" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
+            frame = reader.schema(f"text string, {UNREAD} string").load(paths)
     if form.kind == "text":  # a file is a document, as on one machine
         others = [f"`{name}`" for name in frame.columns if name != "value"]
         frame = frame.selectExpr("_metadata.file_path as id", "value as text", *others)
-    return Given(paths[0], frame, delimited)
+    return Given(paths[0], frame, delimited, form.ignored)
 
 
 @contextmanager
@@ -108,6 +113,8 @@ def _mishaps() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:
+        if isinstance(error, PySparkException) and error.getCondition() == "COLUMN_ALREADY_EXISTS":
+            raise ColumnError(_first_line(error), hint="Rename one: Spark knows no capitals in names.") from None
         raise SourceError(_first_line(error), hint="Check the path, and that Spark can read it.") from None
 
 
@@ -131,9 +138,10 @@ def _form(files: "_Files", path: str) -> _Form:
 
 
 def _form_of_folder(files: "_Files", path: str, found: list[Any]) -> _Form:
-    kinds, packings, endings, nested = set(), set(), set(), False
+    kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
     for name, folders in files.below(found):
         known, packing = _kind(name)
+        ignored += known is None
         if known is not None:
             kinds.add(known)
             packings.add(packing)
@@ -145,7 +153,7 @@ def _form_of_folder(files: "_Files", path: str, found: list[Any]) -> _Form:
     kind = kinds.pop()
     files.require_packing(path, kind, packings)
     pattern = f"*.{{{','.join(sorted(endings))}}}" if len(endings) > 1 else f"*.{endings.pop()}"
-    return _Form(kind, path, pattern, nested, alone=True)
+    return _Form(kind, path, pattern, nested, alone=True, ignored=ignored)
 
 
 def _name(path: str) -> str:
