@@ -63,6 +63,7 @@ class SparkRun:
         frames, counts = self.frames, self.frames.counts
         return Stats(
             documents=counts["documents"],
+            skipped=sum(number for _, number in self.unread),
             against=counts["against"],
             text_bytes=counts["text_bytes"],
             empty=counts["empty"],
@@ -216,7 +217,7 @@ class SparkResult:
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read: Spark does not tell of them one by one."""
+        """The records that could not be read: Spark only counts them (stats.skipped, and a note for each file)."""
         return skipped_table([])
 
     @property
@@ -335,7 +336,7 @@ class SparkPairs:
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read: Spark does not tell of them one by one."""
+        """The records that could not be read: Spark only counts them (stats.skipped, and a note for each file)."""
         return skipped_table([])
 
     @property

@@ -14,7 +14,7 @@ from samesame.frames.documents import Side
 from samesame.frames.flow import prepare
 from samesame.frames.parts import Part, common_order, part_of, require_one_choice, unreadable, widened
 from samesame.methods import Method
-from samesame.results import Clock, Stats
+from samesame.results import Clock
 from samesame.sources import Columns
 from samesame.stages.clusters.policies import Keep
 from samesame.stages.pairs.expand import fewer_pairs
@@ -22,16 +22,6 @@ from samesame.stages.pairs.expand import fewer_pairs
 __all__ = ["Asked"]
 
 _SHOWN = 5  # files of a format with records that could not be read
-
-
-@dataclass(frozen=True, eq=False)
-class _Run(SparkRun):
-    """A run whose statistics tell what could not be read."""
-
-    @property
-    def stats(self) -> Stats:
-        """What is known before anything is decided."""
-        return replace(super().stats, skipped=sum(number for _, number in self.unread))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +74,7 @@ class Asked:
         parts = [part for side in sides for part in side.parts]
         frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
         unread = tuple(each for part in parts for each in part.unread)
-        return _Run(frames, self.clock, settings, _paths(source, against), unread)
+        return SparkRun(frames, self.clock, settings, _paths(source, against), unread)
 
     def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[Side, ...]:
         """The documents of each side, whose orders can be compared."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from samesame.frames.flow import Frames
+from samesame.frames.parts import quoted
 
 __all__ = ["Records"]
 
@@ -72,5 +73,5 @@ class Records:
 
     def _named(self) -> Any:
         frame = self.frames.judged.named(self.frames.salt)
-        others = (f"`{name.replace('`', '``')}`" for name in frame.columns if name != "samesame_row")
+        others = (quoted(name) for name in frame.columns if name != "samesame_row")
         return frame.select("samesame_row", *others)
