@@ -13,7 +13,7 @@ from typing import Any
 
 from samesame.engines.space import num_bytes
 from samesame.engines.spark.stars import least_of_component
-from samesame.frames.candidates import BLOCK, meeting_pairs
+from samesame.frames.candidates import BLOCK, meeting_pairs, split_by_main
 from samesame.frames.few import Question, component_of, in_one_task
 from samesame.frames.flow import Frames
 from samesame.frames.scoring import scored
@@ -123,7 +123,7 @@ class Cluster:
         best = self.entries.selectExpr("*", f"{nth} as nth").filter("nth = 1").drop("nth")
         links = self._similar(self._counting(self._candidates(best, self.entries)))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
-        rest = self._counting(self._candidates(*self._apart(roots)))
+        rest = self._counting(self._apart(roots))
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
@@ -138,23 +138,14 @@ class Cluster:
             return pairs
         return pairs.filter(f"b >= {num}" + ("" if self.question.within else f" and a < {num}"))
 
-    def _apart(self, roots: Any) -> tuple[Any, Any]:
-        """Entries by bucket and two components that meet in it: of the one, and of the other.
+    def _apart(self, roots: Any) -> Any:
+        """The pairs of two components that meet.
 
         Only what nothing has joined yet is compared: of a template, whose members its best one has joined, no two.
         """
         told = self.entries.join(roots.toDF("number", "root"), "number", "left")
-        rooted = self.verbs.keep(told.withColumn("root", self.verbs.expression("coalesce(root, number)")))
-        groups = rooted.select("key", "root").distinct()
-        meeting = groups.join(groups.toDF("key", "other"), "key").filter("root <> other")
-        meeting = self.verbs.keep(meeting.selectExpr("key", "root", "other", "xxhash64(key, root, other) as place"))
-        columns = ["place as key", "number", "entry as place", "size", "one_side"]
-        sides = []
-        for side in ("root", "other"):
-            here = meeting.selectExpr("key", f"{side} as root", "place")
-            placed = rooted.withColumnRenamed("place", "entry").join(here, ["key", "root"])
-            sides.append(placed.selectExpr(*columns))
-        return sides[0], sides[1]
+        sides = split_by_main(self.verbs, told.withColumn("root", self.verbs.expression("coalesce(root, number)")))
+        return self._meeting(sides, apart=True)
 
     def _largest(self, roots: Any) -> Component | None:
         """What one task says of the component of most documents; of equals, the one of the best keeper."""
@@ -172,8 +163,11 @@ class Cluster:
         return None if found is None else replace(found, number=number)
 
     def _candidates(self, firsts: Any, others: Any) -> Any:
+        return self._meeting([(firsts, others)])
+
+    def _meeting(self, sides: list[tuple[Any, Any]], *, apart: bool = False) -> Any:
         placed = not self.frames.step.by_sketch
-        return meeting_pairs(self.verbs, firsts, others, self.bound, hot=self.hot, placed=placed)
+        return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
 
     def _similar(self, candidates: Any) -> Any:
         found, compared = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)

@@ -1,12 +1,16 @@
 """A key that very many documents share does not meet in one task, and changes no answer."""
 
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.engines.spark.test_parity_with_local import decisions, frame, listed
 
 import samesame as ss
+from samesame.engines.spark.verbs import Verbs
 from samesame.frames import candidates
+from samesame.kernels.scores import JACCARD, Bound
 
 pytestmark = pytest.mark.long
 
@@ -42,3 +46,38 @@ def test_the_pairs_of_a_hot_template_are_listed_once_each(spark, monkeypatch):
     there = ss.pairs(frame(spark, rows), engine=ss.Spark(spark, driver_bytes=0))
     assert listed(here.table) == listed(there.table)
     there.release()
+
+
+def test_components_of_a_hot_template_are_joined_alike_in_blocks(spark, monkeypatch):
+    """A template, and pages that share a key with all of it and resemble nothing, or only each other."""
+    monkeypatch.setattr(candidates, "BLOCK", 64)
+    monkeypatch.setattr("samesame.frames.rounds.BLOCK", 64)
+    rows = template(400)
+    rows += [{**row, "id": f"again {row['id']}", "text": f"{row['text']} again"} for row in rows[:200:10]]
+    here = ss.dedup(rows, clusters="components", ties="content", audit=False)
+    there = ss.dedup(frame(spark, rows), clusters="components", engine=ss.Spark(spark, driver_bytes=0))
+    assert decisions(here.removals) == decisions(there.removals)
+    assert here.stats.component == there.stats.component
+    there.release()
+
+
+@pytest.mark.parametrize("hot", [True, False])
+def test_what_belongs_together_does_not_meet_again(spark, monkeypatch, hot):
+    """Of two buckets only the pairs of different roots, each once; a bucket of one root has none."""
+    monkeypatch.setattr(candidates, "BLOCK", 8)
+    rng = np.random.default_rng(3)
+    roots = [int(number % 40 if number % 3 == 0 else number) for number in range(120)]
+    buckets = {1: range(120), 2: sorted(rng.choice(120, 50, replace=False).tolist()), 3: (0, 40 * 3), 4: (5,)}
+    rows = [(key, n, -1, 10, False, roots[n % 120]) for key, numbers in buckets.items() for n in numbers]
+    entries = spark.createDataFrame(
+        rows, "key bigint, number bigint, place int, size bigint, one_side boolean, root bigint"
+    )
+    verbs = Verbs(ss.Spark(spark), spark)
+    sides = candidates.split_by_main(verbs, entries)
+    found = candidates.meeting_pairs(verbs, sides, Bound(JACCARD, 4, 5), hot=hot, placed=True, apart=True)
+    told = sorted((row["a"], row["b"]) for row in found.collect())
+    expected = {
+        (a, b) for numbers in buckets.values() for a, b in combinations(numbers, 2) if roots[a % 120] != roots[b % 120]
+    }
+    assert sorted(expected) == told
+    verbs.release()
