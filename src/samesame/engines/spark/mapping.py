@@ -1,13 +1,15 @@
 """Stages through mapInArrow: what goes to a worker, and what comes back.
 
-1. A stage is pickled once a map; one with a large table goes by broadcast, so that tasks stay small.
+1. A stage is pickled once a map; one with a large table goes by broadcast, so that tasks stay small. A worker process
+   unpickles it once, and holds it once, for all its tasks: stages keep nothing of what they see.
 2. Spark's Arrow has short offsets: texts and lists are widened before a stage and narrowed behind it.
 3. Columns that a stage does not know can be carried beside it, where it gives a row for each row.
 """
 
+import pickle  # what our own driver wrote
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -83,18 +85,41 @@ def map_batches(frame: Any, work: Callable[[Batches], Batches], schema: pa.Schem
 
 def _shipped(context: Any, work: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
     """The work as a task carries it."""
+    carried = _carried(context, work)
+
+    def run(batches: Batches) -> Batches:
+        return map(narrowed, carried.value(map(widened, batches)))
+
+    return run
+
+
+def _carried(context: Any, work: Any) -> Any:
+    """What gives the work as its `value`."""
     from pyspark import cloudpickle  # noqa: PLC0415  (an extra)
 
     pickled = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
-    carried = _Carried(pickled) if len(pickled) <= _LARGE else context.broadcast(pickled)
+    if len(pickled) <= _LARGE:
+        return _Carried(pickled)
+    if _is_plain(work):
+        return context.broadcast(work)
+    return _Opened(context.broadcast(pickled))
 
-    def run(batches: Batches) -> Batches:
-        import pickle  # noqa: PLC0415  (the worker's)
 
-        found = pickle.loads(carried.value)  # noqa: S301  (what the driver just wrote)
-        return map(narrowed, found(map(widened, batches)))
+def _is_plain(work: Any) -> bool:
+    """Whether it can be pickled without cloudpickle, which is all that a broadcast knows."""
+    try:
+        pickle.Pickler(cast("Any", _Nowhere()), pickle.HIGHEST_PROTOCOL).dump(work)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
+    return True
 
-    return run
+
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, data: Any) -> int:
+        """Take it."""
+        return memoryview(data).nbytes
 
 
 def map_stages(frame: Any, stages: tuple[Any, ...], carried: tuple[str, ...] = ()) -> Any:
@@ -109,7 +134,24 @@ def map_stages(frame: Any, stages: tuple[Any, ...], carried: tuple[str, ...] = (
 class _Carried:
     """What a task carries itself, read as a broadcast is."""
 
-    value: bytes
+    pickled: bytes
+
+    @property
+    def value(self) -> Any:
+        """The work."""
+        return pickle.loads(self.pickled)  # noqa: S301  (what the driver just wrote)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The broadcast of what only cloudpickle can pickle: the bytes stay beside what each task makes of them."""
+
+    broadcast: Any
+
+    @property
+    def value(self) -> Any:
+        """The work."""
+        return pickle.loads(self.broadcast.value)  # noqa: S301  (likewise)
 
 
 class _Through:
