@@ -42,6 +42,9 @@ class Fold(Protocol):
 
     # A fold that does better with several batches at once also has
     # add_many(state, batches, part, parts): the same as `add` with each.
+    # One whose state is a table of any size, and no array, also has two static methods:
+    # cut(state, parts): numbered pieces of the state, each with its share of the table, and
+    # joined(pieces): the piece, or the state, that several add up to.
 
 
 class Rule(Protocol):

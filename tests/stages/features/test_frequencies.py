@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,26 @@ def test_each_feature_is_counted_once_a_document(batches: list[list[set[int]]], 
     expected = Counter(item for batch in batches for items in batch for item in items)
     assert sorted(expected.items()) == list(zip(found.items.tolist(), found.documents.tolist(), strict=True))
     assert sum(bool(items) for batch in batches for items in batch) == found.num_documents
+
+
+@given(st.lists(st.lists(st.sets(HASHES, max_size=5), max_size=5), max_size=4), st.integers(1, 5))
+def test_counts_of_several_workers_add_up(batches: list[list[set[int]]], parts: int) -> None:
+    """Merged whole, or cut by the features, joined piece by piece, and then all together."""
+    fold = CountDocuments()
+    states = [fold.add(fold.start(), _batch(batch), 0, 1) for batch in batches]
+    pieces: dict[int, list[Any]] = {}
+    for state in states:
+        for number, piece in fold.cut(state, parts):
+            pieces.setdefault(number, []).append(piece)
+    assert set(pieces) <= set(range(parts))
+    merged = fold.start()
+    for state in states:
+        merged = fold.merge(merged, state)
+    expected = Counter(item for batch in batches for items in batch for item in items)
+    for state in (merged, fold.joined([fold.joined(each) for each in pieces.values()])):
+        found = fold.close(state, {})
+        assert sorted(expected.items()) == list(zip(found.items.tolist(), found.documents.tolist(), strict=True))
+        assert sum(bool(items) for batch in batches for items in batch) == found.num_documents
 
 
 @given(st.integers(0, 2**31), st.data())

@@ -6,7 +6,7 @@
 3. A document that has nothing left is like a text without tokens: only identical texts are its copies.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from samesame import arrow, schemas
 from samesame.kernels import boilerplate as kernel
 from samesame.kernels.auditing import mark_filter
 from samesame.kernels.boilerplate import Slots
+from samesame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 
 __all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
 
@@ -46,8 +47,8 @@ class Boilerplate:
 class _Tally:
     """Exact counts of hashes; what comes in waits until there is enough of it to be worth sorting."""
 
-    def __init__(self) -> None:
-        self._items, self._counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    def __init__(self, counts: Counts = NO_COUNTS) -> None:
+        self._items, self._counts = counts
         self._waiting: list[arrow.UInt64s] = []
 
     def add(self, items: arrow.UInt64s) -> None:
@@ -58,22 +59,11 @@ class _Tally:
 
     def counted(self) -> tuple[arrow.UInt64s, arrow.Int64s]:
         """All hashes so far, ascending, and their counts."""
-        found, counts = np.unique(np.concatenate([*self._waiting, self._items[:0]]), return_counts=True)
-        self._waiting = []
-        self._items, self._counts = _summed(
-            np.concatenate([self._items, found]), np.concatenate([self._counts, counts])
-        )
+        if self._waiting:
+            found = np.unique(np.concatenate(self._waiting), return_counts=True)
+            self._waiting = []
+            self._items, self._counts = summed([(self._items, self._counts), found])
         return self._items, self._counts
-
-
-def _summed(items: arrow.UInt64s, counts: arrow.Int64s) -> tuple[arrow.UInt64s, arrow.Int64s]:
-    """The different items, ascending, each with the sum of its counts."""
-    if items.size == 0:
-        return items, counts
-    order = np.argsort(items)
-    ordered = items[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +94,23 @@ class CountExactly:
         return state
 
     def merge(self, a: dict[int, _Tally], b: dict[int, _Tally]) -> dict[int, _Tally]:
-        """Both; their parts need not be the same."""
-        return dict(enumerate([*a.values(), *b.values()]))
+        """Both, in one part."""
+        return self.joined([a, b])
+
+    @staticmethod
+    def cut(state: dict[int, _Tally], parts: int) -> Iterator[tuple[int, dict[int, _Tally]]]:
+        """The state in pieces, each with a share of the items and its number."""
+        counted = CountExactly.joined([state])[0].counted()
+        return ((number, {0: _Tally(piece)}) for number, piece in dealt(counted, parts))
+
+    @staticmethod
+    def joined(pieces: Sequence[dict[int, _Tally]]) -> dict[int, _Tally]:
+        """What several count together, in one part."""
+        return {0: _Tally(summed([tally.counted() for piece in pieces for tally in piece.values()]))}
 
     def close(self, state: dict[int, _Tally]) -> Boilerplate:
         """What stands in more than `most` documents."""
-        counted = [tally.counted() for tally in state.values()] or [_Tally().counted()]
-        items, counts = _summed(*(np.concatenate(column) for column in zip(*counted, strict=True)))
+        items, counts = self.joined([state])[0].counted()
         return Boilerplate(items[counts > self.most], counts[counts > self.most])
 
 

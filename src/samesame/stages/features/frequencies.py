@@ -6,7 +6,7 @@
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ import pyarrow as pa
 from samesame import arrow
 from samesame.errors import ConfigError
 from samesame.kernels import simhash as kernel
+from samesame.stages.features.tallies import NO_COUNTS, dealt, summed
 
 __all__ = ["UNIT", "CountDocuments", "FrequencyTable", "idf"]
 
@@ -26,8 +27,6 @@ _LN2 = 2977044472  # ln 2 in units of 2⁻³²
 _FRACTION = 24  # bits of a logarithm behind the point
 _PENDING = 1 << 22
 _KEY = b"samesame"
-Counts = tuple[arrow.UInt64s, arrow.Int64s]
-_NONE: Counts = (arrow.NO_HASHES, np.zeros(0, np.int64))
 
 
 def _log2(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -116,7 +115,7 @@ class CountDocuments:
     def add(self, state: dict[int, list[Any]], batch: pa.RecordBatch, part: int, parts: int) -> Any:
         """Count the features of one share of the hashes; a document has each of its features once."""
         lists = arrow.lists(batch.column("items"))
-        own = state.setdefault(part, [0, _NONE, [], 0])
+        own = state.setdefault(part, [0, NO_COUNTS, [], 0])
         low, high = (np.uint64(min((1 << 64) * edge // parts, (1 << 64) - 1)) for edge in (part, part + 1))
         items = lists.items
         chosen = items[(items >= low) & ((items < high) | (part + 1 == parts))]
@@ -128,27 +127,33 @@ class CountDocuments:
         return state
 
     def merge(self, a: dict[int, list[Any]], b: dict[int, list[Any]]) -> dict[int, list[Any]]:
-        """Both; parts that were counted apart are added when the table is closed."""
-        return {**a, **{len(a) + number: own for number, own in enumerate(b.values())}}
+        """Both, in one part."""
+        return self.joined([a, b])
+
+    @staticmethod
+    def cut(state: dict[int, list[Any]], parts: int) -> Iterator[tuple[int, dict[int, list[Any]]]]:
+        """The state in pieces, each with a share of the features and its number; the documents are in the first."""
+        num_documents, counts, *_ = CountDocuments.joined([state])[0]
+        pieces = dict(dealt(counts, parts))
+        if num_documents:
+            pieces.setdefault(0, NO_COUNTS)
+        return ((number, {0: [0 if number else num_documents, piece, [], 0]}) for number, piece in pieces.items())
+
+    @staticmethod
+    def joined(pieces: Sequence[dict[int, list[Any]]]) -> dict[int, list[Any]]:
+        """What several count together, in one part."""
+        several = [own for piece in pieces for own in piece.values()]
+        for own in several:
+            _settle(own)
+        return {0: [sum(own[0] for own in several), summed([own[1] for own in several]), [], 0]}
 
     @staticmethod
     def close(state: dict[int, list[Any]], record: Mapping[str, Any]) -> FrequencyTable:
         """The table."""
-        for own in state.values():
-            _settle(own)
-        items, documents = _added([own[1] for own in state.values()])
-        return FrequencyTable(items, documents, sum(own[0] for own in state.values()), record)
+        num_documents, (items, documents), *_ = CountDocuments.joined([state])[0]
+        return FrequencyTable(items, documents, num_documents, record)
 
 
 def _settle(own: list[Any]) -> None:
     pending, times = np.unique(np.concatenate([arrow.NO_HASHES, *own[2]]), return_counts=True)
-    own[1:] = [_added([own[1], (pending, times)]), [], 0]
-
-
-def _added(counts: list[Counts]) -> Counts:
-    items = np.concatenate([arrow.NO_HASHES, *(part[0] for part in counts)])
-    documents = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in counts)])
-    order = np.argsort(items, kind="stable")
-    items, documents = items[order], documents[order]
-    starts = np.flatnonzero(np.append(True, items[1:] != items[:-1])[: items.size])
-    return arrow.frozen(items[starts]), arrow.frozen(np.add.reduceat(documents, starts) if starts.size else documents)
+    own[1:] = [summed([own[1], (pending, times)]) if pending.size else own[1], [], 0]
