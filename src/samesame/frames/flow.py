@@ -133,8 +133,8 @@ def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[A
     most = method.drop_boilerplate if isinstance(method, Shingled) else None
     if most is None:
         return features, NOTHING_DROPPED
-    num_items = features.selectExpr("coalesce(sum(size(items)), 0) as num").first()["num"]
-    found = boilerplate(features, int(num_items), most, cast("Any", verbs))
+    distinct = DistinctItems.close(verbs.fold(features, DistinctItems()))  # a slot for each; a copy needs no other
+    found = boilerplate(features, max(1, distinct), most, cast("Any", verbs))
     left = verbs.keep(verbs.map(features, WithoutBoilerplate.of(found)))
     bare = [each.filter("num_tokens = 0 and size(items) > 0").count() for each in (left, features)]
     return left, Dropped(found.items.size, int(found.counts.sum()), bare[0] - bare[1])
@@ -185,6 +185,7 @@ def _counted(documents: Any) -> dict[str, int]:
         "distinct": "if(number = best, if(size = 0, copies, 1), 0)",
         "features": "if(number = best, size, 0)",
         "sets": "if(number = best and size > 0, 1, 0)",
+        "filled": "if(size > 0, 1, 0)",
         "ids": "if(id is null, 0, copies)",
     }
     found = documents.selectExpr(*(f"coalesce(sum({what}), 0) as {name}" for name, what in sums.items()),
@@ -229,7 +230,7 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
 def _representatives(frames: Frames) -> tuple[Any, bool]:
     """The features of documents that stand for all equal ones, and whether no other is left among them."""
     counts = frames.counts
-    copies = counts["different"] - counts["sets"] - (counts["different"] - frames.documents.filter("size > 0").count())
+    copies = counts["filled"] - counts["sets"]
     repeated = counts["documents"] > counts["different"]
     if copies == 0 or copies * _COPY_BYTES > frames.verbs.table_bytes:
         return frames.features, copies == 0 and not repeated
