@@ -31,9 +31,11 @@ __all__ = [
     "Shelf",
     "Space",
     "free_memory",
+    "least_memory",
     "mishaps",
     "num_bytes",
     "read_batches",
+    "working_memory",
     "write_batches",
 ]
 
@@ -71,6 +73,20 @@ def num_bytes(text: int | str, name: str = "memory") -> int:
     return int(float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_"))
 
 
+def working_memory(threads: int, growth: float = GROWTH) -> int:
+    """Bytes that so many threads take for batches under way."""
+    return threads * (_THREAD_BYTES + int(growth * _BATCH_BYTES))
+
+
+def least_memory(threads: int, growth: float = GROWTH) -> int:
+    """Bytes below which a run of so many threads cannot begin.
+
+    >>> least_memory(1) >> 20
+    516
+    """
+    return _BASE_BYTES + working_memory(threads, growth)
+
+
 class Space:
     """The room of one run.
 
@@ -83,8 +99,8 @@ class Space:
 
     def __init__(self, memory: int | None, threads: int, folder: Path | None = None, growth: float = GROWTH) -> None:
         self.memory = free_memory() // 2 if memory is None else memory
-        self.working_bytes = threads * (_THREAD_BYTES + int(growth * _BATCH_BYTES))
-        least = _BASE_BYTES + self.working_bytes
+        self.working_bytes = working_memory(threads, growth)
+        least = least_memory(threads, growth)
         if self.memory < least:
             message = f"memory={self.memory:,} bytes is below the {least:,} that {threads} threads need"
             raise ConfigError(message, hint="Allow more memory, or use fewer threads.")

@@ -5,9 +5,11 @@
 """
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import pyarrow as pa
 
 from samesame import arrow, schemas
 from samesame.engines.local import Local
+from samesame.engines.space import least_memory, num_bytes
 from samesame.kernels.buckets import Meeting
 from samesame.methods import Method
 from samesame.results import Component
@@ -172,9 +175,10 @@ class _Task:
     """The same over the batches of one partition, that hold both."""
 
     question: Question
+    memory: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        engine = Local(1)
+        engine = Local(1, self.memory, local_folder())
         try:
             gathered = _Gathered(engine)
             for batch in batches:
@@ -190,6 +194,22 @@ def _inverted(mask: pa.Array) -> pa.Array:
     return pa.array(~mask.to_numpy(zero_copy_only=False))
 
 
+def task_memory(task_bytes: int) -> int:
+    """What deciding in one task may hold in memory: what a task may, and no less than it needs to begin with.
+
+    >>> [task_memory(size << 20) >> 20 for size in (0, 2048)]
+    [516, 2048]
+    """
+    return max(task_bytes, least_memory(1))
+
+
+def local_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where Spark has its workers put what does not fit; None where it names no folder that is there."""
+    named = environment.get("SPARK_LOCAL_DIRS") or environment.get("LOCAL_DIRS") or ""
+    folders = (Path(name) for name in named.split(",") if name)
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
 def in_one_task(question: Question, lists: Any, entries: Any, verbs: Any) -> Any:
     """The decisions, as a frame: made by one task."""
     both = lists.selectExpr(
@@ -197,4 +217,5 @@ def in_one_task(question: Question, lists: Any, entries: Any, verbs: Any) -> Any
     )
     others = entries.selectExpr("number", "cast(array() as array<bigint>) as items", "1L as stands_for", "key", "place")
     mixed = both.select(*_MIXED).union(others.select(*_MIXED)).repartition(1).sortWithinPartitions("number")
-    return verbs.map_batches(mixed, _Task(question), DECISIONS)
+    memory = task_memory(num_bytes(verbs.engine.task_bytes))
+    return verbs.map_batches(mixed, _Task(question, memory), DECISIONS)
