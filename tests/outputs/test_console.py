@@ -146,11 +146,14 @@ def test_examples_of_ready_items_show_the_items():
 def test_a_run_on_spark_tells_what_it_shuffled_and_foretold():
     """Keys of both methods, and the bytes of all; on one machine nothing."""
     foretold = {
-        "jaccard": {"keys_per_document": 1.5, "bytes": 36_000},
+        "jaccard": {"keys_per_document": 1.5, "bytes": 36_000, "table_bytes": 50_000_000},
         "minhash": {"keys_per_document": 16.0, "bytes": 384_000},
     }
     room = {"shuffle": {"written_bytes": 2_100_000, "predicted": foretold}}
-    expected = "Shuffled: 2.1 MB; keys foretold: jaccard 1.5 a document, 36.0 kB; minhash 16 a document, 384.0 kB."
+    expected = (
+        "Shuffled: 2.1 MB; keys foretold: jaccard 1.5 a document, 36.0 kB and 50.0 MB of count tables; "
+        "minhash 16 a document, 384.0 kB."
+    )
     assert expected == shuffled(Stats(room=room))
     assert "Shuffled: 5 bytes." == shuffled(Stats(room={"shuffle": {"written_bytes": 5}}))
     assert "" == shuffled(Stats(room={"features": "memory"}))

@@ -215,10 +215,10 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
     with clock("meeting"):
         over = "over (partition by key)"
         met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
-        met = met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket")
+        met = verbs.once(met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket"))
+        verbs.room["shuffle"] |= {"keys": num_keys, "keys_bytes": verbs.shuffled_bytes() - before}
         found = met.join(leaders.select("row", "number", "size", "one_side", "stands_for"), "row")
         entries = verbs.once(found)
-        verbs.room["shuffle"] |= {"keys": num_keys, "keys_bytes": verbs.shuffled_bytes() - before}
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
         source = (made if step.by_sketch else distinct).select("row", "items").join(here, "row")
         lists = verbs.once((source if clean else source.dropDuplicates(["number"])).drop("row"))
@@ -245,17 +245,16 @@ def _with_counts(frames: Frames, made: Any) -> tuple[Any, Any, str | None]:
     if isinstance(method, Jaccard | MinHash | Containment | ModP):
         source = frames.features if isinstance(method, MinHash) else made
         distinct = DistinctItems.close(verbs.fold(source, DistinctItems()))
-    if step.counts is None:
-        slots = plan_counting(_in_one_pass(distinct or 0, verbs), verbs.table_bytes).bits
-    else:
-        made, counts = step.counts(made, _in_one_pass(distinct or 0, verbs), cast("Any", verbs))
-        slots = verbs.room.get("count_table", {"slots": 0})["slots"].bit_length() - 1
+    planned = _in_one_pass(distinct or 0, verbs)
+    made, counts = step.counts(made, planned, cast("Any", verbs)) if step.counts else (made, None)
     told = None
     if isinstance(method, Jaccard | MinHash):
+        plan = plan_counting(planned, verbs.table_bytes)
         known = frames.counts["sets"], frames.counts["features"], distinct or 0
-        verbs.room["shuffle"]["predicted"] = foreseen = predicted(*known, 1 << max(0, slots), method.least)
+        foreseen = predicted(*known, plan.passes << plan.bits, method.least, plan.table_bytes * verbs.num_copies())
+        verbs.room["shuffle"]["predicted"] = foreseen
         told = advice(foreseen) if isinstance(method, Jaccard) else None
-    return made, None if step.counts is None else counts, told
+    return made, counts, told
 
 
 def _in_one_pass(distinct: int, verbs: Verbs) -> int:

@@ -3,6 +3,7 @@
 1. A document's keys in the exact join follow from the slots of the count table for each different shingle, since
    an empty table could tell that a shingle stands in one document only (measured: stages/keys/prefix.py).
 2. It is a prediction for documents without a near-duplicate; those that have one offer their whole prefix in any case.
+3. The count table travels, too: each task's own part of it to be added up, and the whole to each executor.
 """
 
 from fractions import Fraction
@@ -15,14 +16,18 @@ from samesame.stages.keys.bands import choose_bands
 
 __all__ = ["KEY_BYTES", "advice", "predicted"]
 
-KEY_BYTES = 24  # of one key in a shuffle: hashes do not compress
+KEY_BYTES = (
+    24  # of one key in a shuffle, at most: hashes do not compress, but the row beside them does where it repeats
+)
 _ENOUGH = 0.5  # slots for each different shingle
 _SLOTS = (0.1, 0.33, 0.5, 1.0)
 _SHARES = (1.0, 0.76, 0.33, 0.0)  # of the prefix
 
 
-def predicted(sets: int, items: int, distinct: int, slots: int, threshold: Fraction) -> dict[str, Any]:
-    """Keys of each document and bytes of all, by both methods.
+def predicted(  # noqa: PLR0913, PLR0917  (what is known of the sets, and of the table)
+    sets: int, items: int, distinct: int, slots: int, threshold: Fraction, table_bytes: int
+) -> dict[str, Any]:
+    """Keys of each document and bytes of all, by both methods; for the exact join, those of the table beside.
 
     Args:
         sets: how many different sets there are.
@@ -30,9 +35,10 @@ def predicted(sets: int, items: int, distinct: int, slots: int, threshold: Fract
         distinct: different items, about.
         slots: of the count table.
         threshold: of the Jaccard similarity.
+        table_bytes: what all copies of the count table take on their way, at most.
 
     Example:
-        >>> predicted(1000, 326_000, 300_000, 30_000, Fraction(4, 5))["jaccard"]["keys_per_document"]
+        >>> predicted(1000, 326_000, 300_000, 30_000, Fraction(4, 5), 90_000)["jaccard"]["keys_per_document"]
         66.0
     """
     size = items // max(1, sets)
@@ -46,6 +52,7 @@ def predicted(sets: int, items: int, distinct: int, slots: int, threshold: Fract
         name: {"keys_per_document": round(each, 2), "bytes": round(sets * each * KEY_BYTES)}
         for name, each in keys.items()
     }
+    told["jaccard"]["table_bytes"] = table_bytes
     return {"distinct_shingles": distinct, "slots": slots, **told}
 
 

@@ -150,6 +150,7 @@ def shuffled(stats: Stats) -> str:
     foretold = found.get("predicted", {})
     told = [
         f"{name} {foretold[name]['keys_per_document']:g} a document, {_size(foretold[name]['bytes'])}"
+        + (f" and {_size(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
         for name in ("jaccard", "minhash")
         if name in foretold
     ]

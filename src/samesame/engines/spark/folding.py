@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from samesame.engines.spark.mapping import map_batches
 
-__all__ = ["fold_frame"]
+__all__ = ["chunk_bytes", "fold_frame", "num_tasks"]
 
 _CHUNK_BYTES = 1 << 20, 1 << 14  # at most, at least
 _GROUP_BYTES = 1 << 26  # the same chunk of all tasks
@@ -29,11 +29,16 @@ Pieces = Iterator[tuple[int, bytes]]
 
 def fold_frame(frame: Any, fold: Any) -> Any:
     """Reduce a frame to one state."""
-    slots = max(1, frame.sparkSession.sparkContext.defaultParallelism)
+    slots = num_tasks(frame.sparkSession)
     frame, start = frame.coalesce(slots), fold.start()
     if isinstance(start, np.ndarray):
         return _array(frame, fold, start, chunk_bytes(slots))
     return _table(frame, fold, _SHARES * slots) if hasattr(fold, "cut") else _small(frame, fold, start)
+
+
+def num_tasks(session: Any) -> int:
+    """How many tasks fold at once, each a state of its own."""
+    return max(1, int(session.sparkContext.defaultParallelism))
 
 
 def chunk_bytes(slots: int) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from samesame import schemas
-from samesame.engines.spark.folding import fold_frame
+from samesame.engines.spark.folding import fold_frame, num_tasks
 from samesame.engines.spark.mapping import map_batches, map_stages, widened
-from samesame.engines.spark.metering import shuffled_bytes
+from samesame.engines.spark.metering import num_executors, shuffled_bytes
 from samesame.engines.spark.session import Spark
 
 __all__ = ["Verbs"]
@@ -68,6 +68,10 @@ class Verbs:
     def shuffled_bytes(self) -> int:
         """What all shuffles of the session have written so far."""
         return shuffled_bytes(self.session)
+
+    def num_copies(self) -> int:
+        """How often an array that is folded and broadcast travels: from each task that folds, and to each executor."""
+        return num_tasks(self.session) + num_executors(self.session)
 
     def tables(self, frame: Any) -> list[pa.RecordBatch]:
         """All rows of a frame that is known to be small, with long offsets."""
