@@ -131,7 +131,7 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
     assert "--overwrite" in again.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_recall_that_is_too_low_is_an_exit_code(tmp_path):
     """Half of the pairs have no band in common; the folder is written, and the summary tells."""
     words = [[f"w{number}x{place}" for place in range(40)] for number in range(30)]

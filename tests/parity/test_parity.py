@@ -101,8 +101,13 @@ def test_pairs_with_a_direction(spark_with):
     assert expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("place", "method"), list(enumerate([*METHODS, *VARIANTS])))
+@pytest.mark.parametrize(
+    ("place", "method"),
+    [
+        pytest.param(place, name, marks=pytest.mark.slow if name in METHODS else pytest.mark.long)
+        for place, name in enumerate([*METHODS, *VARIANTS])
+    ],
+)
 def test_dedup_of_every_method(place, method, spark_with):
     """Each in another layout, and decided in another way."""
     recipe = METHODS.get(method) or VARIANTS[method]
@@ -119,21 +124,26 @@ def test_pairs_of_every_method(method, spark_with):
     assert expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", [*WAYS.values(), ALL_ROUNDS], ids=[*WAYS, "in rounds to the end"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, id=name, marks=pytest.mark.slow if way is ROUNDS else pytest.mark.long)
+        for name, way in {**WAYS, "in rounds to the end": ALL_ROUNDS}.items()
+    ],
+)
 def test_wherever_spark_decides(way, spark_with):
     """By the driver, in rounds or in order: the same keepers and witnesses."""
     same(spark_with("skewed, some empty", **way), mixed(), method=METHODS["jaccard"], order_column="shown")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_however_documents_lie(layout, spark_with):
     """Without a column of order: the id decides, then the text."""
     same(spark_with(layout), mixed(2), method=METHODS["jaccard"], ties="content")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("keep", "clusters"),
     [
@@ -153,8 +163,14 @@ def test_every_policy(keep, clusters, spark_with):
     same(spark_with(**way), mixed(), method=METHODS["jaccard"], keep=keep, clusters=clusters, **ties)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("method", "within"), [("jaccard", True), ("simhash", False), ("containment", True)])
+@pytest.mark.parametrize(
+    ("method", "within"),
+    [
+        pytest.param("jaccard", True, marks=pytest.mark.slow),
+        pytest.param("simhash", False, marks=pytest.mark.long),
+        pytest.param("containment", True, marks=pytest.mark.long),
+    ],
+)
 def test_against_another_side(method, within, spark_with):
     """All of it stays, in every answer, and pairs are across."""
     judged, other = mixed().slice(40), mixed().slice(0, 60)
@@ -164,7 +180,7 @@ def test_against_another_side(method, within, spark_with):
     assert {} == difference(expected, listed(spark_with(), judged, method=METHODS[method], against=other))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_containers_of_what_is_tested(spark_with):
     """The reverse direction, across sides."""
     method = ss.Containment(threshold=0.7, shingle_size=2, remove="container")
@@ -184,7 +200,7 @@ def test_pairs_of_identical_documents_as_a_star(spark_with):
         assert 30 == expected.total()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 def test_a_higher_threshold(way, spark_with):
     """Decided again, not filtered."""
@@ -199,8 +215,10 @@ def test_a_hot_bucket(spark_with):
     same(spark_with(**ROUNDS), corpora.template(5000), method=ss.Jaccard(), order_column="number")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("clusters", ["greedy", "components"])
+@pytest.mark.parametrize(
+    "clusters",
+    [pytest.param("greedy", marks=pytest.mark.slow), pytest.param("components", marks=pytest.mark.long)],
+)
 def test_a_long_chain(clusters, spark_with):
     """10,000 links: more than any rounds can do for the one, and far to go for the other."""
     table = corpora.chain(10_000)

@@ -31,7 +31,7 @@ def test_an_approximate_run_is_audited_unasked(spark):
     assert there.precision.value == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
