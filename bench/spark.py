@@ -84,6 +84,7 @@ class Bench:
 
     folder: Path
     small: Path
+    limit_seconds: float = LIMIT_MINUTES * 60
 
     def run(self, file: Path, what: str, engine: str, **task: Any) -> dict[str, Any]:
         """One task in a process of its own."""
@@ -97,7 +98,7 @@ class Bench:
         given = {"what": what, "engine": engine, "file": str(file), "small": str(self.small), "threshold": THRESHOLD}
         command = [sys.executable, str(TASK), json.dumps({**given, "conf": conf, "threads": 2, **task})]
         environment = {"NUMBA_CACHE_DIR": str(self.folder / "kernels"), "PYTHONPATH": str(report.ROOT / "src")}
-        done = processes.run(command, environment, LIMIT_MINUTES * 60)
+        done = processes.run(command, environment, self.limit_seconds)
         return dict(json.loads(done.output.strip().splitlines()[-1]))
 
     def rounds(self, tasks: dict[str, dict[str, Any]], file: Path, repeats: int) -> dict[str, Seen]:
@@ -228,7 +229,7 @@ def _made(folder: Path, size: str) -> Path:
 def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     """The texts for the two pages, and whether both engines gave one answer."""
     load = os.getloadavg()[0]
-    bench = Bench(folder, _made(folder, str(SMALL_BYTES)))
+    bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
     file = _made(folder, given.size)
     seen = bench.rounds(_tasks("dedup"), file, given.repeats)
     seen |= bench.rounds({COUNTS: {"what": "counts", "engine": MASTER, "method": "jaccard"}}, file, 1)
@@ -241,7 +242,9 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     peers = bench.rounds(_peers(), part, 1)
     part_texts, part_known = truth.of_file(part, Fraction(THRESHOLD))
     others = peer_rows(peers, part_texts, part_known)
-    second = f"{len(part_texts):,} documents, {len(part_known.pairs):,} planted pairs at {THRESHOLD} or more."
+    slow = [name for name in _peers() if name not in peers]
+    gave_up = f" {' and '.join(slow)}: no answer within {given.limit_minutes:g} minutes." if slow else ""
+    second = f"{len(part_texts):,} documents, {len(part_known.pairs):,} planted pairs at {THRESHOLD} or more.{gave_up}"
     report.show(second, PEERS, others)
     costs = cost_text(seen, len(texts), size)
     made = report.made_by(f"spark --size {given.size} --mllib-size {given.mllib_size}", PACKAGES) + limit.others(load)
@@ -260,6 +263,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--size", default="100MB", help="bytes of text for the two engines (100MB)")
     parser.add_argument("--mllib-size", default="30MB", help="bytes of text for the comparison with MLlib (30MB)")
     parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
+    parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one run; then it is ended")
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
