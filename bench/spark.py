@@ -29,6 +29,7 @@ PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "s
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("samesame", "pyspark", "pyarrow", "numba", "numpy")
 COUNTS = "counting by a shuffle"
+FEATURE_BYTES = 8
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
@@ -179,10 +180,12 @@ def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> lis
         for terabytes in TERABYTES:
             times = terabytes * 1e12 / text_bytes
             hours = each.task_seconds * times / 3600
+            shuffled = each.shuffle_bytes + FEATURE_BYTES * each.said["features"]
             found.append(
                 (
                     f"{method}, {terabytes} TB, {num_documents * times / 1e9:,.1f} billion documents",
-                    f"{each.shuffle_bytes * times / 1e12:,.2f}",
+                    f"{shuffled * times / 1e12:,.2f}",
+                    f"{(shuffled + text_bytes) * times / 1e12:,.2f}",
                     f"{hours:,.0f}",
                     *(f"{hours / cores:,.1f}" for cores in CORES),
                 )
@@ -198,11 +201,20 @@ def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str
         for method in METHODS
         for each in [seen[f"{method}, Spark"]]
     )
-    header = ("**estimate**", "TB shuffled", "core hours", *(f"hours on {cores:,} cores" for cores in CORES))
+    header = (
+        "**estimate**",
+        "TB shuffled",
+        "with what stays",
+        "core hours",
+        *(f"hours on {cores:,} cores" for cores in CORES),
+    )
     table = report.markdown(header, cost_rows(seen, num_documents, text_bytes))
     return (
         f"Measured on {text_bytes / 1e6:,.0f} MB, {num_documents:,} documents, {MASTER}: {measured}.\n\n"
-        f"All below is an estimate: these figures multiplied, as if no core ever waited.\n\n{table}"
+        "All below is an estimate: these figures multiplied, as if no core ever waited. Where more than a million "
+        "documents meet, the features of all are shuffled as well, and where more than a million go, to write what "
+        f"stays shuffles the texts: both are added, at {FEATURE_BYTES} bytes a shingle and the size of the text.\n\n"
+        f"{table}"
     )
 
 

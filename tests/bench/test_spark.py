@@ -37,10 +37,13 @@ def test_recall_and_precision_are_of_pairs(spark):
 
 def test_costs_are_measured_figures_multiplied(spark):
     """4 kB and 3.6 s for 1 MB are 4 GB and 1,000 hours for a terabyte: no more is claimed."""
-    found = {f"{method}, Spark": seen(spark, 2.0, []) for method in spark.METHODS}
+    said = {"features": 1000}
+    found = {f"{method}, Spark": seen(spark, 2.0, [], said=said) for method in spark.METHODS}
     rows = spark.cost_rows(found, 500, 1_000_000)
-    assert ("minhash, 1 TB, 0.5 billion documents", "0.00", "1,000", "15.6", "2.0", "0.2") == rows[0]
-    assert ("minhash, 100 TB, 50.0 billion documents", "0.40", "100,000", "1,562.5", "195.3", "24.4") == rows[1]
+    assert ("minhash, 1 TB, 0.5 billion documents", "0.01", "1.01", "1,000", "15.6", "2.0", "0.2") == rows[0]
+    assert ("minhash, 100 TB, 50.0 billion documents", "1.20", "101.20", "100,000", "1,562.5", "195.3", "24.4") == rows[
+        1
+    ]
     assert "All below is an estimate" in spark.cost_text(found, 500, 1_000_000)
 
 

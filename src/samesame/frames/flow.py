@@ -27,11 +27,11 @@ from samesame.stages.features.frequencies import FrequencyTable
 from samesame.stages.keys.prefix import plan_counting
 from samesame.steps import Steps, steps
 
-__all__ = ["Frames", "prepare"]
+__all__ = ["Frames", "few", "prepare"]
 
 _SALTS = 8  # that are tried before two documents with one name are an error
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
-_COPY_BYTES = 32  # of one row number, broadcast
+_FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
 _GROUP = ["set_a", "set_b", "items_a", "items_b", "size"]
 
 
@@ -220,6 +220,7 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
         found = met.join(leaders.select("row", "number", "size", "one_side", "stands_for"), "row")
         entries = verbs.once(found)
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
+        here = few(verbs.once(here))  # so that the features of all others do not travel
         source = (made if step.by_sketch else distinct).select("row", "items").join(here, "row")
         lists = verbs.once((source if clean else source.dropDuplicates(["number"])).drop("row"))
         about = lists.selectExpr("count(1) as meeting", "coalesce(sum(size(items)), 0) as items").first()
@@ -227,12 +228,17 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
     return replace(frames, entries=entries, met=lists, counts={**frames.counts, **counted})
 
 
+def few(rows: Any) -> Any:
+    """Rows of numbers, sent to every worker if they are few: then what they are joined with is not shuffled."""
+    return rows.hint("broadcast") if rows.count() <= _FEW_ROWS else rows
+
+
 def _representatives(frames: Frames) -> tuple[Any, bool]:
     """The features of documents that stand for all equal ones, and whether no other is left among them."""
     counts = frames.counts
     copies = counts["filled"] - counts["sets"]
     repeated = counts["documents"] > counts["different"]
-    if copies == 0 or copies * _COPY_BYTES > frames.verbs.table_bytes:
+    if copies == 0 or copies > _FEW_ROWS:
         return frames.features, copies == 0 and not repeated
     rows = frames.documents.filter("number <> best").select("row")
     return frames.features.join(rows.hint("broadcast"), "row", "left_anti"), not repeated

@@ -5,15 +5,12 @@
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from samesame.frames.flow import Frames
+from samesame.frames.flow import Frames, few
 from samesame.frames.parts import quoted
 
 __all__ = ["Records"]
-
-_MOST_BROADCAST = 1_000_000  # rows of numbers: some 100 bytes each in Java
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,25 +27,23 @@ class Records:
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
-        named, rows = self._named(), self._few(self.gone.selectExpr("row as samesame_row"))
+        named, rows = self._named(), few(self.gone.selectExpr("row as samesame_row"))
         rest = named.join(rows, "samesame_row", "left_anti")
         if self._repeats:
-            first = named.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_semi")
+            first = named.join(few(self._partly().select("samesame_row")), "samesame_row", "left_semi")
             rest = rest.union(first.dropDuplicates(["samesame_row"]))
         return rest.drop("samesame_row", "samesame_fp")
 
     def removed(self) -> Any:
         """The documents that go, with all their columns."""
-        named, rows = self._named(), self._few(self.gone.selectExpr("row as samesame_row"))
+        named, rows = self._named(), few(self.gone.selectExpr("row as samesame_row"))
         whole = named.join(rows, "samesame_row", "left_semi")
         if self._repeats:
             # rows of one number are the same in all columns: it does not matter which of them go
             nth = "row_number() over (partition by samesame_row order by samesame_fp) as samesame_nth"
-            part = named.join(self._few(self._partly()), "samesame_row").selectExpr("*", nth)
+            part = named.join(few(self._partly()), "samesame_row").selectExpr("*", nth)
             part = part.filter("samesame_nth > stay").drop("stay", "samesame_nth")
-            whole = whole.join(self._few(self._partly().select("samesame_row")), "samesame_row", "left_anti").union(
-                part
-            )
+            whole = whole.join(few(self._partly().select("samesame_row")), "samesame_row", "left_anti").union(part)
         return whole.drop("samesame_row", "samesame_fp")
 
     @property
@@ -63,13 +58,6 @@ class Records:
         counted = self.frames.documents.selectExpr("row as samesame_row", "copies")
         both = rows.join(counted, "samesame_row").filter("times < copies")
         return both.selectExpr("samesame_row", "copies - times as stay")
-
-    def _few(self, rows: Any) -> Any:
-        return rows.hint("broadcast") if self._num_gone <= _MOST_BROADCAST else rows
-
-    @cached_property
-    def _num_gone(self) -> int:
-        return int(self.gone.count())
 
     def _named(self) -> Any:
         frame = self.frames.judged.named(self.frames.salt)
