@@ -81,9 +81,9 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         salt, features, frequencies, dropped, about = _read(sides, method, step, keep, verbs)
         notes = unread_dates(sides, about, keep)
     with clock("identical"):
-        documents = _ranked(about, keep, step, verbs, listing=listing)
+        documents, counts = _ranked(about, keep, step, verbs, listing=listing)
         frames = Frames(method, verbs, step, sides, salt, documents, features, frequencies=frequencies)
-        frames = replace(frames, counts=_counted(documents), dropped=dropped, notes=notes)
+        frames = replace(frames, counts=counts, dropped=dropped, notes=notes)
     return frames if step.keys is None else _meet(frames, clock)
 
 
@@ -102,8 +102,8 @@ def _read(
         flow = verbs.map(with_moments(first, keep, verbs), step.features)
         flow, frequencies = _weighed(flow, method, step, verbs) if step.weigh else (flow, None)
         flow, dropped = _without_boilerplate(verbs.keep(flow), method, verbs)
-        about = verbs.once(_about(flow))
-        if about.filter("fp <> other_fp").isEmpty():
+        about, (clash,) = verbs.told(_about(flow), "coalesce(max(fp <> other_fp), false)")
+        if not clash:
             return salt, flow, frequencies, dropped, about
         verbs.release()
     raise ConfigError("different documents have equal hashes under every salt", hint="Report this as a fault.")
@@ -153,8 +153,8 @@ def _about(features: Any) -> Any:
     return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *hashes, *order])
 
 
-def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool) -> Any:
-    """The documents in the order of priority, each with the best that has equal features."""
+def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool) -> tuple[Any, dict[str, int]]:
+    """The documents in the order of priority, each with the best that has equal features; and their counts."""
     by_side = not (listing and step.larger_first)  # either may contain the other
     ordered, order = prioritised(about, keep, larger_first=step.larger_first, by_side=by_side)
     ranked = verbs.keep(numbered(verbs, ordered, order, "number"))
@@ -162,18 +162,12 @@ def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool)
     groups = Verbs.aggregated(ranked.filter("size > 0"), _GROUP, several).filter("num > 1")
     joined = ranked.join(groups, _GROUP, "left")
     plain = ["row", "number", "copies", "side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "size"]
-    return verbs.once(
-        joined.selectExpr(
-            *plain,
-            "coalesce(best, number) as best",
-            "coalesce(stands_for, copies) as stands_for",
-            "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
-        )
+    joined = joined.selectExpr(
+        *plain,
+        "coalesce(best, number) as best",
+        "coalesce(stands_for, copies) as stands_for",
+        "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
     )
-
-
-def _counted(documents: Any) -> dict[str, int]:
-    """What the statistics tell of the documents."""
     sums = {
         "documents": "copies",
         "different": "1",
@@ -188,9 +182,9 @@ def _counted(documents: Any) -> dict[str, int]:
         "filled": "if(size > 0, 1, 0)",
         "ids": "if(id is null, 0, copies)",
     }
-    found = documents.selectExpr(*(f"coalesce(sum({what}), 0) as {name}" for name, what in sums.items()),
-                                 "count(distinct id) as different_ids")  # fmt: skip
-    return {name: int(value) for name, value in found.first().asDict().items()}
+    asked = (f"coalesce(sum({what}), 0) as {name}" for name, what in sums.items())
+    documents, told = verbs.told(joined, *asked, "count(distinct id) as different_ids")
+    return documents, {name: int(value) for name, value in told.asDict().items()}
 
 
 def _meet(frames: Frames, clock: Clock) -> Frames:
@@ -210,27 +204,31 @@ def _meet(frames: Frames, clock: Clock) -> Frames:
         leaders = documents.filter("number = best and size > 0")
         if not clean:
             keys = keys.dropDuplicates(["key", "row"]).join(leaders.select("row"), "row", "left_semi")
-        keys = verbs.once(keys)
-        num_keys, before = keys.count(), verbs.shuffled_bytes()
+        keys, (num_keys,) = verbs.told(keys, "count(1)")
+        before = verbs.shuffled_bytes()
     with clock("meeting"):
         over = "over (partition by key)"
         met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
         met = verbs.once(met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket"))
         verbs.room["shuffle"] |= {"keys": num_keys, "keys_bytes": verbs.shuffled_bytes() - before}
         found = met.join(leaders.select("row", "number", "size", "one_side", "stands_for"), "row")
-        entries = verbs.once(found)
+        entries, (num_entries,) = verbs.told(found, "count(1)")
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
-        here = few(verbs.once(here))  # so that the features of all others do not travel
+        here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
         source = (made if step.by_sketch else distinct).select("row", "items").join(here, "row")
-        lists = verbs.once((source if clean else source.dropDuplicates(["number"])).drop("row"))
-        about = lists.selectExpr("count(1) as meeting", "coalesce(sum(size(items)), 0) as items").first()
-    counted = {"keys": num_keys, "entries": entries.count(), "meeting": about["meeting"], "met_items": about["items"]}
+        source = (source if clean else source.dropDuplicates(["number"])).drop("row")
+        lists, (meeting, items) = verbs.told(source, "count(1)", "coalesce(sum(size(items)), 0)")
+    counted = {"keys": num_keys, "entries": num_entries, "meeting": meeting, "met_items": items}
     return replace(frames, entries=entries, met=lists, counts={**frames.counts, **counted})
 
 
-def few(rows: Any) -> Any:
-    """Rows of numbers, sent to every worker if they are few: then what they are joined with is not shuffled."""
-    return rows.hint("broadcast") if rows.count() <= _FEW_ROWS else rows
+def few(rows: Any, told: Any = None) -> Any:
+    """Rows of numbers, sent to every worker if they are few: then what they are joined with is not shuffled.
+
+    `told` has their number, `num`, where it is known.
+    """
+    number = rows.count() if told is None else told["num"]
+    return rows.hint("broadcast") if number <= _FEW_ROWS else rows
 
 
 def _representatives(frames: Frames) -> tuple[Any, bool]:

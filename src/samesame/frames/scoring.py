@@ -39,9 +39,9 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
     firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", "items"), "a")
     both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
-    found = verbs.once(verbs.map_batches(placed, _Scores(bound), _SCORES))
-    counted = found.filter("a < 0").selectExpr("coalesce(sum(b), 0) as num").first()["num"]
-    return found.filter("a >= 0"), int(counted)
+    found = verbs.map_batches(placed, _Scores(bound), _SCORES)
+    found, (compared,) = verbs.told(found, "coalesce(sum(if(a < 0, b, 0)), 0)")
+    return found.filter("a >= 0"), int(compared)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from samesame.engines.spark.workers import settle
+
 __all__ = ["ddl", "map_batches", "map_stages", "widened"]
 
 _LARGE = 1 << 18  # pickled bytes that a task may carry
@@ -88,7 +90,8 @@ def _shipped(context: Any, work: Callable[[Batches], Batches]) -> Callable[[Batc
     carried = _carried(context, work)
 
     def run(batches: Batches) -> Batches:
-        return map(narrowed, carried.value(map(widened, batches)))
+        yield from map(narrowed, carried.value(map(widened, batches)))
+        settle()
 
     return run
 

@@ -19,7 +19,7 @@ __all__ = ["numbered"]
 def numbered(verbs: Any, frame: Any, order: Sequence[tuple[str, bool]], name: str) -> Any:
     """The frame with its rows' places in an order of (column, ascending), in a new column."""
     columns, ascending = zip(*order, strict=True)
-    ordered = verbs.once(frame.sort(*columns, ascending=list(ascending)))
+    ordered = verbs.keep(frame.sort(*columns, ascending=list(ascending)))
     counts = ordered.selectExpr("spark_partition_id() as part").groupBy("part").count().collect()
     sizes = {row["part"]: row["count"] for row in counts}
     parts = range(max(sizes, default=-1) + 1)

@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["least_of_component"]
 
+_SUMS = "count(1) as num", "coalesce(bit_xor(xxhash64(node, least)), 0) as hashes"  # that stay when nothing moves
+
 
 def least_of_component(verbs: Any, edges: Any) -> Any:
     """For each node of an edge but the least of its component: (node, least).
@@ -17,13 +19,11 @@ def least_of_component(verbs: Any, edges: Any) -> Any:
         verbs: the engine's.
         edges: u, v.
     """
-    stars = verbs.once(
-        edges.selectExpr("greatest(u, v) as node", "least(u, v) as least").distinct().filter("node > least")
-    )
-    told = _told(stars)
+    ends = edges.selectExpr("greatest(u, v) as node", "least(u, v) as least").distinct()
+    stars, told = verbs.told(ends.filter("node > least"), *_SUMS)
     while True:
-        stars = verbs.once(_small(verbs, _large(verbs, stars)))
-        before, told = told, _told(stars)
+        before = told
+        stars, told = verbs.told(_small(verbs, _large(verbs, stars)), *_SUMS)
         if told == before:
             return stars
 
@@ -42,8 +42,3 @@ def _small(verbs: Any, stars: Any) -> Any:
     tied = stars.join(least, "node")
     ends = tied.selectExpr("least as node", "root as least").union(tied.selectExpr("node", "root"))
     return ends.distinct().filter("node > least")
-
-
-def _told(stars: Any) -> tuple[Any, ...]:
-    sums = ["count(1) as num", "coalesce(bit_xor(xxhash64(node, least)), 0) as hashes"]
-    return tuple(stars.selectExpr(*sums).first())

@@ -4,7 +4,8 @@
 2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,8 @@ from samesame.engines.spark.session import Spark
 __all__ = ["Verbs"]
 
 _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row for each document
+
+_JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
 
 
 @dataclass
@@ -54,16 +57,20 @@ class Verbs:
         del step
         if any(frame is each for each in self._made):
             return frame
-        kept = frame.persist()
+        with _fewer_partitions(frame.sparkSession):
+            kept = frame.persist()
         self._kept.append(kept)
         self._made.append(_as_source(kept))
         return self._made[-1]
 
     def once(self, frame: Any) -> Any:
         """The same, computed now."""
+        return self.told(frame, "count(1)")[0]
+
+    def told(self, frame: Any, *sums: str) -> tuple[Any, Any]:
+        """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums)."""
         kept = self.keep(frame)
-        kept.count()
-        return kept
+        return kept, kept.selectExpr(*sums).first()
 
     def shuffled_bytes(self) -> int:
         """What all shuffles of the session have written so far."""
@@ -110,6 +117,17 @@ class Verbs:
     def map_batches(frame: Any, work: Any, schema: pa.Schema | str) -> Any:
         """The work's output over each partition."""
         return map_batches(frame, work, schema)
+
+
+@contextmanager
+def _fewer_partitions(session: Any) -> Iterator[None]:
+    """What is persisted in the block may join small partitions to larger ones, as what is not persisted does."""
+    before = session.conf.get(_JOINED, "false")
+    session.conf.set(_JOINED, "true")
+    try:
+        yield
+    finally:
+        session.conf.set(_JOINED, before)
 
 
 def _as_source(frame: Any) -> Any:
