@@ -87,9 +87,9 @@ def method(task: dict[str, Any]) -> Any:
     return {"jaccard": ss.Jaccard, "minhash": ss.MinHash}[task["method"]](threshold=task["threshold"])
 
 
-def engine(session: Any) -> dict[str, Any]:
+def engine(session: Any, task: dict[str, Any]) -> dict[str, Any]:
     """What says where a run runs."""
-    return {} if session is None else {"engine": ss.Spark(session)}
+    return {} if session is None else {"engine": ss.Spark(session, **task.get("settings", {}))}
 
 
 def source(session: Any, file: str) -> Any:
@@ -100,7 +100,7 @@ def source(session: Any, file: str) -> Any:
 def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """Removed documents with their witnesses, and what stays, written nowhere; ties go by content on both engines."""
     extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
-    found = ss.dedup(source(session, file), method=method(task), audit=False, **engine(session), **extra)
+    found = ss.dedup(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
     table = _arrow(found.removals.select(["id", "witness_id"]) if session is None else found.removals)
     kept = found.kept()
     if session is not None:
@@ -111,7 +111,7 @@ def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
 def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """All pairs."""
     extra = {"threads": task["threads"]} if session is None else {}
-    found = ss.pairs(source(session, file), method=method(task), audit=False, **engine(session), **extra)
+    found = ss.pairs(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
 
 

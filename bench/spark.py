@@ -4,8 +4,11 @@
    Python workers are up. Rounds of all of them in turn; medians.
 2. Beside each time stand the bytes that shuffles wrote, as Spark's status store has them, and how right the answer is,
    by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
-3. MLlib gets its vectors ready, samesame the raw text; both the same documents, which are fewer, as it is slow.
+3. MLlib gets its vectors ready, samesame the raw text; both the same documents, of a made corpus, which is smaller, as
+   MLlib is slow, and of the real ones that are here.
 4. The page on Spark gets a table for larger corpora: the measured bytes and seconds, multiplied, and marked as that.
+   They are of runs in which all is as it is there: nothing is decided on the driver or by one task, and the table of
+   counts is as small beside its corpus.
 """
 
 import argparse
@@ -19,6 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import corpora
 import corpus
 import limit
 import processes
@@ -28,8 +32,8 @@ import truth
 PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "spark.md"
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("samesame", "pyspark", "pyarrow", "numba", "numpy")
-COUNTS = "counting by a shuffle"
-FEATURE_BYTES = 8
+COUNTS, AT_SCALE = "counting by a shuffle", "Spark, as at scale"
+FEATURE_BYTES, TABLE_BYTES = 8, 1 << 28
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
@@ -119,10 +123,11 @@ def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -
     """A line for each method and engine."""
     found = []
     for method in METHODS:
-        one, spark = seen[f"{method}, one machine"], seen[f"{method}, Spark"]
-        for name, each in ((f"{method}, one machine", one), (f"{method}, Spark", spark)):
+        one = seen[f"{method}, one machine"]
+        for where in ("one machine", "Spark", AT_SCALE):
+            name = f"{method}, {where}"
+            each, on_spark = seen[name], where != "one machine"
             quality = truth.judge(texts, known, each.answer)
-            on_spark = each is spark
             found.append(
                 (
                     name,
@@ -140,9 +145,9 @@ def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -
     return found
 
 
-def peer_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -> list[report.Row]:
+def peer_rows(seen: dict[str, Seen], num_documents: int, right: frozenset[truth.Pair]) -> list[report.Row]:
     """A line for each of ours, and for each number of MLlib's hash tables."""
-    right, fastest = set(known.pairs), seen["samesame jaccard"].seconds
+    fastest = seen["samesame jaccard"].seconds
     found = []
     for name, each in seen.items():
         good = len(right & {(min(pair), max(pair)) for pair in each.answer})
@@ -150,7 +155,7 @@ def peer_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -> li
             (
                 name,
                 f"{each.seconds:.2f}",
-                f"{len(texts) / each.seconds:,.0f}",
+                f"{num_documents / each.seconds:,.0f}",
                 f"{each.shuffle_bytes / 1e6:,.1f}",
                 f"{len(each.answer):,}",
                 f"{good / len(right):.2%}" if right else "",
@@ -176,7 +181,7 @@ def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> lis
     """What larger corpora of such documents would take: measured figures, multiplied."""
     found = []
     for method in METHODS:
-        each = seen[f"{method}, Spark"]
+        each = seen[f"{method}, {AT_SCALE}"]
         for terabytes in TERABYTES:
             times = terabytes * 1e12 / text_bytes
             hours = each.task_seconds * times / 3600
@@ -199,7 +204,7 @@ def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str
         f"{method}: {each.shuffle_bytes / num_documents:,.0f} bytes shuffled a document, "
         f"{each.task_seconds / (text_bytes / 1e9):,.0f} task seconds a GB"
         for method in METHODS
-        for each in [seen[f"{method}, Spark"]]
+        for each in [seen[f"{method}, {AT_SCALE}"]]
     )
     header = (
         "**estimate**",
@@ -211,6 +216,8 @@ def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str
     table = report.markdown(header, cost_rows(seen, num_documents, text_bytes))
     return (
         f"Measured on {text_bytes / 1e6:,.0f} MB, {num_documents:,} documents, {MASTER}: {measured}.\n\n"
+        "Nothing was decided on the driver or by one task, and the table of counts was as small beside its corpus as "
+        f"{TABLE_BYTES >> 20} MB are beside a terabyte.\n\n"
         "All below is an estimate: these figures multiplied, as if no core ever waited. Where more than a million "
         "documents meet, the features of all are shuffled as well, and where more than a million go, to write what "
         f"stays shuffles the texts: both are added, at {FEATURE_BYTES} bytes a shingle and the size of the text.\n\n"
@@ -218,10 +225,30 @@ def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str
     )
 
 
-def _tasks(what: str) -> dict[str, dict[str, Any]]:
+def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
+    """The table of one corpus, where it is here."""
+    try:
+        part = corpora.load(name, bench.folder, given.mllib_size, Fraction(THRESHOLD))
+    except corpora.Absent as reason:
+        print(f"left out: {reason}")
+        return ""
+    seen = bench.rounds(_peers(), part.file, 1)
+    table = peer_rows(seen, part.num_documents, part.pairs)
+    slow = [each for each in _peers() if each not in seen]
+    gave_up = f" {' and '.join(slow)}: no answer within {given.limit_minutes:g} minutes." if slow else ""
+    size = f"{part.num_documents:,} documents, {part.text_bytes / 1e6:,.0f} MB"
+    about = f"{name}: {size}, {len(part.pairs):,} pairs at {THRESHOLD} or more.{gave_up}"
+    report.show(about, PEERS, table)
+    return f"{about}\n\n{report.markdown(PEERS, table)}"
+
+
+def _tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
     spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
+    table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
+    settings = {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}
+    scale = {f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], "settings": settings} for method in METHODS}
     one = {f"{method}, one machine": {"what": what, "engine": "local", "method": method} for method in METHODS}
-    return {**one, **spark}
+    return {**one, **spark, **scale}
 
 
 def _peers() -> dict[str, dict[str, Any]]:
@@ -243,29 +270,27 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     load = os.getloadavg()[0]
     bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
     file = _made(folder, given.size)
-    seen = bench.rounds(_tasks("dedup"), file, given.repeats)
+    seen = bench.rounds(_tasks("dedup", corpus.parse_size(given.size)), file, given.repeats)
     seen |= bench.rounds({COUNTS: {"what": "counts", "engine": MASTER, "method": "jaccard"}}, file, 1)
     texts, known = truth.of_file(file, Fraction(THRESHOLD))
     size = sum(len(text.encode()) for text in texts)
     table = overhead_rows(seen, texts, known)
     about = f"{len(texts):,} documents, {size / 1e6:,.0f} MB of text in Parquet; medians of {given.repeats} rounds."
     report.show(about, OVERHEAD, table)
-    part = _made(folder, given.mllib_size)
-    peers = bench.rounds(_peers(), part, 1)
-    part_texts, part_known = truth.of_file(part, Fraction(THRESHOLD))
-    others = peer_rows(peers, part_texts, part_known)
-    slow = [name for name in _peers() if name not in peers]
-    gave_up = f" {' and '.join(slow)}: no answer within {given.limit_minutes:g} minutes." if slow else ""
-    second = f"{len(part_texts):,} documents, {len(part_known.pairs):,} planted pairs at {THRESHOLD} or more.{gave_up}"
-    report.show(second, PEERS, others)
+    beside = [mllib_text(bench, name, given) for name in given.corpora]
     costs = cost_text(seen, len(texts), size)
-    made = report.made_by(f"spark --size {given.size} --mllib-size {given.mllib_size}", PACKAGES) + limit.others(load)
+    script = f"spark --size {given.size} --mllib-size {given.mllib_size} --repeats {given.repeats}"
+    made = report.made_by(script, PACKAGES) + limit.others(load)
     tables = (
         f"{about}\n\n{report.markdown(OVERHEAD, table)}",
         counts_text(seen, len(texts)),
-        f"{second}\n\n{report.markdown(PEERS, others)}",
+        *filter(None, beside),
     )
-    same = all(seen[f"{each}, Spark"].answer == seen[f"{each}, one machine"].answer for each in METHODS)
+    same = all(
+        seen[f"{each}, {where}"].answer == seen[f"{each}, one machine"].answer
+        for each in METHODS
+        for where in ("Spark", AT_SCALE)
+    )
     return "\n\n".join([*tables, made]), f"{costs}\n\n{made}", same
 
 
@@ -273,7 +298,10 @@ def main(arguments: Sequence[str]) -> int:
     """Measure as the command line says, print, and write the pages."""
     parser = argparse.ArgumentParser(prog="scripts/bench spark", description=__doc__.splitlines()[0])
     parser.add_argument("--size", default="100MB", help="bytes of text for the two engines (100MB)")
-    parser.add_argument("--mllib-size", default="30MB", help="bytes of text for the comparison with MLlib (30MB)")
+    made = f"bytes of text of {corpora.MADE} for the comparison with MLlib (100MB)"
+    parser.add_argument("--mllib-size", default="100MB", help=made)
+    named = "that MLlib is compared on"
+    parser.add_argument("--corpora", nargs="*", default=[corpora.MADE, *corpora.REAL], metavar="NAME", help=named)
     parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
     parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one run; then it is ended")
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")

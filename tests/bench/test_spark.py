@@ -30,7 +30,7 @@ def test_recall_and_precision_are_of_pairs(spark):
         "samesame jaccard": seen(spark, 2.0, [[0, 1], [3, 2]]),
         "MLlib, 2 tables": seen(spark, 30.0, [[0, 1], [0, 2]]),
     }
-    ours, theirs = spark.peer_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
+    ours, theirs = spark.peer_rows(found, len(TEXTS), frozenset(KNOWN[1]))
     assert ("samesame jaccard", "2.00", "2", "0.0", "2", "100.00%", "100.00%", "") == ours
     assert ("MLlib, 2 tables", "30.00", "0", "0.0", "2", "50.00%", "50.00%", "15.0") == theirs
 
@@ -38,7 +38,7 @@ def test_recall_and_precision_are_of_pairs(spark):
 def test_costs_are_measured_figures_multiplied(spark):
     """4 kB and 3.6 s for 1 MB are 4 GB and 1,000 hours for a terabyte: no more is claimed."""
     said = {"features": 1000}
-    found = {f"{method}, Spark": seen(spark, 2.0, [], said=said) for method in spark.METHODS}
+    found = {f"{method}, {spark.AT_SCALE}": seen(spark, 2.0, [], said=said) for method in spark.METHODS}
     rows = spark.cost_rows(found, 500, 1_000_000)
     assert ("minhash, 1 TB, 0.5 billion documents", "0.01", "1.01", "1,000", "15.6", "2.0", "0.2") == rows[0]
     assert ("minhash, 100 TB, 50.0 billion documents", "1.20", "101.20", "100,000", "1,562.5", "195.3", "24.4") == rows[
@@ -55,8 +55,10 @@ def test_a_ratio_is_to_one_machine(spark):
     for method in spark.METHODS:
         found[f"{method}, one machine"] = seen(spark, 2.0, [[1, 0], [3, 2]])
         found[f"{method}, Spark"] = seen(spark, 9.0, [[1, 0], [3, 2]], **room)
-    one, other, *_ = spark.overhead_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
+        found[f"{method}, {spark.AT_SCALE}"] = seen(spark, 20.0, [[1, 0], [3, 2]], **room)
+    one, other, scaled, *_ = spark.overhead_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
     assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
+    assert ("minhash, Spark, as at scale", "20.00", "10.0") == scaled[:3]
     assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
 
 
