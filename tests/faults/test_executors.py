@@ -19,6 +19,7 @@ from .standalone import cluster
 
 pytestmark = pytest.mark.timeout(600)  # a cluster on a machine that others use, too
 JOB = Path(__file__).with_name("cluster_job.py")
+ADAPTED = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "12"}  # as users have it
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
@@ -89,10 +90,17 @@ def job(workers, tmp_path):
         each.end()
 
 
-@pytest.mark.parametrize("stages", [pytest.param(1, marks=pytest.mark.long), pytest.param(9, marks=pytest.mark.slow)])
-def test_a_killed_executor_changes_nothing(stages, job, workers, expected):
-    """In the midst of reading, and when what it shuffled is needed: both are done again."""
-    running = job(stages=stages)
+@pytest.mark.parametrize(
+    ("stages", "conf"),
+    [
+        pytest.param(1, {}, marks=pytest.mark.long, id="reading"),
+        pytest.param(9, {}, marks=pytest.mark.long, id="shuffled"),
+        pytest.param(20, ADAPTED, marks=pytest.mark.slow, id="adapted"),
+    ],
+)
+def test_a_killed_executor_changes_nothing(stages, conf, job, workers, expected):
+    """In the midst of reading, and when what it shuffled or kept is needed: both are done again."""
+    running = job(stages=stages, conf=conf)
     assert running.reached(), "the job ended before"
     workers.kill_executor()
     found, harm = running.answer()
@@ -100,7 +108,7 @@ def test_a_killed_executor_changes_nothing(stages, job, workers, expected):
     assert harm["lost"] >= 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_task_that_fails_once_changes_nothing(job, expected):
     """It is tried again."""
     found, harm = job(fault="fail").answer()

@@ -155,5 +155,7 @@ def test_a_run_on_spark_tells_what_it_shuffled_and_foretold():
         "minhash 16 a document, 384.0 kB."
     )
     assert expected == shuffled(Stats(room=room))
+    told = {"written_bytes": 2_100_000, "keys_bytes": 380_000}
+    assert "Shuffled: 2.1 MB, of it 380.0 kB of keys." == shuffled(Stats(room={"shuffle": told}))
     assert "Shuffled: 5 bytes." == shuffled(Stats(room={"shuffle": {"written_bytes": 5}}))
     assert "" == shuffled(Stats(room={"features": "memory"}))

@@ -221,6 +221,12 @@ class SparkResult:
         return skipped_table([])
 
     @property
+    def frequencies(self) -> pa.Table | None:
+        """With `weights="tfidf"`: in how many documents each feature stands. Saved, it weighs those of a later run."""
+        found = self.run.frames.frequencies
+        return None if found is None else found.table()
+
+    @property
     def num_ignored(self) -> int:
         """How many files are of no known format: Spark reads all or none."""
         return 0

@@ -1,7 +1,8 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from samesame.engines.spark.session import Spark
 from samesame.engines.spark.verbs import Verbs
 from samesame.errors import SourceError
 from samesame.frames.answers import SparkPairs, SparkResult, SparkRun, all_pairs, decided
-from samesame.frames.documents import Side
+from samesame.frames.documents import STAY, Side
 from samesame.frames.flow import prepare
 from samesame.frames.parts import Part, common_order, part_of, require_one_choice, unreadable, widened
 from samesame.methods import Method
@@ -46,31 +47,42 @@ class Asked:
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> SparkResult:
         """Near-duplicates, and which of them stay."""
-        run = self._run(source, against, keep, settings)
-        with run.clock("deciding"):
-            found = decided(run, self.method)
-        return found.audited() if self.audited else found
+        with self._verbs() as verbs:
+            run = self._run(verbs, source, against, keep, settings)
+            with run.clock("deciding"):
+                found = decided(run, self.method)
+            return found.audited() if self.audited else found
 
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> SparkPairs:
         """Every verified pair."""
-        run = self._run(source, against, keep, settings, listing=True)
-        star = settings["identical"] == "star"
-        fewer = fewer_pairs(self.method, can_star=not star and against is None)
-        with run.clock("joining"):
-            found = all_pairs(run, self.method, most, star=star, fewer=fewer)
-        return found.audited() if self.audited else found
+        with self._verbs() as verbs:
+            run = self._run(verbs, source, against, keep, settings, listing=True)
+            star = settings["identical"] == "star"
+            fewer = fewer_pairs(self.method, can_star=not star and against is None)
+            with run.clock("joining"):
+                found = all_pairs(run, self.method, most, star=star, fewer=fewer)
+            return found.audited() if self.audited else found
 
-    def _run(
-        self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
+    @contextmanager
+    def _verbs(self) -> Iterator[Verbs]:
+        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is told."""
+        verbs = Verbs(self.engine, self.engine.connected())
+        verbs.tell_shuffled()
+        try:
+            yield verbs
+        except BaseException:
+            verbs.release()
+            raise
+        verbs.tell_shuffled()
+
+    def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
+        self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
     ) -> SparkRun:
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
-        session = self.engine.connected()
-        sides = self._sides(session, [(0, against), (1, source)] if against is not None else [(1, source)], keep)
-        verbs = Verbs(self.engine, session)
-        before = verbs.shuffled_bytes()
-        frames = prepare(sides, self.method, keep, verbs, self.clock, listing=listing)
-        verbs.room["shuffle"]["written_bytes"] = verbs.shuffled_bytes() - before
+        given = [(0, against), (1, source)] if against is not None else [(1, source)]
+        sides = self._sides(verbs.session, given, keep)
+        frames = prepare(sides, self.method, keep, verbs, self.clock, strict=self.strict, listing=listing)
         parts = [part for side in sides for part in side.parts]
         frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
         unread = tuple(each for part in parts for each in part.unread)
@@ -108,8 +120,7 @@ def _notes(parts: Sequence[Part]) -> list[str]:
     unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
     ignored = sum(part.ignored for part in parts)
     unread += [f"{ignored:,} {'file' if ignored == 1 else 'files'} of no known format passed over"] if ignored else []
-    stay = "these documents stay, and are compared with nothing"
-    return unread + [f"{part.name}: {unreadable(part)}: {stay}" for part in parts if part.mended]
+    return unread + [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:

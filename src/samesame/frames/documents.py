@@ -15,9 +15,10 @@ from samesame.errors import SourceError
 from samesame.frames.parts import Part, not_finite, quoted
 from samesame.sources import Columns
 
-__all__ = ["CARRIED", "Side", "content_of", "require_one_length"]
+__all__ = ["CARRIED", "STAY", "Side", "content_of", "require_one_length"]
 
-CARRIED = ("fp", "side", "id", "ord")  # beside the features of a document; ord only where an order is asked for
+CARRIED = ("fp", "side", "bad", "id", "ord")  # beside a document's features; ord only where an order is asked for
+STAY = "these documents stay, and are compared with nothing"
 _PLAIN = frozenset(
     {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary", "date"}
     | {"timestamp", "timestamp_ntz", "char", "varchar", "tinyint", "smallint", "int", "bigint"}
@@ -66,6 +67,7 @@ class Side:
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
             "samesame_fp as fp",
             f"{self.number} as side",
+            f"{_is_bad(part, self.columns)} as bad",
             "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
             *([] if self.columns.order is None else [f"{self._order(part)} as ord"]),
         )
@@ -92,6 +94,13 @@ def _content(part: Part, columns: Columns) -> str:
     if part.delimited:  # Spark has put this in the place of what was none
         readable = f"not contains({found}, '\N{REPLACEMENT CHARACTER}')"
     return f"if({readable}, {found}, null)"
+
+
+def _is_bad(part: Part, columns: Columns) -> str:
+    """Whether a text is no UTF-8, where nobody has counted that."""
+    if content_of(columns)[0] != "text" or part.delimited:
+        return "false"
+    return f"coalesce(not is_valid_utf8(cast({quoted(part.chosen.text or '')} as string)), false)"
 
 
 def _told(name: str, kind: Any) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from samesame.engines.spark.ordering import numbered
 from samesame.engines.spark.verbs import Verbs
-from samesame.errors import ConfigError
-from samesame.frames.documents import CARRIED, Side, require_one_length
+from samesame.errors import ConfigError, SourceError
+from samesame.frames.documents import CARRIED, STAY, Side, require_one_length
 from samesame.frames.priority import prioritised, unread_dates, with_moments
 from samesame.frames.shuffling import advice, predicted
 from samesame.methods import Containment, Jaccard, Method, MinHash, ModP, Shingled
@@ -67,7 +67,14 @@ class Frames:
 
 
 def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, watched by whom)
-    sides: tuple[Side, ...], method: Method, keep: Keep, verbs: Verbs, clock: Clock, *, listing: bool = False
+    sides: tuple[Side, ...],
+    method: Method,
+    keep: Keep,
+    verbs: Verbs,
+    clock: Clock,
+    *,
+    strict: bool = False,
+    listing: bool = False,
 ) -> Frames:
     """Read all documents, and bring together those that share a key."""
     ready = sides[-1].columns.items is not None
@@ -76,12 +83,13 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         message = "search=adjacent sorts all codes, which only one machine can do"
         raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
     verbs.carried = CARRIED
-    verbs.room["shuffle"] = {}
+    verbs.room.setdefault("shuffle", {})
     with clock("features"):
         salt, features, frequencies, dropped, about = _read(sides, method, step, keep, verbs)
         notes = unread_dates(sides, about, keep)
     with clock("identical"):
         documents, counts = _ranked(about, keep, step, verbs, listing=listing)
+        notes += _unreadable(sides, counts["unreadable"], strict=strict)
         frames = Frames(method, verbs, step, sides, salt, documents, features, frequencies=frequencies)
         frames = replace(frames, counts=counts, dropped=dropped, notes=notes)
     return frames if step.keys is None else _meet(frames, clock)
@@ -140,10 +148,25 @@ def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[A
     return left, Dropped(found.items.size, int(found.counts.sum()), bare[0] - bare[1])
 
 
+def _unreadable(sides: tuple[Side, ...], number: int, *, strict: bool) -> tuple[str, ...]:
+    """What to say of texts that are no UTF-8, and were not counted when their files were looked at.
+
+    Raises:
+        SourceError: With `strict`, there are some.
+    """
+    if not number:
+        return ()
+    names = " and ".join(dict.fromkeys(part.name for side in sides for part in side.parts if not part.delimited))
+    told = f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} no UTF-8"
+    if strict:
+        raise SourceError(told, hint="Mend them, or leave out strict.")
+    return (f"{told}: {STAY}",)
+
+
 def _about(features: Any) -> Any:
     """One row for each different document."""
     order = ["min(ord) as ord"] if "ord" in features.columns else []
-    same = ["side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
+    same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     hashes = ["min(items_a) as items_a", "min(items_b) as items_b"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
@@ -161,7 +184,7 @@ def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool)
     several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
     groups = Verbs.aggregated(ranked.filter("size > 0"), _GROUP, several).filter("num > 1")
     joined = ranked.join(groups, _GROUP, "left")
-    plain = ["row", "number", "copies", "side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "size"]
+    plain = ["row", "number", "copies", "side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "size", "bad"]
     joined = joined.selectExpr(
         *plain,
         "coalesce(best, number) as best",
@@ -181,8 +204,9 @@ def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool)
         "sets": "if(number = best and size > 0, 1, 0)",
         "filled": "if(size > 0, 1, 0)",
         "ids": "if(id is null, 0, copies)",
+        "unreadable": "if(bad, copies, 0)",
     }
-    asked = (f"coalesce(sum({what}), 0) as {name}" for name, what in sums.items())
+    asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in sums.items())
     documents, told = verbs.told(joined, *asked, "count(distinct id) as different_ids")
     return documents, {name: int(value) for name, value in told.asDict().items()}
 

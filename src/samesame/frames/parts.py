@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from samesame.engines.spark.plans import changing
 from samesame.engines.spark.reading import UNREAD, Given
 from samesame.engines.spark.verbs import Verbs
 from samesame.errors import ColumnError, ConfigError, SourceError
@@ -24,6 +25,7 @@ _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = ("float", "double")
 _SPELT = (*_NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
+_PLAIN_SCALE = 6  # of decimals: smaller ones are written with an exponent on one machine
 _NO_TYPE = "void"
 
 
@@ -63,8 +65,9 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> P
 
     Raises:
         ColumnError: It lacks a column, or has one of a type that cannot be read, or names that cannot be told apart.
-        SourceError: With `strict`, a text was no UTF-8.
+        SourceError: With `strict`, a text was no UTF-8; or the frame has no end, or other rows each time.
     """
+    _require_steady(given)
     types = {name: kind for name, kind in given.frame.dtypes if name != UNREAD}
     _require_names([name for name in given.frame.columns if name != UNREAD], given.name)
     strings = [name for name, kind in types.items() if _is_text(kind)]
@@ -80,6 +83,17 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> P
     if UNREAD in given.frame.columns:
         part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
     return part
+
+
+def _require_steady(given: Given) -> None:
+    """Refuse a stream, and rows that are others when they are read again."""
+    if given.frame.isStreaming:
+        hint = "Decide about what has come so far: write it to files, or use foreachBatch with an index."
+        raise SourceError(f"{given.name} is a stream, which has no end", hint=hint)
+    what = changing(given.frame)
+    if what is not None:
+        message = f"{given.name} has {what}, so its rows are others each time that they are read"
+        raise SourceError(message, hint="Persist it, write it to files first, or add that column to what stays.")
 
 
 def unreadable(part: Part) -> str:
@@ -145,9 +159,16 @@ def _require_types(chosen: Chosen, types: dict[str, str], source: str) -> None:
             hint = {"text": f"Choose a string column with {option}.", "a scalar": f"Choose another {option}."}
             message = f"{source}: column {name!r} is {types[name]}, not {what}"
             raise ColumnError(message, hint=hint.get(what, f"Choose a list column with {option}."))
-    if chosen.id is not None and types[chosen.id].startswith(_SPELT):
+    if chosen.id is not None and _is_spelt(types[chosen.id]):
         message = f"{source}: column {chosen.id!r} is {types[chosen.id]}, which Spark spells in its own way"
         raise ColumnError(message, hint="Cast it to string first, or choose another --id-column.")
+
+
+def _is_spelt(kind: str) -> bool:
+    """Whether Spark writes values in another way than one machine does, or may."""
+    if kind.startswith("decimal"):
+        return int(kind.partition(",")[2].rstrip(")") or 0) > _PLAIN_SCALE
+    return kind.startswith(_SPELT)
 
 
 def _holds_items(kind: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from samesame.errors import ConfigError
+from samesame.frames.parts import quoted
 from samesame.stages.clusters.policies import Keep, moments
 
 __all__ = ["prioritised", "unread_dates", "with_moments"]
@@ -46,11 +47,11 @@ def unread_dates(sides: tuple[Any, ...], about: Any, keep: Keep) -> tuple[str, .
     given = 0
     for side in sides:
         kinds = dict(side.frame.dtypes)
-        if keep.column not in kinds:
+        if keep.column is None or keep.column not in kinds:
             continue
         if kinds[keep.column] != "string":
             return ()
-        given += side.frame.filter(f"trim(`{keep.column}`) <> ''").count()
+        given += side.frame.filter(f"trim({quoted(keep.column)}) <> ''").count()
     read = about.filter("ord is not null").selectExpr("coalesce(sum(copies), 0) as num").first()["num"]
     unread = given - read
     if not unread:

@@ -154,7 +154,8 @@ def shuffled(stats: Stats) -> str:
         for name in ("jaccard", "minhash")
         if name in foretold
     ]
-    return f"Shuffled: {_size(found['written_bytes'])}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
+    keys = f", of it {_size(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
+    return f"Shuffled: {_size(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
 
 
 def _near_codes(stats: Stats) -> str:

@@ -106,8 +106,14 @@ def test_both_engines_list_the_same_pairs(spark, name):
     there.release()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("keep", ["longest", "shortest", "min:n", "max:n"])
+@pytest.mark.parametrize(
+    "keep",
+    [
+        pytest.param("longest", marks=pytest.mark.slow),
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("shortest", "min:n")),
+        pytest.param("max:n", marks=pytest.mark.slow),
+    ],
+)
 def test_priority_is_the_same_on_both_engines(spark, keep):
     """Whatever decides who stays, nulls last and ties by id and text."""
     here = ss.dedup(corpus(), keep=keep, ties="content", audit=False)
@@ -141,7 +147,7 @@ def test_two_sides_are_the_same_on_both_engines(spark, method, within):
     there.release()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     """With all their columns, each row as often as it was given in all."""
     given = frame(spark, corpus())
@@ -154,7 +160,7 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     found.release()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ss.dedup(frame(spark, corpus()), method=ss.Jaccard(threshold=0.6), engine=ss.Spark(spark))

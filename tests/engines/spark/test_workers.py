@@ -65,6 +65,7 @@ def test_an_archive_that_has_not_changed_is_not_read_again(archive, monkeypatch)
     importlib.invalidate_caches()
     assert any(each.archive == str(archive) for each in read)
     workers.settle()
+    importlib.invalidate_caches()  # may have been another when its directory was read
     read.clear()
     importlib.invalidate_caches()
     assert not any(each.archive == str(archive) for each in read)
@@ -78,6 +79,12 @@ def test_an_archive_that_has_changed_is_read_again(archive):
     _pack(archive, "second_packed", 2, 2_000_000)
     importlib.invalidate_caches()
     assert importlib.import_module("second_packed").VALUE == 2
+
+
+def test_an_archive_that_was_gone_before_is_no_error(archive):
+    archive.unlink()
+    workers.settle()
+    assert type(_importer(archive)) is workers.zipimporter
 
 
 def test_an_archive_that_is_gone_is_no_error(archive):

@@ -1,7 +1,9 @@
 """Dense numbers in a total order of a frame's rows: what Spark sorts, counted partition by partition.
 
 1. The order is by content, and total, so that a task that runs again gives the same numbers.
-2. Counts of partitions are all that comes to the driver.
+2. Each row says in which partition it was sorted: the task that numbers it may have another number, where it runs again
+   as a part of something else.
+3. Counts of partitions are all that comes to the driver.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,31 +17,34 @@ from samesame.engines.spark.mapping import map_batches
 
 __all__ = ["numbered"]
 
+_PART = "samesame_part"
+
 
 def numbered(verbs: Any, frame: Any, order: Sequence[tuple[str, bool]], name: str) -> Any:
     """The frame with its rows' places in an order of (column, ascending), in a new column."""
     columns, ascending = zip(*order, strict=True)
-    ordered = verbs.keep(frame.sort(*columns, ascending=list(ascending)))
-    counts = ordered.selectExpr("spark_partition_id() as part").groupBy("part").count().collect()
-    sizes = {row["part"]: row["count"] for row in counts}
+    types = ", ".join(f"`{column}` {kind}" for column, kind in frame.dtypes)
+    ordered = frame.sort(*columns, ascending=list(ascending)).selectExpr("*", f"spark_partition_id() as {_PART}")
+    ordered = verbs.keep(ordered)
+    sizes = {row[_PART]: row["count"] for row in ordered.groupBy(_PART).count().collect()}
     parts = range(max(sizes, default=-1) + 1)
     starts = list(accumulate((sizes.get(part, 0) for part in parts), initial=0))
-    types = ", ".join(f"`{column}` {kind}" for column, kind in ordered.dtypes)
-    return map_batches(ordered, _Numbers(starts, name), f"{types}, {name} bigint")
+    return map_batches(ordered, _Numbers(starts), f"{types}, {name} bigint")
 
 
 class _Numbers:
-    """Adds the numbers of one partition."""
+    """Numbers in the place of partitions, the last column: those of each begin at its own start."""
 
-    def __init__(self, starts: list[int], name: str) -> None:
+    def __init__(self, starts: list[int]) -> None:
         self.starts = starts
-        self.name = name
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext  # noqa: PLC0415  (an extra)
-
-        at = self.starts[TaskContext.get().partitionId()]  # type: ignore[union-attr]
+        next_of = np.array(self.starts, np.int64)
         for batch in batches:
-            numbers = pa.array(np.arange(at, at + len(batch)))
-            at += len(batch)
-            yield pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*batch.schema.names, self.name])
+            parts = batch.columns[-1].to_numpy()
+            numbers = np.empty(len(batch), np.int64)
+            for part in np.unique(parts):
+                mine = parts == part
+                after = next_of[part] + np.count_nonzero(mine)
+                numbers[mine], next_of[part] = np.arange(next_of[part], after), after
+            yield pa.RecordBatch.from_arrays([*batch.columns[:-1], pa.array(numbers)], names=batch.schema.names)

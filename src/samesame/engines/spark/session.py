@@ -16,6 +16,8 @@ from samesame.errors import ConfigError
 
 __all__ = ["Spark"]
 
+_START = "SparkSession.builder.master(...).getOrCreate()"
+
 
 @dataclass(frozen=True)
 class Spark:
@@ -63,13 +65,18 @@ class Spark:
 
         Raises:
             MissingExtraError: pyspark or Java is not installed.
-            ConfigError: It is a session of Spark Connect, where Python functions cannot be given large tables.
+            ConfigError: It is no session, or a stopped one, or one of Spark Connect, where Python functions cannot be
+                given large tables.
         """
         require_spark()
         session = self.session or _found()
         if type(session).__module__.startswith("pyspark.sql.connect"):
             message = "a session of Spark Connect cannot broadcast tables to Python functions"
-            raise ConfigError(message, hint="Give a classic session: SparkSession.builder.master(...).getOrCreate().")
+            raise ConfigError(message, hint=f"Give a classic session: {_START}.")
+        if not hasattr(session, "sparkContext"):
+            raise ConfigError(f"session={session!r} is no SparkSession", hint=f"Give one: {_START}.")
+        if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
+            raise ConfigError("the Spark session has been stopped", hint=f"Start another: {_START}.")
         return session
 
 

@@ -7,6 +7,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ __all__ = ["Verbs"]
 
 _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row for each document
 
+_ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
 
 
@@ -32,6 +34,7 @@ class Verbs:
     session: Any
     room: dict[str, Any] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
+    _began: int | None = None
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
 
@@ -75,6 +78,13 @@ class Verbs:
     def shuffled_bytes(self) -> int:
         """What all shuffles of the session have written so far."""
         return shuffled_bytes(self.session)
+
+    def tell_shuffled(self) -> None:
+        """Note in the room what shuffles have written since this was first asked."""
+        now = self.shuffled_bytes()
+        if self._began is None:
+            self._began = now
+        self.room.setdefault("shuffle", {})["written_bytes"] = now - self._began
 
     def num_copies(self) -> int:
         """How often an array that is folded and broadcast travels: from each task that folds, and to each executor."""
@@ -122,12 +132,13 @@ class Verbs:
 @contextmanager
 def _fewer_partitions(session: Any) -> Iterator[None]:
     """What is persisted in the block may join small partitions to larger ones, as what is not persisted does."""
-    before = session.conf.get(_JOINED, "false")
-    session.conf.set(_JOINED, "true")
-    try:
-        yield
-    finally:
-        session.conf.set(_JOINED, before)
+    with _ONE_AT_A_TIME:  # or one run would leave what it found of another
+        before = session.conf.get(_JOINED, None)
+        session.conf.set(_JOINED, "true")
+        try:
+            yield
+        finally:
+            session.conf.unset(_JOINED) if before is None else session.conf.set(_JOINED, before)
 
 
 def _as_source(frame: Any) -> Any:

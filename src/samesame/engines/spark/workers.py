@@ -10,8 +10,9 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import Any
-from zipimport import zipimporter
+from zipimport import ZipImportError, zipimporter
 
 __all__ = ["settle"]
 
@@ -27,7 +28,8 @@ def settle() -> None:
     gc.freeze()
     for path, finder in list(sys.path_importer_cache.items()):
         if type(finder) is zipimporter:
-            sys.path_importer_cache[path] = _Archive(path)
+            with suppress(ZipImportError, OSError):  # it is gone, or no archive any more: as it was, then
+                sys.path_importer_cache[path] = _Archive(path)
 
 
 class _Archive(zipimporter):
@@ -35,7 +37,7 @@ class _Archive(zipimporter):
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self._seen = self._state()
+        self._seen: Any = None  # not what is there now: its directory may have been read before
 
     def _state(self) -> Any:
         try:

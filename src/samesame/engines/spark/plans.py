@@ -1,0 +1,57 @@
+"""Whether a DataFrame gives the same rows each time that it is computed, as far as its plan can tell.
+
+1. What stays is found again by the content of its rows, and a task may run twice: a column drawn by chance, or one that
+   says the time, makes every row another. What is persisted, or lies in files, stays the same.
+2. A condition may ask for the time: then rows come and go as they would for anybody. It must not draw lots.
+3. Numbers of partitions and names of files are not chance.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["changing"]
+
+_STEADY = (
+    "MonotonicallyIncreasingID",
+    "SparkPartitionID",
+    "InputFileName",
+    "InputFileBlockStart",
+    "InputFileBlockLength",
+)
+_CONDITION = "Filter"
+
+
+def changing(frame: Any) -> str | None:
+    """What makes rows others each time, as SQL calls it; None if nothing does."""
+    plan = frame._jdf.queryExecution().withCachedData()  # noqa: SLF001  (no public word for a plan)
+    trees = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees  # noqa: SLF001  (likewise)
+    time = trees.TreePattern.CURRENT_LIKE()
+    if plan.deterministic() and not plan.containsPattern(time):
+        return None
+    return next(_found(plan, time), None)
+
+
+def _found(plan: Any, time: Any) -> Iterator[str]:
+    timeless = plan.nodeName() == _CONDITION
+    for expression in _each(plan.expressions()):
+        yield from _drawn(expression, time, timeless=timeless)
+    for child in _each(plan.children()):
+        yield from _found(child, time)
+
+
+def _drawn(expression: Any, time: Any, *, timeless: bool) -> Iterator[str]:
+    """The innermost expressions that say something else each time."""
+    tells_time = not timeless and expression.containsPattern(time)
+    if expression.deterministic() and not tells_time:
+        return
+    children = list(_each(expression.children()))
+    for child in children:
+        yield from _drawn(child, time, timeless=timeless)
+    own = tells_time and not any(child.containsPattern(time) for child in children)
+    own = own or (not expression.deterministic() and all(child.deterministic() for child in children))
+    if own and expression.getClass().getSimpleName() not in _STEADY:
+        yield f"{expression.prettyName()}()"
+
+
+def _each(several: Any) -> Iterator[Any]:
+    return (several.apply(number) for number in range(several.size()))
