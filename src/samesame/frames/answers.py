@@ -41,6 +41,7 @@ class SparkRun:
     settings: dict[str, Any]
     sources: tuple[str, ...] = ()  # what of them is paths
     unread: tuple[tuple[str, int], ...] = ()  # how many records of which file could not be read
+    ignored: int = 0  # files of no known format
 
     @property
     def session(self) -> Any:
@@ -228,8 +229,8 @@ class SparkResult:
 
     @property
     def num_ignored(self) -> int:
-        """How many files are of no known format: Spark reads all or none."""
-        return 0
+        """How many files of folders and patterns are of no known format."""
+        return self.run.ignored
 
     def examples(self, count: int = 10) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""
@@ -347,8 +348,8 @@ class SparkPairs:
 
     @property
     def num_ignored(self) -> int:
-        """How many files are of no known format: Spark reads all or none."""
-        return 0
+        """How many files of folders and patterns are of no known format."""
+        return self.run.ignored
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.

@@ -47,7 +47,7 @@ class Asked:
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> SparkResult:
         """Near-duplicates, and which of them stay."""
-        with self._verbs() as verbs:
+        with self._verbs(source) as verbs:
             run = self._run(verbs, source, against, keep, settings)
             with run.clock("deciding"):
                 found = decided(run, self.method)
@@ -55,7 +55,7 @@ class Asked:
 
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> SparkPairs:
         """Every verified pair."""
-        with self._verbs() as verbs:
+        with self._verbs(source) as verbs:
             run = self._run(verbs, source, against, keep, settings, listing=True)
             star = settings["identical"] == "star"
             fewer = fewer_pairs(self.method, can_star=not star and against is None)
@@ -64,8 +64,14 @@ class Asked:
             return found.audited() if self.audited else found
 
     @contextmanager
-    def _verbs(self) -> Iterator[Verbs]:
-        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is told."""
+    def _verbs(self, source: Any) -> Iterator[Verbs]:
+        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is told.
+
+        Raises:
+            SourceError: There is no source: no session is started for that.
+        """
+        if source is None:
+            raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
         verbs = Verbs(self.engine, self.engine.connected())
         verbs.tell_shuffled()
         try:
@@ -78,15 +84,14 @@ class Asked:
     def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
         self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
     ) -> SparkRun:
-        if source is None:
-            raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
         sides = self._sides(verbs.session, given, keep)
         frames = prepare(sides, self.method, keep, verbs, self.clock, strict=self.strict, listing=listing)
         parts = [part for side in sides for part in side.parts]
         frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
         unread = tuple(each for part in parts for each in part.unread)
-        return SparkRun(frames, self.clock, settings, _paths(source, against), unread)
+        ignored = sum(part.ignored for part in parts)
+        return SparkRun(frames, self.clock, settings, _paths(source, against), unread, ignored)
 
     def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[Side, ...]:
         """The documents of each side, whose orders can be compared."""
@@ -118,8 +123,6 @@ def _notes(parts: Sequence[Part]) -> list[str]:
     ]
     more = sum(len(part.unread[_SHOWN:]) for part in parts)
     unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
-    ignored = sum(part.ignored for part in parts)
-    unread += [f"{ignored:,} {'file' if ignored == 1 else 'files'} of no known format passed over"] if ignored else []
     return unread + [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
 
 

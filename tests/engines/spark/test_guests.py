@@ -192,3 +192,19 @@ def test_frequencies_are_those_of_one_machine(spark):
     there = ss.dedup(frame(spark, corpus()), method=method, engine=ss.Spark(spark), audit=False)
     assert here.frequencies.to_pydict() == there.frequencies.to_pydict()
     there.release()
+
+
+def test_files_of_no_known_format_are_counted(spark, tmp_path):
+    """As on one machine."""
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "{_TEXT}"}}\n', "utf-8")
+    (tmp_path / "b.what").write_text("?", "utf-8")
+    there = ss.dedup(str(tmp_path), engine=ss.Spark(spark))
+    assert (there.num_ignored, there.stats.documents) == (ss.dedup(str(tmp_path)).num_ignored, 1) == (1, 1)
+    there.release()
+
+
+def test_nothing_to_read_starts_no_session(monkeypatch):
+    """What is wrong is told first."""
+    monkeypatch.setattr(ss.Spark, "connected", lambda _: pytest.fail("a session was started"))
+    with pytest.raises(ss.SourceError, match="source=None is nothing to read"):
+        ss.dedup(None, engine=ss.Spark())

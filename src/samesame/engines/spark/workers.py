@@ -4,7 +4,7 @@
    thousand objects to look at: they are set aside, once after each task that brought modules.
 2. Spark has all import caches dropped before each task, and archives on the path (its own among them) are read again:
    here only those that have changed.
-3. A task of nothing takes 35 ms in the place of 140.
+3. Measured once, on two cores: a task of nothing takes 66 ms in the place of 140.
 """
 
 import gc
