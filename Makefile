@@ -27,7 +27,7 @@ help:
 	@echo "PYTHON=python3.13 chooses the interpreter, VENV=dir the place of the environment."
 
 demo: $(VENV)/.installed
-	$(bin)/samesame demo $(ARGS)
+	$(bin)/nearsame demo $(ARGS)
 
 test: $(VENV)/.installed-dev
 	scripts/test $(ARGS)
@@ -60,7 +60,7 @@ clean:
 # An environment without pip is one that a missing ensurepip left behind half made: it is made again.
 $(bin)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "samesame needs Python 3.11 or later, and PYTHON=$(PYTHON) is $$($(PYTHON) -V 2>&1)." >&2; \
+	  echo "nearsame needs Python 3.11 or later, and PYTHON=$(PYTHON) is $$($(PYTHON) -V 2>&1)." >&2; \
 	  echo "Name a newer one: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
 	  echo "$(PYTHON) -m venv failed. On Debian and Ubuntu install it first: apt-get install python3-venv" >&2; exit 1; }

@@ -1,8 +1,8 @@
-"""One measured run in a process of its own, told by JSON: samesame on Spark or on one machine, or MLlib's MinHashLSH.
+"""One measured run in a process of its own, told by JSON: nearsame on Spark or on one machine, or MLlib's MinHashLSH.
 
 1. The session and the kernels are warm: each task is done on a small corpus first, which is not counted.
 2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
-3. MLlib is given the sets ready, samesame the raw text.
+3. MLlib is given the sets ready, nearsame the raw text.
 """
 
 import json
@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import samesame as ss
-from samesame import pipeline, schemas
-from samesame.engines.spark.verbs import Verbs
+import nearsame as ns
+from nearsame import pipeline, schemas
+from nearsame.engines.spark.verbs import Verbs
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo
@@ -61,7 +61,7 @@ def start(task: dict[str, Any]) -> Any:
         "spark.log.level": "ERROR",
         **task["conf"],
     }
-    return SparkSession.builder.master(task["engine"]).appName("samesame bench").config(map=conf).getOrCreate()
+    return SparkSession.builder.master(task["engine"]).appName("nearsame bench").config(map=conf).getOrCreate()
 
 
 def stages(session: Any) -> dict[tuple[int, int], dict[str, float]]:
@@ -84,12 +84,12 @@ def stages(session: Any) -> dict[tuple[int, int], dict[str, float]]:
 
 def method(task: dict[str, Any]) -> Any:
     """The recipe of a task."""
-    return {"jaccard": ss.Jaccard, "minhash": ss.MinHash}[task["method"]](threshold=task["threshold"])
+    return {"jaccard": ns.Jaccard, "minhash": ns.MinHash}[task["method"]](threshold=task["threshold"])
 
 
 def engine(session: Any, task: dict[str, Any]) -> dict[str, Any]:
     """What says where a run runs."""
-    return {} if session is None else {"engine": ss.Spark(session, **task.get("settings", {}))}
+    return {} if session is None else {"engine": ns.Spark(session, **task.get("settings", {}))}
 
 
 def source(session: Any, file: str) -> Any:
@@ -100,7 +100,7 @@ def source(session: Any, file: str) -> Any:
 def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """Removed documents with their witnesses, and what stays, written nowhere; ties go by content on both engines."""
     extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
-    found = ss.dedup(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
+    found = ns.dedup(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
     table = _arrow(found.removals.select(["id", "witness_id"]) if session is None else found.removals)
     kept = found.kept()
     if session is not None:
@@ -111,7 +111,7 @@ def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
 def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """All pairs."""
     extra = {"threads": task["threads"]} if session is None else {}
-    found = ss.pairs(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
+    found = ns.pairs(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
 
 
@@ -119,7 +119,7 @@ def counts(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """What a count by a shuffle would take: which shingles stand in several documents, told to these documents."""
     from pyspark.sql import functions  # noqa: PLC0415  (as above)
 
-    verbs = Verbs(ss.Spark(session), session)
+    verbs = Verbs(ns.Spark(session), session)
     texts = source(session, file).select(functions.expr("cast(id as bigint)").alias("row"), "text")
     features = verbs.keep(verbs.map(texts, pipeline.steps(method(task)).features))
     items = features.select("row", functions.explode("items").alias("item"))
@@ -145,12 +145,12 @@ def ready_vectors(session: Any, file: str) -> str:
 
 
 def shingle_sets(file: str) -> pa.Table:
-    """The ids, and the items of each document: exactly the sets that samesame compares, modulo MLlib's prime."""
+    """The ids, and the items of each document: exactly the sets that nearsame compares, modulo MLlib's prime."""
     table = pq.read_table(file, columns=["id", "text"])
     rows = pa.array(range(table.num_rows), pa.int64())
     texts = table.column("text").cast(pa.large_string()).combine_chunks()
     batch = pa.RecordBatch.from_arrays([rows, texts], schema=schemas.DOCUMENTS)
-    for stage in pipeline.steps(ss.Jaccard()).features:
+    for stage in pipeline.steps(ns.Jaccard()).features:
         batch = stage(batch)
     sets = [sorted({item % PRIME for item in items}) for items in batch.column("items").to_pylist()]
     return pa.table({"id": table.column("id"), "items": sets})

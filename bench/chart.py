@@ -6,7 +6,7 @@ from pathlib import Path
 
 import altair as alt
 
-from samesame.outputs.plots import write_chart
+from nearsame.outputs.plots import write_chart
 
 WIDTH, HEIGHT = 560, 320
 

@@ -1,11 +1,11 @@
 """The corpora that tools are compared on, each with its exact answer: all pairs at or above the threshold.
 
 1. A corpus is a Parquet file with `id` (the number of the row) and `text`, in random order, so that its beginning is a
-   sample. Real ones stand outside of the project (SAMESAME_DATA, or ../shared/data); where they are not, they are left
+   sample. Real ones stand outside of the project (NEARSAME_DATA, or ../shared/data); where they are not, they are left
    out.
 2. What tools take for words differs where marks combine and where there are no spaces, so real texts with letters that
    are neither Latin nor Cyrillic are left out, and counted (Greek, too: some tell a final sigma from others).
-3. The exact answer of a made corpus is truth.py's. That of a real one is `samesame pairs`, after the slow method gave
+3. The exact answer of a made corpus is truth.py's. That of a real one is `nearsame pairs`, after the slow method gave
    the same pairs for documents drawn at random, each compared with all; a difference ends the benchmark.
 """
 
@@ -90,17 +90,17 @@ def _real(name: str, folder: Path, threshold: Fraction) -> Corpus:
     check(texts, pairs, threshold, NUM_CHECKED)
     about = (
         f"real text in random order, without {num_left_out:,} documents in other scripts than Latin and Cyrillic; "
-        f"the exact answer is `samesame pairs`, equal to the slow method's on all pairs of {NUM_CHECKED} "
+        f"the exact answer is `nearsame pairs`, equal to the slow method's on all pairs of {NUM_CHECKED} "
         "documents drawn at random"
     )
     return Corpus(name, file, len(texts), _text_bytes(table), pairs, about)
 
 
 def _real_texts(name: str) -> tuple[list[str], int]:
-    folder = Path(os.environ.get("SAMESAME_DATA") or report.ROOT.parent / "shared" / "data") / "docs"
+    folder = Path(os.environ.get("NEARSAME_DATA") or report.ROOT.parent / "shared" / "data") / "docs"
     found = sorted(folder.glob(f"{name}.docs.jsonl.*"))
     if not found:
-        raise Absent(f"{name} is not in {folder.parent.name}/docs: set SAMESAME_DATA to the folder that has it")
+        raise Absent(f"{name} is not in {folder.parent.name}/docs: set NEARSAME_DATA to the folder that has it")
     codec = {".zst": "zstd", ".gz": "gzip"}[found[0].suffix]
     with pa.OSFile(str(found[0])) as packed, pa.CompressedInputStream(packed, codec) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
@@ -123,15 +123,15 @@ def _is_plain_character(character: str) -> bool:
 
 
 def _exact_pairs(file: Path, target: Path, threshold: Fraction) -> frozenset[truth.Pair]:
-    command = [*samesame("pairs"), str(file), "-o", str(target), "--threshold", str(float(threshold))]
+    command = [*nearsame("pairs"), str(file), "-o", str(target), "--threshold", str(float(threshold))]
     processes.run([*command, "--overwrite", "--no-audit", "--quiet"], kernels(file.parent))
     rows = pq.read_table(target, columns=["a_row", "b_row"])
     return frozenset(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
-def samesame(command: str) -> list[str]:
+def nearsame(command: str) -> list[str]:
     """The command line of the package that is checked out."""
-    return [str(Path(sys.executable).with_name("samesame")), command]
+    return [str(Path(sys.executable).with_name("nearsame")), command]
 
 
 def kernels(folder: Path) -> dict[str, str]:
@@ -161,7 +161,7 @@ def check(texts: Sequence[str], pairs: Iterable[truth.Pair], threshold: Fraction
     listed = {(a, b) for a, b in pairs if a in drawn or b in drawn}
     if slow != listed:
         missed, wrong = sorted(slow - listed), sorted(listed - slow)
-        raise SystemExit(f"samesame misses {len(missed)} pairs {missed[:3]}, has {len(wrong)} too many {wrong[:3]}")
+        raise SystemExit(f"nearsame misses {len(missed)} pairs {missed[:3]}, has {len(wrong)} too many {wrong[:3]}")
 
 
 EMPTY = frozenset({()})  # of a text without words, which resembles nothing

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from samesame.arrow import Int64s, UInt64s
+from nearsame.arrow import Int64s, UInt64s
 
 BITS = 64
 K = 3
@@ -62,10 +62,10 @@ def planted(num_codes: int, seed: int = 7) -> UInt64s:
     return codes[:, None]
 
 
-def run_samesame(codes: UInt64s, threads: int) -> tuple[float, Int64s, int]:
+def run_nearsame(codes: UInt64s, threads: int) -> tuple[float, Int64s, int]:
     """Our self-join: median seconds of three, rows of (a, b, distance), codes that were asked for."""
-    from samesame.kernels.hamming_search import self_join  # noqa: PLC0415  (a child loads only its own tool)
-    from samesame.stages.keys.blocks import Codes, plan, tables, weigh_bits  # noqa: PLC0415  (likewise)
+    from nearsame.kernels.hamming_search import self_join  # noqa: PLC0415  (a child loads only its own tool)
+    from nearsame.stages.keys.blocks import Codes, plan, tables, weigh_bits  # noqa: PLC0415  (likewise)
 
     seconds = []
     with ThreadPoolExecutor(threads) as pool:
@@ -98,7 +98,7 @@ def run_faiss(codes: UInt64s, threads: int) -> tuple[float, Int64s, int]:
     return built - start + (done - built) * len(codes) / num_queries, answer, num_queries
 
 
-TOOLS = {"samesame": run_samesame, "faiss": run_faiss}
+TOOLS = {"nearsame": run_nearsame, "faiss": run_faiss}
 
 
 def child(tool: str, num_codes: int, threads: int, answer: str) -> None:
@@ -124,11 +124,11 @@ def compare(num_codes: int, threads: int, tools: list[str]) -> Iterator[str]:
         results = {tool: measure(tool, num_codes, threads, files[tool]) for tool in tools}
         equal = "not compared"
         if len(tools) == 2:
-            theirs, ours = np.load(files["faiss"]), np.load(files["samesame"])
+            theirs, ours = np.load(files["faiss"]), np.load(files["nearsame"])
             asked = ours[:, 0] < results["faiss"].num_queries
             equal = "yes" if np.array_equal(ours[asked], theirs) else "NO"
     for result in results.values():
-        yield line(result, results["samesame"].seconds if "samesame" in results else result.seconds, equal)
+        yield line(result, results["nearsame"].seconds if "nearsame" in results else result.seconds, equal)
 
 
 def line(result: Measured, our_seconds: float, equal: str) -> str:
@@ -158,13 +158,13 @@ def heading() -> str:
     """What the numbers below were measured on."""
     git = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)
-    versions = ", ".join(f"{name} {version(name)}" for name in ("samesame", "numpy", "numba", "faiss-cpu"))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("nearsame", "numpy", "numba", "faiss-cpu"))
     return (
         f"Every pair of {BITS}-bit codes within {K} bits; uniform codes, one in a hundred with a planted twin. "
         "faiss is `IndexBinaryMultiHash(64, 4, 16)` with `range_search(codes, 4)`.\n\n"
         f"{machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}; "
         f"commit {commit.stdout.strip()}, {datetime.now(UTC):%Y-%m-%d}. Made by `scripts/bench hamming`.\n\n"
-        "| tool | codes | threads | seconds | times samesame's | pairs | answers equal | peak MB |\n"
+        "| tool | codes | threads | seconds | times nearsame's | pairs | answers equal | peak MB |\n"
         "|---|---:|---:|---:|---:|---:|---|---:|"
     )
 

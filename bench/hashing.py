@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from samesame import arrow
-from samesame.kernels import unicode
-from samesame.kernels._jit import jit
-from samesame.kernels.tokens import fold, hash_tokens
+from nearsame import arrow
+from nearsame.kernels import unicode
+from nearsame.kernels._jit import jit
+from nearsame.kernels.tokens import fold, hash_tokens
 
 REPEATS = 5
 SAMPLE = 1000

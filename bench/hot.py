@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import report
 
-import samesame as ss
+import nearsame as ns
 
 PAGE = report.ROOT / "docs" / "performance.md"
-PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 HEADER = ("", "documents", "seconds", "µs a document", "compared, a document", "peak MB", "kept")
 BUSY = 0.7  # a load average, of the last minute
 _BATCH = 10_000
@@ -67,10 +67,10 @@ def _write(texts: list[str], file: Path) -> None:
 
 def run_one(file: str, settings: dict[str, int]) -> None:
     """What the process of a measurement does: a tiny corpus, then the file; the statistics as JSON."""
-    method = ss.Jaccard(**settings)
-    ss.dedup(boilerplate.chain(20), method=method)
+    method = ns.Jaccard(**settings)
+    ns.dedup(boilerplate.chain(20), method=method)
     began = time.perf_counter()
-    stats = ss.dedup(file, method=method).stats
+    stats = ns.dedup(file, method=method).stats
     print(json.dumps({"took": time.perf_counter() - began, "kept": stats.kept, "compared": stats.compared}))
 
 
@@ -107,7 +107,7 @@ def main(arguments: list[str]) -> int:
         run_one(given.one[0], json.loads(given.one[1]))
         return 0
     load, rows = os.getloadavg()[0], []
-    with tempfile.TemporaryDirectory(prefix="samesame-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as name:
         for case in (CASES[each] for each in given.cases):
             full = int(case.num * given.share)
             for num in (full // 4, full):

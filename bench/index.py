@@ -34,7 +34,7 @@ import report
 import truth
 
 PAGE = report.ROOT / "docs" / "performance.md"
-PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 THRESHOLD = Fraction(4, 5)
 BANDS, ROWS = 16, 6  # of the default recipe
 ONE_BY_ONE = 2000
@@ -83,14 +83,14 @@ def edited(text: str, chance: random.Random) -> str:
 
 def work(documents: str, questions: str, answer: str, place: str, store: str) -> None:
     """Ours, in a process of its own."""
-    import samesame as ss  # noqa: PLC0415  (the parent does without)
+    import nearsame as ns  # noqa: PLC0415  (the parent does without)
 
     few = "a few words to compile by, and then some more"
-    with ss.Index.create(f"{place}.warm", source=[few, f"{few} words"], store=store, overwrite=True) as warm:
+    with ns.Index.create(f"{place}.warm", source=[few, f"{few} words"], store=store, overwrite=True) as warm:
         warm.add(f"{few} and more")
         warm.query(few)
     began = time.perf_counter()
-    index = ss.Index.create(place, source=documents, store=store)
+    index = ns.Index.create(place, source=documents, store=store)
     seconds = time.perf_counter() - began
     num_bytes = index.stats().bytes
     asked = pq.read_table(questions).column("text").to_pylist()
@@ -172,13 +172,13 @@ def row(title: str, num: int, told: dict[str, Any], quality: tuple[float, float]
 
 
 def ours(folder: Path, num: int, asked: Questions, store: str) -> tuple[str, ...]:
-    """samesame, with so much stored."""
-    answer, place = folder / "answer.json", folder / f"{store}.ss"
+    """nearsame, with so much stored."""
+    answer, place = folder / "answer.json", folder / f"{store}.ns"
     files = [str(folder / name) for name in ("documents.parquet", "questions.parquet")]
     processes.run([sys.executable, __file__, "--work", *files, str(answer), str(place), store], {}, LIMIT_SECONDS)
     told = json.loads(answer.read_bytes())
     place.unlink()
-    return row(f"samesame, {store}", num, told, judge(folder, asked, told["found"]))
+    return row(f"nearsame, {store}", num, told, judge(folder, asked, told["found"]))
 
 
 def datasketch(folder: Path, num: int, asked: Questions, home: Path, port: int) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def main(arguments: list[str]) -> int:
         return 0
     load, num = os.getloadavg()[0], given.documents
     rows = []
-    with tempfile.TemporaryDirectory(prefix="samesame-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as name:
         folder = Path(name)
         asked = make(folder, num, given.questions)
         rows += [ours(folder, num, asked, store) for store in ("shingles", "sketch")]

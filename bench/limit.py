@@ -1,4 +1,4 @@
-"""The limit: `samesame dedup` on a Parquet file against pyarrow merely reading and rewriting it, in one run.
+"""The limit: `nearsame dedup` on a Parquet file against pyarrow merely reading and rewriting it, in one run.
 
 1. Whole processes, from start to exit, output on disk; rounds of all of them in turn; medians. The file to read is
    in the system's cache. The kernels are compiled before, in a cache of this run's own; what that takes is told apart.
@@ -26,7 +26,7 @@ import report
 import truth
 
 PAGE, README = report.ROOT / "docs" / "performance.md", report.ROOT / "README.md"
-PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 THRESHOLD = "0.8"
 BASELINE, METHODS = "rewrite", ("minhash", "jaccard")
 WARM_BYTES = 10_000_000  # five batches: all but the first have planted documents, so every kernel runs
@@ -113,7 +113,7 @@ def _command(what: str, file: Path, target: Path) -> list[str]:
     if what == BASELINE:
         return [sys.executable, "-c", REWRITE, str(file), str(target)]
     settings = ["--method", what, "--threshold", THRESHOLD, "--quiet"]
-    return [str(Path(sys.executable).with_name("samesame")), "dedup", str(file), "-o", str(target), *settings]
+    return [str(Path(sys.executable).with_name("nearsame")), "dedup", str(file), "-o", str(target), *settings]
 
 
 def rows(measured: dict[str, Measured], text_bytes: int) -> list[tuple[str, ...]]:
@@ -173,7 +173,7 @@ def remarks(compiled: dict[str, tuple[float, float]], speed: int) -> str:
 def working_folder(given: Path | None) -> Iterator[Path]:
     """The folder that was named, or one that goes with the benchmark."""
     if given is None:
-        with tempfile.TemporaryDirectory(prefix="samesame-bench-") as name:
+        with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as name:
             yield Path(name)
     else:
         given.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,13 @@
-"""Peers: samesame and the tools that people use, on the same documents and shingles, with what each finds and misses.
+"""Peers: nearsame and the tools that people use, on the same documents and shingles, with what each finds and misses.
 
 1. Each tool runs as a whole process from raw text in a Parquet file to an answer, its own environment installed from
    PyPI (peers.txt), driven by an adapter of ours (adapters/) as its documentation shows, on all processors if it can.
-   samesame is driven in the same way; one row more writes the Parquet file of what stays, which no peer is asked for.
+   nearsame is driven in the same way; one row more writes the Parquet file of what stays, which no peer is asked for.
 2. The answer is which documents go. `recall` is the share of the pairs at or above the threshold of which one at least
    goes; `precision` the share of removed documents that have a kept one at or above the threshold. Both are taken
    against the exact answer (corpora.py).
 3. Ratios are between documents a second on the same documents in the same run; where a slow tool is given the
-   beginning of a corpus, samesame is run on that, too. What is run more than once counts with its median.
+   beginning of a corpus, nearsame is run on that, too. What is run more than once counts with its median.
 4. A tool that cannot be installed, fails, or takes too long has a row that says so.
 """
 
@@ -40,13 +40,13 @@ THRESHOLD, NUM_PERM = "0.8", 128
 SLOW_DOCUMENTS, LIMIT_MINUTES = 25_000, 20
 REPEATS, REPEATED_SECONDS = 3, 30  # what takes longer is run once
 WARM_BYTES = 6_000_000
-PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
-EXACT, SKETCHES, WRITING = "samesame jaccard", "samesame minhash", "samesame jaccard, writing what stays"
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
+EXACT, SKETCHES, WRITING = "nearsame jaccard", "nearsame minhash", "nearsame jaccard, writing what stays"
 HEADER = (
     *("tool", "setting", "documents", "seconds", "documents/s", "MB/s", "peak MB", "removed", "recall", "precision"),
-    "samesame is … times as fast",
+    "nearsame is … times as fast",
 )
-SHORT = ("", "setting", "documents/s", "MB/s", "recall", "precision", "samesame is … times as fast")
+SHORT = ("", "setting", "documents/s", "MB/s", "recall", "precision", "nearsame is … times as fast")
 AIMS = {"datasketch": 50, "text-dedup": 10, "datatrove": 10, "rensa": 1, "gaoya": 1}
 EXACT_AIMS = {corpora.MADE: 1.3, "debian-installguide": 1.5, "msdocs-en": 1.5}
 
@@ -62,7 +62,7 @@ class Tool:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is samesame."""
+        """Whether it is nearsame."""
         return self.name in (EXACT, SKETCHES, WRITING)
 
 
@@ -89,7 +89,7 @@ class Outcome:
 def tools(threads: Sequence[int]) -> list[Tool]:
     """All rows: ours with each number of threads, each peer with its own bands, and with those of our MinHash."""
     ours = [Tool(name, f"threads: {count}", {"threads": count}) for name in (EXACT, SKETCHES) for count in threads]
-    wide = {"bands": 16, "rows": 6}  # `samesame plan --threshold 0.8`
+    wide = {"bands": 16, "rows": 6}  # `nearsame plan --threshold 0.8`
     return [
         *ours,
         Tool(WRITING, ours[-1].setting, ours[-1].options),
@@ -174,7 +174,7 @@ class Bench:
     def _writing(self, tool: Tool, file: Path, work: Path) -> tuple[processes.Run, list[int]]:
         settings = ["--threshold", THRESHOLD, "--no-audit", "--quiet"]
         threads = ["--threads", str(tool.options["threads"])]
-        command = [*corpora.samesame("dedup"), str(file), "-o", str(work / "out"), *settings, *threads]
+        command = [*corpora.nearsame("dedup"), str(file), "-o", str(work / "out"), *settings, *threads]
         run = processes.run(command, corpora.kernels(self.folder), self.limit_seconds)
         return run, [number for number, _ in truth.removals(work / "out" / "removed.parquet")]
 

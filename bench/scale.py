@@ -1,4 +1,4 @@
-"""Scale: `samesame dedup` on 100,000, 1 and 10 million documents of 2 KB within --memory: the cost of a document.
+"""Scale: `nearsame dedup` on 100,000, 1 and 10 million documents of 2 KB within --memory: the cost of a document.
 
 1. The documents are made part after part by corpus.py; only a sample of the planted families is kept beside them, and
    what is to go of these is computed by truth.py and compared with what went.
@@ -37,7 +37,7 @@ PART_DOCUMENTS = 100_000
 SAMPLED = 5_000  # families, or all if there are fewer
 ORIGINALS = 0.047  # of all documents: the number that others may be made from
 DISK_BYTES = 5200  # a document: 1 KB of packed text, as much again in the output, 2.6 KB spilled, and some more
-PACKAGES = ("samesame", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 HEADER = (
     *("documents", "MB", "seconds", "µs a document", "ratio", "without the start", "MB/s", "peak MB", "anonymous MB"),
     *("removed", "of a sample to go", "missed", "too many"),
@@ -169,7 +169,7 @@ def measure(num_documents: int, folder: Path, settings: argparse.Namespace) -> O
 def _dedup(outcome: Outcome, drawn: Sample, places: tuple[Path, Path], memory: str, limit_seconds: float) -> Outcome:
     parts, target = places
     settings = ["--method", "jaccard", "--threshold", THRESHOLD, "--memory", memory, "--quiet"]
-    command = [*corpora.samesame("dedup"), str(parts), "-o", str(target), *settings]
+    command = [*corpora.nearsame("dedup"), str(parts), "-o", str(target), *settings]
     environment = {**corpora.kernels(parts.parent), "TMPDIR": str(parts.parent)}
     try:
         run = processes.run(command, environment, limit_seconds)
@@ -240,7 +240,7 @@ def _row(outcome: Outcome, first: Outcome) -> tuple[str, ...]:
 def about(memory: str, load: float) -> str:
     """What stands above the table."""
     return (
-        f"`samesame dedup --method jaccard --threshold {THRESHOLD} --memory {memory}`, whole processes, kernels "
+        f"`nearsame dedup --method jaccard --threshold {THRESHOLD} --memory {memory}`, whole processes, kernels "
         f"compiled before. The ratio is the cost of a document over that at the first size, with and without the start "
         f"of the process; the aim is at most {AIM}. Of the planted families about {SAMPLED:,} were drawn and compared "
         f"with the slow method.{limit.others(load)}"
@@ -256,7 +256,7 @@ def warm(folder: Path) -> None:
     """Compile the kernels."""
     file, target = folder / "warm.parquet", folder / "warm"
     corpus.write(file, limit.WARM_BYTES)
-    processes.run([*corpora.samesame("dedup"), str(file), "-o", str(target), "--quiet"], corpora.kernels(folder))
+    processes.run([*corpora.nearsame("dedup"), str(file), "-o", str(target), "--quiet"], corpora.kernels(folder))
     shutil.rmtree(target)
 
 

@@ -1,4 +1,4 @@
-"""The service: what one process of `samesame serve` sustains over loopback, and whether its memory stays flat.
+"""The service: what one process of `nearsame serve` sustains over loopback, and whether its memory stays flat.
 
 1. The index is of made documents, on disk; clients mix questions with additions, each of a document of its own.
 2. Every answer is checked: its status, that a question finds the document it was made from, that what is new is added.
@@ -28,7 +28,7 @@ import limit
 import report
 
 PAGE = report.ROOT / "docs" / "performance.md"
-PACKAGES = ("samesame", "fastapi", "uvicorn", "pydantic", "numba")
+PACKAGES = ("nearsame", "fastapi", "uvicorn", "pydantic", "numba")
 HEADER = ("", "requests/s", "p50 ms", "p99 ms", "max ms", "answers", "5xx", "429", "wrong")
 WORDS = 60  # of a document
 VOCABULARY = 50_000
@@ -85,7 +85,7 @@ def client(number: int, url: str, settings: dict[str, Any], results: Any) -> Non
 
 def build(path: Path, documents: int) -> None:
     """An index of made documents."""
-    from samesame.index.index import Index  # noqa: PLC0415  (clients are started without it)
+    from nearsame.index.index import Index  # noqa: PLC0415  (clients are started without it)
 
     with Index.create(path, overwrite=True) as index:
         for start in range(0, documents, 5000):
@@ -94,11 +94,11 @@ def build(path: Path, documents: int) -> None:
 
 
 class Server:
-    """A running `samesame serve`, and its memory."""
+    """A running `nearsame serve`, and its memory."""
 
     def __init__(self, index: Path) -> None:
-        samesame = str(Path(sys.executable).with_name("samesame"))
-        command = [samesame, "serve", str(index), "--port", "0", "--no-request-log"]
+        nearsame = str(Path(sys.executable).with_name("nearsame"))
+        command = [nearsame, "serve", str(index), "--port", "0", "--no-request-log"]
         self._run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         found = re.search(r"http://\S+", self._run.stdout.readline() if self._run.stdout else "")
         if not found:
@@ -177,7 +177,7 @@ def verdict(found: list[Seen], memory: list[int]) -> list[str]:
 
 def service(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
     """Measure; the text for the page, and what was wrong."""
-    index, busy = folder / "bench.ss", os.getloadavg()[0]
+    index, busy = folder / "bench.ns", os.getloadavg()[0]
     print(f"an index of {given.documents:,} documents", flush=True)
     build(index, given.documents)
     server = Server(index)

@@ -23,11 +23,11 @@ import pyarrow as pa
 import report
 from rapidfuzz.distance import Indel
 
-import samesame as ss
-from samesame import pipeline, schemas
+import nearsame as ns
+from nearsame import pipeline, schemas
 
 PAGE = report.ROOT / "docs" / "performance" / "simhash.md"
-PACKAGES = ("samesame", "simhash", "rapidfuzz", "numba", "numpy")
+PACKAGES = ("nearsame", "simhash", "rapidfuzz", "numba", "numpy")
 ROUNDS = 5
 FEW = 300  # documents that the package is given
 NUM_DOCUMENTS, NUM_WORDS = 1000, 500
@@ -50,7 +50,7 @@ def processor_seconds(work: Callable[[], Any], rounds: int = ROUNDS) -> float:
 def codes(texts: list[str], **settings: Any) -> list[int]:
     """The codes of texts, as the pipeline's stages make them."""
     batch = documents(texts)
-    for stage in pipeline.steps(ss.SimHash(**settings)).features:
+    for stage in pipeline.steps(ns.SimHash(**settings)).features:
         batch = stage(batch)
     return batch.column("items").values.to_numpy().view(np.uint64).tolist()
 
@@ -88,7 +88,7 @@ def speeds(texts: list[str]) -> list[report.Row]:
     found = []
     for weights, size, function in KINDS:
         settings = {"weights": weights, "shingle_size": size, "feature_hash": function}
-        stages = pipeline.steps(ss.SimHash(**settings)).features
+        stages = pipeline.steps(ns.SimHash(**settings)).features
         batch = documents(texts)
 
         def run(stages: Any = stages, batch: pa.RecordBatch = batch) -> None:
@@ -106,12 +106,12 @@ def speeds(texts: list[str]) -> list[report.Row]:
 
 def jobs(texts: list[str]) -> list[report.Row]:
     """Every pair compared, and the job by blocks."""
-    method = ss.SimHash()
-    exact = ss.pairs(texts, method=ss.SimHash(search="brute"), threads=1)
-    by_blocks = ss.pairs(texts, method=method, threads=1)
+    method = ns.SimHash()
+    exact = ns.pairs(texts, method=ns.SimHash(search="brute"), threads=1)
+    by_blocks = ns.pairs(texts, method=method, threads=1)
     if not exact.table.equals(by_blocks.table):
         raise SystemExit("blocks and brute force give different pairs")
-    seconds = processor_seconds(lambda: ss.pairs(texts, method=method, threads=1).table)
+    seconds = processor_seconds(lambda: ns.pairs(texts, method=method, threads=1).table)
     everything = len(texts) * (len(texts) - 1) // 2
     random = np.random.default_rng(0)
     chosen = [random.choice(len(texts), 2, replace=False) for _ in range(SOME_PAIRS)]

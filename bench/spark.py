@@ -1,10 +1,10 @@
-"""Spark: samesame on local[2] against samesame on one machine, and against MLlib's MinHashLSH on the same sets.
+"""Spark: nearsame on local[2] against nearsame on one machine, and against MLlib's MinHashLSH on the same sets.
 
 1. Each figure is of a process of its own, in which the same was done on a small corpus before: sessions, kernels and
    Python workers are up. Rounds of all of them in turn; medians.
 2. Beside each time stand the bytes that shuffles wrote, as Spark's status store has them, and how right the answer is,
    by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
-3. MLlib gets its vectors ready, samesame the raw text; both the same documents, of a made corpus, which is smaller, as
+3. MLlib gets its vectors ready, nearsame the raw text; both the same documents, of a made corpus, which is smaller, as
    MLlib is slow, and of the real ones that are here.
 4. The page on Spark gets a table for larger corpora: the measured bytes and seconds, multiplied, and marked as that.
    They are of runs in which all is as it is there: nothing is decided on the driver or by one task, and the table of
@@ -31,7 +31,7 @@ import truth
 
 PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "spark.md"
 TASK = Path(__file__).with_name("_spark_task.py")
-PACKAGES = ("samesame", "pyspark", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyspark", "pyarrow", "numba", "numpy")
 COUNTS, AT_SCALE = "counting by a shuffle", "Spark, as at scale"
 FEATURE_BYTES, TABLE_BYTES = 8, 1 << 28
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
@@ -42,7 +42,7 @@ OVERHEAD = (
     *("", "seconds", "times one machine", "task seconds", "shuffled MB", "keys, predicted MB", "bytes/document"),
     *("removed", "recall", "precision"),
 )
-PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "samesame is … times as fast")
+PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "nearsame is … times as fast")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -
 
 def peer_rows(seen: dict[str, Seen], num_documents: int, right: frozenset[truth.Pair]) -> list[report.Row]:
     """A line for each of ours, and for each number of MLlib's hash tables."""
-    fastest = seen["samesame jaccard"].seconds
+    fastest = seen["nearsame jaccard"].seconds
     found = []
     for name, each in seen.items():
         good = len(right & {(min(pair), max(pair)) for pair in each.answer})
@@ -160,7 +160,7 @@ def peer_rows(seen: dict[str, Seen], num_documents: int, right: frozenset[truth.
                 f"{len(each.answer):,}",
                 f"{good / len(right):.2%}" if right else "",
                 f"{good / len(each.answer):.2%}" if each.answer else "",
-                "" if name.startswith("samesame") else f"{each.seconds / fastest:.1f}",
+                "" if name.startswith("nearsame") else f"{each.seconds / fastest:.1f}",
             )
         )
     return found
@@ -252,7 +252,7 @@ def _tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
 
 
 def _peers() -> dict[str, dict[str, Any]]:
-    ours = {f"samesame {name}": {"what": "pairs", "engine": MASTER, "method": name} for name in reversed(METHODS)}
+    ours = {f"nearsame {name}": {"what": "pairs", "engine": MASTER, "method": name} for name in reversed(METHODS)}
     theirs = {f"MLlib, {count} tables": {"what": "mllib", "engine": MASTER, "tables": count} for count in TABLES}
     return {**ours, **theirs}
 

@@ -1,7 +1,7 @@
 """Web archives: records from WARC to features, against a plain loop of FastWARC and resiliparse alone, in one run.
 
 1. Each is a process of its own, timed from its first record to its last; what is imported and compiled comes before.
-   The archive is made on the fly, a gzip member a record: of real pages if SAMESAME_DATA has them, else of made ones.
+   The archive is made on the fly, a gzip member a record: of real pages if NEARSAME_DATA has them, else of made ones.
 2. The loop reads each response and takes its main content out; ours also decodes, bounds and counts, and makes the sets
    of 5-word shingles. On one core both are pinned to the same one.
 3. Beside each time stands how many texts differ from the loop's: of pages beyond the bounds on depth and attributes,
@@ -29,23 +29,23 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import detect_encoding
 from resiliparse.parse.html import HTMLTree
 
-from samesame import steps
-from samesame.engines.local import Local
-from samesame.methods import Jaccard
-from samesame.sources import Columns, open_parts
-from samesame.sources.reading import Reading
-from samesame.stages.texts.pages import PageTexts
+from nearsame import steps
+from nearsame.engines.local import Local
+from nearsame.methods import Jaccard
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.stages.texts.pages import PageTexts
 
-PACKAGES = ("samesame", "fastwarc", "resiliparse", "pyarrow")
+PACKAGES = ("nearsame", "fastwarc", "resiliparse", "pyarrow")
 PAGE = report.ROOT / "docs" / "performance.md"
-RUNS = (("the loop alone", "loop", 1), ("samesame, one core", "ours", 1), ("samesame, two cores", "ours", 2))
+RUNS = (("the loop alone", "loop", 1), ("nearsame, one core", "ours", 1), ("nearsame, two cores", "ours", 2))
 MOST_OTHER = 0.01
 HEADER = ("", "seconds", "ratio", "records/s", "MB/s", "own CPU s", "other texts")
 
 
 def pages() -> Iterator[bytes]:
     """Markup, for ever: real pages, or generated ones."""
-    root = Path(os.environ.get("SAMESAME_DATA") or report.ROOT.parent / "shared" / "data")
+    root = Path(os.environ.get("NEARSAME_DATA") or report.ROOT.parent / "shared" / "data")
     file = root / "web" / "testpages-html.docs.jsonl.zst"
     if file.exists():
         with pa.CompressedInputStream(pa.OSFile(str(file)), "zstd") as stream:
@@ -173,7 +173,7 @@ def main(arguments: list[str]) -> int:
         measured = {"loop": loop, "ours": ours}[given.measure](given.path, given.threads)
         print(json.dumps(dict(zip(names, measured, strict=True))))
         return 0
-    with tempfile.TemporaryDirectory(prefix="samesame-bench-") as home:
+    with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as home:
         rows, same, about = compared(Path(home) / "pages.warc.gz", given.size * 1_000_000, given.repeats)
     made_by = report.made_by(f"web --size {given.size}", PACKAGES)
     report.show(about, HEADER, rows)

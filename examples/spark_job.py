@@ -8,14 +8,14 @@ import sys
 
 from pyspark.sql import SparkSession
 
-import samesame as ss
+import nearsame as ns
 
 
 def main(source: str, target: str, threshold: str = "0.8") -> None:
     """Read, decide, write, and print the counts."""
-    session = SparkSession.builder.appName("samesame").getOrCreate()
-    method = ss.MinHash(threshold=threshold, recall=0.99)
-    found = ss.dedup(source, method=method, keep="longest", engine=ss.Spark(session))
+    session = SparkSession.builder.appName("nearsame").getOrCreate()
+    method = ns.MinHash(threshold=threshold, recall=0.99)
+    found = ns.dedup(source, method=method, keep="longest", engine=ns.Spark(session))
     stats = found.write(target, overwrite=True)
     print(f"{stats.documents:,} documents, {stats.removed:,} removed, {stats.kept:,} kept")
     session.stop()

@@ -1,1 +1,1 @@
-"""The tests: they mirror src/samesame, and oracle/ holds the slow, obvious twins."""
+"""The tests: they mirror src/nearsame, and oracle/ holds the slow, obvious twins."""

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from samesame.errors import StoreBusyError, StoreError
-from samesame.index.index import Index
+from nearsame.errors import StoreBusyError, StoreError
+from nearsame.index.index import Index
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.warmed"])

@@ -30,9 +30,9 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real corpora, which is not part of the project; the test is skipped where it is absent."""
-    folder = Path(os.environ.get("SAMESAME_DATA") or ROOT.parent / "shared" / "data")
+    folder = Path(os.environ.get("NEARSAME_DATA") or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
-        pytest.skip(f"no real corpora in {folder}: set SAMESAME_DATA to their folder")
+        pytest.skip(f"no real corpora in {folder}: set NEARSAME_DATA to their folder")
     return folder
 
 
@@ -67,7 +67,7 @@ def postgres_url(postgres: Server) -> str:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An address where no index is yet: the same tests hold for a file and for PostgreSQL."""
     if request.param == "sqlite":
-        return str(tmp_path / "index.ss")
+        return str(tmp_path / "index.ns")
     url: str = request.getfixturevalue("postgres_url")
     return url
 

@@ -34,7 +34,7 @@ class Server:
         folder = programs()
         assert folder is not None
         self.programs = folder
-        self.home = Path(tempfile.mkdtemp(prefix="samesame-pg-"))
+        self.home = Path(tempfile.mkdtemp(prefix="nearsame-pg-"))
         self.password = secrets.token_hex(12)
         self.port = 0
         self.durable = durable

@@ -34,8 +34,8 @@ CONF = {
 
 def java_missing() -> str:
     """Why Spark cannot be started here; empty if it can."""
-    from samesame.engines.spark.sessions import require_spark
-    from samesame.errors import MissingExtraError
+    from nearsame.engines.spark.sessions import require_spark
+    from nearsame.errors import MissingExtraError
 
     try:
         require_spark()
@@ -65,5 +65,5 @@ def session() -> Any:
     from pyspark.sql import SparkSession
 
     os.environ |= environment()  # workers inherit it
-    builder = SparkSession.builder.master("local[2]").appName("samesame tests")
+    builder = SparkSession.builder.master("local[2]").appName("nearsame tests")
     return builder.config(map=CONF).getOrCreate()

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "samesame"
+PACKAGE = ROOT / "src" / "nearsame"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 BENCHES = sorted(path for path in (ROOT / "bench").rglob("*.py") if ".venv-peers" not in path.parts)
 
@@ -24,8 +24,8 @@ OPTIONAL_OR_HEAVY = {"altair", "fastapi", "llvmlite", "numba", "pandas", "pyspar
 NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
 VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
 
-needs_package = pytest.mark.skipif(not (PACKAGE / "__init__.py").exists(), reason="samesame/__init__.py is missing")
-needs_cli = pytest.mark.skipif(not (PACKAGE / "cli" / "main.py").exists(), reason="samesame.cli.main is missing")
+needs_package = pytest.mark.skipif(not (PACKAGE / "__init__.py").exists(), reason="nearsame/__init__.py is missing")
+needs_cli = pytest.mark.skipif(not (PACKAGE / "cli" / "main.py").exists(), reason="nearsame.cli.main is missing")
 
 
 def lint_imports(source: Path) -> subprocess.CompletedProcess[str]:
@@ -60,11 +60,11 @@ def test_the_import_contract_holds() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "broken"),
     [
-        ("utils.py", "", "samesame.utils"),
-        ("stages/common.py", "", "samesame.stages.common"),
-        ("kernels/planted.py", "import samesame.sources.base", "Each layer imports only from below BROKEN"),
-        ("sources/planted.py", "from samesame.engines import base", "Each layer imports only from below BROKEN"),
-        ("stages/keys/planted.py", "from samesame.stages.pairs import planted", "No stage knows another BROKEN"),
+        ("utils.py", "", "nearsame.utils"),
+        ("stages/common.py", "", "nearsame.stages.common"),
+        ("kernels/planted.py", "import nearsame.sources.base", "Each layer imports only from below BROKEN"),
+        ("sources/planted.py", "from nearsame.engines import base", "Each layer imports only from below BROKEN"),
+        ("stages/keys/planted.py", "from nearsame.stages.pairs import planted", "No stage knows another BROKEN"),
         ("stages/keys/planted.py", "def key():\n    import threading", "Stages and kernels are pure"),
         ("stages/keys/planted.py", "import numba", "Only kernels/_jit.py imports the compiler BROKEN"),
         ("outputs/planted.py", "import pyspark", "Each heavy or optional package has one home BROKEN"),
@@ -72,7 +72,7 @@ def test_the_import_contract_holds() -> None:
 )
 def test_the_import_contract_notices(file: str, line: str, broken: str, tmp_path: Path) -> None:
     """A stray module, or an import against the contract, breaks it: the contract is no ornament."""
-    package = shutil.copytree(PACKAGE, tmp_path / "samesame", ignore=shutil.ignore_patterns("__pycache__"))
+    package = shutil.copytree(PACKAGE, tmp_path / "nearsame", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").touch()
     for planted in ("engines/base.py", "stages/pairs/planted.py"):
         (package / planted).touch()
@@ -83,26 +83,26 @@ def test_the_import_contract_notices(file: str, line: str, broken: str, tmp_path
 
 
 def test_nothing_inside_imports_the_package_itself() -> None:
-    """`import samesame` within samesame would go around the layers, which its __init__ is not part of."""
-    graph = grimp.build_graph("samesame", cache_dir=None)
-    assert set() == graph.find_modules_that_directly_import("samesame")
+    """`import nearsame` within nearsame would go around the layers, which its __init__ is not part of."""
+    graph = grimp.build_graph("nearsame", cache_dir=None)
+    assert set() == graph.find_modules_that_directly_import("nearsame")
 
 
 @needs_package
-def test_import_samesame_loads_nothing_heavy() -> None:
-    """What is optional, compiles or draws is loaded when it is used, not by `import samesame`."""
-    assert set() == OPTIONAL_OR_HEAVY & loaded_by("import samesame")
+def test_import_nearsame_loads_nothing_heavy() -> None:
+    """What is optional, compiles or draws is loaded when it is used, not by `import nearsame`."""
+    assert set() == OPTIONAL_OR_HEAVY & loaded_by("import nearsame")
 
 
 @needs_package
 def test_every_public_name_is_there() -> None:
     """Lazy names are a promise: each one of `__all__` resolves, and `dir()` shows it."""
     code = """
-import samesame
-assert set(samesame.__all__) <= set(dir(samesame))
-for name in samesame.__all__:
-    getattr(samesame, name)"""
-    assert "samesame" in loaded_by(code)
+import nearsame
+assert set(nearsame.__all__) <= set(dir(nearsame))
+for name in nearsame.__all__:
+    getattr(nearsame, name)"""
+    assert "nearsame" in loaded_by(code)
 
 
 @needs_cli
@@ -110,9 +110,9 @@ for name in samesame.__all__:
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     """`--help` answers at once: neither the compiler nor Arrow nor the recipes are needed for it."""
     code = f"""
-sys.argv = ["samesame", *{arguments!r}]
+sys.argv = ["nearsame", *{arguments!r}]
 try:
-    from samesame.cli.main import main
+    from nearsame.cli.main import main
     status = main()
 except SystemExit as end:
     status = end.code

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-import samesame as ss
-from samesame.errors import ConfigError, SourceError
+import nearsame as ns
+from nearsame.errors import ConfigError, SourceError
 
 TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose"]
 
@@ -14,7 +14,7 @@ TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose"]
     "settings",
     [
         {"method": 5},
-        {"method": ss.Jaccard},
+        {"method": ns.Jaccard},
         {"threads": "2"},
         {"threads": 0},
         {"threads": 1.5},
@@ -33,7 +33,7 @@ TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose"]
     ],
     ids=str,
 )
-@pytest.mark.parametrize("call", [ss.dedup, ss.pairs])
+@pytest.mark.parametrize("call", [ns.dedup, ns.pairs])
 def test_an_argument_of_another_type_is_named_with_its_value(call, settings):
     """A ConfigError, not whatever Python says deep inside."""
     ((name, value),) = settings.items()
@@ -46,19 +46,19 @@ def test_what_only_dedup_takes_is_checked_likewise(settings):
     """The policy, the sides, the clusters."""
     ((name, value),) = settings.items()
     with pytest.raises(ConfigError, match=re.escape(f"{name}={value!r}")):
-        ss.dedup(TEXTS, **settings)
+        ns.dedup(TEXTS, **settings)
 
 
 @pytest.mark.parametrize("most", [None, -1, "5", 1.0])
 def test_a_number_of_pairs_is_a_number(most):
     """None is no way to say without end."""
     with pytest.raises(ConfigError, match=re.escape(f"max_pairs={most!r}")):
-        ss.pairs(TEXTS, max_pairs=most)
+        ns.pairs(TEXTS, max_pairs=most)
 
 
 def test_nothing_is_no_source():
     """Neither for dedup nor for pairs."""
-    for call in (ss.dedup, ss.pairs):
+    for call in (ns.dedup, ns.pairs):
         with pytest.raises(SourceError, match="source=None"):
             call(None)
 
@@ -66,11 +66,11 @@ def test_nothing_is_no_source():
 def test_one_side_that_is_not_compared_within_is_not_compared_at_all():
     """As the command line has it."""
     with pytest.raises(ConfigError, match="within=False without against"):
-        ss.dedup(TEXTS, within=False)
+        ns.dedup(TEXTS, within=False)
 
 
 def test_the_hint_names_all_methods_that_take_ready_features():
     """And none that does not."""
     with pytest.raises(ConfigError, match="needs texts") as caught:
-        ss.dedup([{"x": ["a"]}], features_column="x", method="digest")
+        ns.dedup([{"x": ["a"]}], features_column="x", method="digest")
     assert "Choose containment, jaccard, minhash, modp or simhash." == caught.value.hint

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow
+from nearsame import arrow
 
 HASHES = st.integers(0, 2**64 - 1)
 ROWS = st.lists(st.lists(HASHES, max_size=4), max_size=8)

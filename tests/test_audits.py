@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-import samesame as ss
-from samesame import arrow
-from samesame.kernels.scores import JACCARD
-from samesame.stages.clusters.keepers import Greedy
-from samesame.stages.keys.bands import BandKeys
-from samesame.stages.pairs.audit import PartnersStage, Probes, num_probes, share
-from samesame.stages.pairs.measures import bound
+import nearsame as ns
+from nearsame import arrow
+from nearsame.kernels.scores import JACCARD
+from nearsame.stages.clusters.keepers import Greedy
+from nearsame.stages.keys.bands import BandKeys
+from nearsame.stages.pairs.audit import PartnersStage, Probes, num_probes, share
+from nearsame.stages.pairs.measures import bound
 
 
 def _family(words: random.Random, base: list[str], edits: int) -> str:
@@ -94,13 +94,13 @@ def test_the_interval_is_that_of_clopper_and_pearson(num: int, of: int) -> None:
 def test_nothing_has_no_share() -> None:
     """No document with a near-duplicate: there is no recall to tell."""
     assert share(0, 0) is None
-    assert ss.dedup(["a b c", "d e f"], audit=True).audit.key_recall is None
+    assert ns.dedup(["a b c", "d e f"], audit=True).audit.key_recall is None
 
 
-@pytest.mark.parametrize("method", [ss.Jaccard(), ss.Jaccard(threshold=0.5), ss.Jaccard(threshold=0.9, shingle_size=2)])
-def test_of_the_exact_join_the_audit_finds_nothing_missing(corpus: list[str], method: ss.Jaccard) -> None:
+@pytest.mark.parametrize("method", [ns.Jaccard(), ns.Jaccard(threshold=0.5), ns.Jaccard(threshold=0.9, shingle_size=2)])
+def test_of_the_exact_join_the_audit_finds_nothing_missing(corpus: list[str], method: ns.Jaccard) -> None:
     """Recall 1, nothing left, every witness right."""
-    audit = ss.dedup(corpus, method=method, audit=True).audit
+    audit = ns.dedup(corpus, method=method, audit=True).audit
     assert audit is not None
     assert audit.with_partner > 500
     assert (1.0, 0.0, 1.0) == (audit.key_recall.value, audit.residual.value, audit.precision.value)
@@ -108,16 +108,16 @@ def test_of_the_exact_join_the_audit_finds_nothing_missing(corpus: list[str], me
 
 def test_an_approximate_run_is_audited_unasked_and_an_exact_one_when_asked(corpus: list[str]) -> None:
     """The default follows from whether the method may miss."""
-    assert ss.dedup(corpus[:50]).audit is None
-    assert ss.dedup(corpus[:50], method="minhash").audit is not None
-    assert ss.dedup(corpus[:50], method="minhash", audit=False).audit is None
-    with pytest.raises(ss.ConfigError, match="method=digest is about digest"):
-        ss.dedup(corpus[:50], method="digest", audit=True)
+    assert ns.dedup(corpus[:50]).audit is None
+    assert ns.dedup(corpus[:50], method="minhash").audit is not None
+    assert ns.dedup(corpus[:50], method="minhash", audit=False).audit is None
+    with pytest.raises(ns.ConfigError, match="method=digest is about digest"):
+        ns.dedup(corpus[:50], method="digest", audit=True)
 
 
 def test_few_bands_show(corpus: list[str]) -> None:
     """Nine bands of thirteen find about the share of pairs that the curve says."""
-    audit = ss.dedup(corpus, method=ss.MinHash(bands=9, rows=13)).audit
+    audit = ns.dedup(corpus, method=ns.MinHash(bands=9, rows=13)).audit
     assert audit is not None
     assert audit.key_recall.value < 0.97
     assert audit.residual.value > 0.0
@@ -132,9 +132,9 @@ def test_keys_that_are_lost_show(corpus: list[str], monkeypatch: pytest.MonkeyPa
         lost = np.random.default_rng(3).permutation(len(corpus))[: len(corpus) // 20]
         return keys.filter(pc.invert(pc.is_in(keys.column("row"), pa.array(lost))))
 
-    before = ss.dedup(corpus, method="minhash").audit
+    before = ns.dedup(corpus, method="minhash").audit
     monkeypatch.setattr(BandKeys, "__call__", lossy)
-    after = ss.dedup(corpus, method="minhash").audit
+    after = ns.dedup(corpus, method="minhash").audit
     assert before.key_recall.value > 0.995
     assert 0.85 < after.key_recall.value < 0.95
     assert after.residual.low > before.residual.high
@@ -151,7 +151,7 @@ def test_a_decision_that_forgets_shows(corpus: list[str], monkeypatch: pytest.Mo
         return decided._replace(**columns)
 
     monkeypatch.setattr(Greedy, "decide", forgetful)
-    audit = ss.dedup(corpus, audit=True).audit
+    audit = ns.dedup(corpus, audit=True).audit
     assert audit.key_recall.value == 1.0
     assert audit.residual.low > 0.0
 
@@ -165,13 +165,13 @@ def test_a_witness_that_is_none_shows(corpus: list[str], monkeypatch: pytest.Mon
         return decided._replace(witnesses=np.roll(decided.witnesses, 1))
 
     monkeypatch.setattr(Greedy, "decide", careless)
-    assert ss.dedup(corpus, audit=True).audit.precision.high < 0.1
+    assert ns.dedup(corpus, audit=True).audit.precision.high < 0.1
 
 
 def test_the_sample_does_not_depend_on_threads_or_batches(corpus: list[str]) -> None:
     """The same input is audited alike."""
     first, second = (
-        ss.dedup(corpus, method="minhash", threads=threads, batch_rows=rows).audit
+        ns.dedup(corpus, method="minhash", threads=threads, batch_rows=rows).audit
         for threads, rows in ((1, 1000), (2, 77))
     )
     assert first == second
@@ -179,6 +179,6 @@ def test_the_sample_does_not_depend_on_threads_or_batches(corpus: list[str]) -> 
 
 def test_only_the_judged_side_is_audited(corpus: list[str]) -> None:
     """Near-duplicates within the other side are nobody's fault."""
-    audit = ss.dedup(corpus[:10], against=corpus, method="minhash", within=False).audit
+    audit = ns.dedup(corpus[:10], against=corpus, method="minhash", within=False).audit
     assert audit.sampled <= 10
     assert audit.residual is None or audit.residual.value == 0.0

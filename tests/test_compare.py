@@ -1,4 +1,4 @@
-"""ss.compare: every measure as its own stage has it, exact decisions, passages in the texts as they were given."""
+"""ns.compare: every measure as its own stage has it, exact decisions, passages in the texts as they were given."""
 
 import json
 from fractions import Fraction
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame import questions
-from samesame.questions import DECIDING, compare
+import nearsame as ns
+from nearsame import questions
+from nearsame.questions import DECIDING, compare
 from tests.oracle.measures import containment, jaccard
 from tests.oracle.passages import common_runs, covered
 from tests.oracle.shingles import features
@@ -19,7 +19,7 @@ from tests.oracle.tokens import tokens
 ROSE = "a rose is a rose is a rose"
 TEXTS = st.lists(st.sampled_from(["a", "rose", "Is", "漢字", "--", "ß", "é"]), max_size=30).map(" ".join)
 RECIPES = st.builds(
-    ss.Jaccard,
+    ns.Jaccard,
     shingle_size=st.integers(1, 4),
     unit=st.sampled_from(["words", "chars"]),
     keep_case=st.booleans(),
@@ -32,7 +32,7 @@ RECIPES = st.builds(
 SHARED = ("unit", "keep_case", "keep_punctuation", "nfkc", "strip_accents")
 
 
-def settings_of(recipe: ss.Jaccard) -> dict[str, object]:
+def settings_of(recipe: ns.Jaccard) -> dict[str, object]:
     """What the oracle's tokeniser has to know."""
     return {name: getattr(recipe, name) for name in SHARED}
 
@@ -90,7 +90,7 @@ def test_texts_without_words_resemble_nothing_else():
 
 def test_the_worked_rose():
     """Three shingles of four words, of five; three of them shared with themselves alone."""
-    found = compare(ROSE, "a rose is a rose", method=ss.Jaccard(shingle_size=4))
+    found = compare(ROSE, "a rose is a rose", method=ns.Jaccard(shingle_size=4))
     assert (3, 2) == (found.a.shingles, found.b.shingles)
     assert Fraction(2, 3) == found["jaccard"].similarity
     assert (Fraction(2, 3), Fraction(1)) == (found["containment_a"].similarity, found["containment_b"].similarity)
@@ -99,9 +99,9 @@ def test_the_worked_rose():
 @pytest.mark.parametrize(("threshold", "similar"), [("0.8", True), ("0.80000000000000000001", False), (0.8, True)])
 def test_decisions_are_exact(threshold, similar):
     """A cosine of exactly 4/5 reaches 0.8, although both are floating-point numbers elsewhere; so does Jaccard."""
-    found = compare("a b b", "a a b", method=ss.Jaccard(shingle_size=1), measure="cosine", threshold=threshold)
+    found = compare("a b b", "a a b", method=ns.Jaccard(shingle_size=1), measure="cosine", threshold=threshold)
     assert similar == found.similar
-    half = ss.Jaccard(shingle_size=1, threshold="0.5")
+    half = ns.Jaccard(shingle_size=1, threshold="0.5")
     words = [compare("a b c", "a b d", method=half, threshold=threshold) for threshold in (None, 0.6)]
     assert [True, False] == [found.similar for found in words]
     assert Fraction(4, 5) == compare("a", "b", method=half, measure="indel").threshold
@@ -110,7 +110,7 @@ def test_decisions_are_exact(threshold, similar):
 def test_passages_point_into_the_original():
     """Ligatures, capitals, accents and marks of the original stay in what is shown."""
     a, b = "Das «Café» ﬁn de siècle", "x y: das cafe. FIN DE SIECLE!"
-    (passage,) = compare(a, b, method=ss.Jaccard(nfkc=True, strip_accents=True), passage=5).passages
+    (passage,) = compare(a, b, method=ns.Jaccard(nfkc=True, strip_accents=True), passage=5).passages
     assert ("Das «Café» ﬁn de siècle", "das cafe. FIN DE SIECLE") == (passage.a_text, passage.b_text)
 
 
@@ -122,7 +122,7 @@ def test_a_record_is_json():
 
 def test_the_signature_is_the_methods():
     """The estimate is that of as many values as asked for; its error that of the true Jaccard."""
-    measured = compare("a b c", "b c d", method=ss.MinHash(shingle_size=1, num_perm=200, sketch="classic"))["minhash"]
+    measured = compare("a b c", "b c d", method=ns.MinHash(shingle_size=1, num_perm=200, sketch="classic"))["minhash"]
     assert 0 == measured.similarity * 200 % 1
     assert measured.error == pytest.approx((0.25 / 200) ** 0.5)
 
@@ -133,7 +133,7 @@ def test_long_texts_count_no_edits_unless_asked(monkeypatch):
     indel = compare("ab", "ba")["indel"]
     assert (None, "the texts are long: ask for it") == (indel.similarity, indel.note)
     assert 2 == compare("ab", "ba", edits=True)["indel"].distance
-    with pytest.raises(ss.ConfigError, match="measure=indel was not computed: the texts have 2 and 2 characters"):
+    with pytest.raises(ns.ConfigError, match="measure=indel was not computed: the texts have 2 and 2 characters"):
         compare("ab", "ba", measure="indel")
 
 
@@ -148,7 +148,7 @@ def test_long_texts_count_no_edits_unless_asked(monkeypatch):
 )
 def test_bad_settings_name_their_values(settings, message):
     """Errors of the caller."""
-    with pytest.raises(ss.ConfigError, match=message):
+    with pytest.raises(ns.ConfigError, match=message):
         compare("a", "b", **settings)
 
 
@@ -156,7 +156,7 @@ def test_bad_settings_name_their_values(settings, message):
 def test_the_distance_of_codes_is_the_oracles(a, b, unit):
     """Of words (of shingles, where characters count), 64 bits; a text without tokens has none."""
     size = 1 if unit == "words" else 3
-    measured = compare(a, b, method=ss.Jaccard(unit=unit, shingle_size=size))["simhash"]
+    measured = compare(a, b, method=ns.Jaccard(unit=unit, shingle_size=size))["simhash"]
     features = [dict.fromkeys(features_of(text, unit=unit, size=size), 1) for text in (a, b)]
     codes = [code_of(weights, lambda feature: FUNCTIONS["xxh3"](feature.encode(), 64), 64) for weights in features]
     distance = (codes[0] ^ codes[1]).bit_count()
@@ -172,7 +172,7 @@ def test_the_worked_codes_differ_in_one_bit():
     }  # fmt: skip
     foxes = ["the quick brown fox jumps over the lazy dog", "the fast brown fox jumps over a lazy dog"]
     for k, similar in ((0, False), (1, True)):
-        found = compare(*foxes, method=ss.SimHash(bits=4, table=table, weights="tf", k=k), measure="simhash")
+        found = compare(*foxes, method=ns.SimHash(bits=4, table=table, weights="tf", k=k), measure="simhash")
         assert (1, Fraction(3, 4), similar) == (found["simhash"].distance, found["simhash"].similarity, found.similar)
 
 
@@ -182,7 +182,7 @@ def test_the_worked_clusters():
     clusters = [["i0", "i1", "I2"], ["i3", "i4"], ["i5", "i6"], ["i7", "i8", "i9"]]
     found = compare(one, other, clusters=clusters, measure="clusters", threshold=0.5)
     assert (Fraction(1, 2), True) == (found["clusters"].similarity, found.similar)
-    assert Fraction(3, 8) == compare(one, other, method=ss.Jaccard(shingle_size=1))["jaccard"].similarity
+    assert Fraction(3, 8) == compare(one, other, method=ns.Jaccard(shingle_size=1))["jaccard"].similarity
 
 
 @pytest.mark.parametrize(
@@ -197,18 +197,18 @@ def test_the_worked_clusters():
 )
 def test_bad_clusters_are_named(clusters, message):
     """A cluster is of single words, each in one of them."""
-    with pytest.raises(ss.ConfigError, match=message):
+    with pytest.raises(ns.ConfigError, match=message):
         compare("a", "b", clusters=clusters, measure="clusters")
 
 
 def test_a_containment_recipe_decides_containment():
     """Its threshold is for that measure, and the greater of the two directions reaches it."""
-    method = ss.Containment(shingle_size=1, threshold="0.9")
+    method = ns.Containment(shingle_size=1, threshold="0.9")
     found = compare("a b c", "a b c d e f", method=method, measure="containment")
     assert (Fraction(9, 10), True) == (found.threshold, found.similar)
 
 
 def test_a_word_in_two_clusters_is_named() -> None:
     """The user's word, not its hash."""
-    with pytest.raises(ss.ConfigError, match="'b' is in two clusters"):
-        ss.compare("a b", "b c", clusters=[["a", "b"], ["b", "c"]])
+    with pytest.raises(ns.ConfigError, match="'b' is in two clusters"):
+        ns.compare("a b", "b c", clusters=[["a", "b"], ["b", "c"]])

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame.kernels import components as kernel
-from samesame.stages.clusters import components as stage
+import nearsame as ns
+from nearsame.kernels import components as kernel
+from nearsame.stages.clusters import components as stage
 from tests.oracle import components as oracle
 from tests.oracle.corpora import corpora, settings_of, thresholds_for
 from tests.oracle.decisions import Decisions, pairs
@@ -52,8 +52,8 @@ def test_one_document_stays_of_each_component(
     """The best by priority; the others name it, and how similar they are to it; the largest is told about."""
     sets = _sets(texts, settings)
     threshold = data.draw(thresholds_for(sets))
-    method = ss.Jaccard(threshold=threshold, **settings)
-    found = ss.dedup(_table(texts), method=method, keep=keep, clusters="components")
+    method = ns.Jaccard(threshold=threshold, **settings)
+    found = ns.dedup(_table(texts), method=method, keep=keep, clusters="components")
     ranked, similar = order(len(texts), keep, texts), pairs(sets, Fraction(threshold))
     ids = [f"d{row}" for row in range(len(texts))]
     assert _named(oracle.decide(sets, similar, ranked), ids) == _removals(found)
@@ -74,8 +74,8 @@ def test_against_another_corpus_all_of_it_stays(
     both = against + texts
     sets = _sets(both, {"shingle_size": 2})
     threshold = data.draw(thresholds_for(sets))
-    method = ss.Jaccard(threshold=threshold, shingle_size=2)
-    found = ss.dedup(_table(texts), method=method, against=_table(against, "b"), within=within, clusters="components")
+    method = ns.Jaccard(threshold=threshold, shingle_size=2)
+    found = ns.dedup(_table(texts), method=method, against=_table(against, "b"), within=within, clusters="components")
     ids = [f"b{row}" for row in range(len(against))] + [f"d{row}" for row in range(len(texts))]
     similar = pairs(sets, Fraction(threshold))
     expected = oracle.decide(sets, similar, range(len(both)), num_against=len(against), within=within)
@@ -86,7 +86,7 @@ def test_against_another_corpus_all_of_it_stays(
 def test_a_measure_says_whether_it_took_a_chain(texts: Corpus, data: st.DataObject) -> None:
     """Below the threshold it is `component`, from it on what the method measures; in the pairs likewise."""
     threshold = data.draw(thresholds_for(_sets(texts, {"shingle_size": 2})))
-    found = ss.dedup(_table(texts), method=ss.Jaccard(threshold=threshold, shingle_size=2), clusters="components")
+    found = ns.dedup(_table(texts), method=ns.Jaccard(threshold=threshold, shingle_size=2), clusters="components")
     for table in (found.removals, found.pairs):
         lines = table.to_pylist()
         measures = ["jaccard" if line["similarity"] >= float(Fraction(threshold)) else "component" for line in lines]
@@ -95,13 +95,13 @@ def test_a_measure_says_whether_it_took_a_chain(texts: Corpus, data: st.DataObje
 
 
 METHODS = [
-    ss.Jaccard(threshold="0.5", shingle_size=2),
-    ss.MinHash(threshold="0.6", shingle_size=2, verify="estimate"),
-    ss.SimHash(k=10),
-    ss.SimHash(k=10, search="adjacent"),
-    ss.SimHash(k=16, confirm="jaccard", threshold="0.6"),
-    ss.ModP(threshold="0.6", shingle_size=2, modulus=2, floor=4),
-    ss.Digest(normalise=True),
+    ns.Jaccard(threshold="0.5", shingle_size=2),
+    ns.MinHash(threshold="0.6", shingle_size=2, verify="estimate"),
+    ns.SimHash(k=10),
+    ns.SimHash(k=10, search="adjacent"),
+    ns.SimHash(k=16, confirm="jaccard", threshold="0.6"),
+    ns.ModP(threshold="0.6", shingle_size=2, modulus=2, floor=4),
+    ns.Digest(normalise=True),
 ]
 
 
@@ -112,7 +112,7 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus, meth
     """The same tables and the same diagnosis, on any engine's terms."""
     other = _table(against, "b") if against else None
     runs = [
-        ss.dedup(_table(texts), method=method, against=other, batch_rows=rows, threads=threads, clusters="components")
+        ns.dedup(_table(texts), method=method, against=other, batch_rows=rows, threads=threads, clusters="components")
         for rows, threads in [(1000, 1), (1, 1), (7, 2), (1000, 4)]
     ]
     answers = [(run.removals.to_pylist(), run.clusters.to_pylist(), run.stats.component) for run in runs]
@@ -124,9 +124,9 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus, meth
 @given(texts=corpora(max_size=20))
 def test_components_are_those_of_the_methods_own_pairs(texts: Corpus, method: Any) -> None:
     """Whatever the method calls a pair: a union of these, best first."""
-    listed = ss.pairs(_table(texts), method=method).table.select(["a_row", "b_row"]).to_pylist()
+    listed = ns.pairs(_table(texts), method=method).table.select(["a_row", "b_row"]).to_pylist()
     first = oracle.components(range(len(texts)), [(line["a_row"], line["b_row"]) for line in listed])
-    found = ss.dedup(_table(texts), method=method, clusters="components").removals.to_pylist()
+    found = ns.dedup(_table(texts), method=method, clusters="components").removals.to_pylist()
     assert {row: keeper for row, keeper in first.items() if row != keeper} == {
         line["row"]: line["witness_row"] for line in found
     }
@@ -137,9 +137,9 @@ def test_a_higher_threshold_later_is_that_threshold_at_once(texts: Corpus, data:
     """`.at` stays with components."""
     sets = _sets(texts, {"shingle_size": 2})
     low, high = sorted((data.draw(thresholds_for(sets)) for _ in range(2)), key=Fraction)
-    one, two = (ss.Jaccard(threshold=threshold, shingle_size=2) for threshold in (low, high))
-    found = ss.dedup(_table(texts), method=one, clusters="components").at(threshold=high)
-    fresh = ss.dedup(_table(texts), method=two, clusters="components")
+    one, two = (ns.Jaccard(threshold=threshold, shingle_size=2) for threshold in (low, high))
+    found = ns.dedup(_table(texts), method=one, clusters="components").at(threshold=high)
+    fresh = ns.dedup(_table(texts), method=two, clusters="components")
     assert (fresh.removals, fresh.stats.component) == (found.removals, found.stats.component)
 
 
@@ -161,7 +161,7 @@ def test_two_forests_have_the_components_and_bridges_of_the_graph(edges: list[tu
 def test_a_long_chain_is_one_component_and_all_bridges() -> None:
     """10,000 links: nothing recurses, one stays, and what the chain has done to similarity is told."""
     texts = [" ".join(f"w{number}" for number in range(row, row + 10)) for row in range(10_000)]
-    found = ss.dedup(texts, method=ss.Jaccard(threshold="0.8", **WORDS), clusters="components")
+    found = ns.dedup(texts, method=ns.Jaccard(threshold="0.8", **WORDS), clusters="components")
     assert (1, 9998) == (found.stats.kept, found.stats.chained)
     said = found.stats.component
     assert (1, 10_000, 10_000, 0.0, 9999) == (
@@ -173,7 +173,7 @@ def test_a_long_chain_is_one_component_and_all_bridges() -> None:
 def test_comparisons_of_a_template_grow_with_the_documents() -> None:
     """All are similar to all: two ways between two of them are enough."""
     per_document = [
-        ss.dedup(CORPORA["template"](num), clusters="components").stats.compared / num for num in (500, 2000)
+        ns.dedup(CORPORA["template"](num), clusters="components").stats.compared / num for num in (500, 2000)
     ]
     assert per_document[1] <= per_document[0]
 
@@ -202,10 +202,10 @@ def test_a_forest_is_no_deeper_than_its_logarithm() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     """A name that is none; and containment, which would join all that share a part."""
-    with pytest.raises(ss.ConfigError, match="clusters='chains'"):
-        ss.dedup(["a"], clusters="chains")
-    with pytest.raises(ss.ConfigError, match="method=containment"):
-        ss.dedup(["a"], method="containment", clusters="components")
+    with pytest.raises(ns.ConfigError, match="clusters='chains'"):
+        ns.dedup(["a"], clusters="chains")
+    with pytest.raises(ns.ConfigError, match="method=containment"):
+        ns.dedup(["a"], method="containment", clusters="components")
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_the_components_of_real_corpora(data_dir: Any, name: str, size: int) -> 
     """The largest that the lists of all pairs have, one kept of each, and its least similarity by the slow twin."""
     texts, listed = _documents(data_dir, name), _listed(data_dir, name, 80)
     table = pa.table({"id": list(texts), "text": pa.array(texts.values(), pa.large_string())})
-    found = ss.dedup(table, method=ss.Jaccard(threshold="0.8", shingle_size=3), clusters="components")
+    found = ns.dedup(table, method=ns.Jaccard(threshold="0.8", shingle_size=3), clusters="components")
     said = found.stats.component
     assert size == said.documents
     keepers = oracle.components(list(texts), list(listed))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle.containments import decide, pairs
 from tests.oracle.corpora import KEEPS, corpora, settings_of, thresholds
 from tests.oracle.measures import containment, jaccard
@@ -51,7 +51,7 @@ def _table(sets: Sequence[frozenset[int]], prefix: str = "d", **columns: Sequenc
     return pa.table({"id": pa.array(ids, pa.string()), "items": pa.array(lists, pa.list_(pa.string())), **columns})
 
 
-def _removals(found: ss.Result) -> dict[str, tuple[str, float]]:
+def _removals(found: ns.Result) -> dict[str, tuple[str, float]]:
     lines = found.removals.select(["id", "witness_id", "similarity"]).to_pylist()
     return {line["id"]: (line["witness_id"], line["similarity"]) for line in lines}
 
@@ -66,11 +66,11 @@ def _named(removed: dict[int, tuple[int, Fraction]], ids: Sequence[str]) -> dict
     return {ids[row]: (ids[witness], float(share)) for row, (witness, share) in removed.items()}
 
 
-def _dedup(table: pa.Table, **settings: Any) -> ss.Result:
+def _dedup(table: pa.Table, **settings: Any) -> ns.Result:
     given = {
         name: settings.pop(name) for name in ("keep", "against", "within", "threads", "batch_rows") if name in settings
     }
-    return ss.dedup(table, method=ss.Containment(**settings), features_column="items", **given)
+    return ns.dedup(table, method=ns.Containment(**settings), features_column="items", **given)
 
 
 @given(st.data())
@@ -121,15 +121,15 @@ def test_pairs_are_those_of_brute_force_with_both_directions(data: st.DataObject
     """Either direction makes a pair; both are told; so are the pairs across two sides, and the answer's own pairs."""
     sets, others = data.draw(nested_sets()), data.draw(nested_sets(4))
     threshold, floor = data.draw(bounds(sets + others))
-    method = ss.Containment(threshold=threshold, jaccard_floor=floor)
+    method = ns.Containment(threshold=threshold, jaccard_floor=floor)
     expected = pairs(sets, Fraction(threshold), Fraction(floor) if floor else None)
-    found = ss.pairs(_table(sets), method=method, features_column="items")
+    found = ns.pairs(_table(sets), method=method, features_column="items")
     assert {pair: tuple(map(float, both)) for pair, both in expected.items()} == _listed(found.table)
     decided = _dedup(_table(sets), threshold=threshold, jaccard_floor=floor)
     assert _listed(decided.pairs).items() <= _listed(found.table).items()
     both = others + sets
     every = pairs(both, Fraction(threshold), Fraction(floor) if floor else None)
-    across = ss.pairs(_table(sets), method=method, features_column="items", against=_table(others, "b")).table
+    across = ns.pairs(_table(sets), method=method, features_column="items", against=_table(others, "b")).table
     expected = {(a, b - len(others)): value for (a, b), value in every.items() if a < len(others) <= b}
     assert {pair: tuple(map(float, value)) for pair, value in expected.items()} == _listed(across)
 
@@ -140,7 +140,7 @@ def test_texts_go_by_their_sets_of_shingles(texts: list[str | None], settings: d
     recipe = {name if name != "shingle_size" else "size": value for name, value in settings.items()}
     sets = [features(text, **recipe) for text in texts]
     table = pa.table({"text": pa.array(texts, pa.string())})
-    found = ss.dedup(table, method=ss.Containment(threshold=threshold, **settings))
+    found = ns.dedup(table, method=ns.Containment(threshold=threshold, **settings))
     expected = decide(sets, Fraction(threshold), range(len(texts)))
     lines = found.removals.to_pylist()
     assert {row: (witness, float(share)) for row, (witness, share) in expected.items()} == {
@@ -155,12 +155,12 @@ def test_the_answer_is_one(data: st.DataObject) -> None:
     low, high = sorted((Fraction(data.draw(thresholds())), Fraction(data.draw(thresholds()))))
     known = _dedup(_table(sets), threshold=high).removals
     assert known.equals(_dedup(_table(sets), threshold=low).at(threshold=high).removals)
-    listed = ss.pairs(_table(sets), method=ss.Containment(threshold=low), features_column="items").table
+    listed = ns.pairs(_table(sets), method=ns.Containment(threshold=low), features_column="items").table
     for rows, threads in ((1, 2), (7, 4), (1000, 1)):
         assert known.equals(_dedup(_table(sets), threshold=high, batch_rows=rows, threads=threads).removals)
-        again = ss.pairs(
+        again = ns.pairs(
             _table(sets),
-            method=ss.Containment(threshold=low),
+            method=ns.Containment(threshold=low),
             features_column="items",
             batch_rows=rows,
             threads=threads,
@@ -171,35 +171,35 @@ def test_the_answer_is_one(data: st.DataObject) -> None:
 def test_a_quote_is_found_in_a_long_article() -> None:
     """30 of 400 words: Jaccard is .066, containment 1; with three words changed at its end still above .8."""
     changed = QUOTE.rsplit(" ", 3)[0] + " and so on"
-    found = ss.pairs([QUOTE, ARTICLE, changed, "a text about other things than these"], method=ss.Containment()).table
+    found = ns.pairs([QUOTE, ARTICLE, changed, "a text about other things than these"], method=ns.Containment()).table
     lines = {(line["a_row"], line["b_row"]): line for line in found.to_pylist()}
     assert {(0, 1), (0, 2), (1, 2)} == lines.keys()
     assert (1.0, 26 / 396) == (lines[0, 1]["a_in_b"], lines[0, 1]["b_in_a"])
     assert (23 / 396, 23 / 26) == (lines[1, 2]["a_in_b"], lines[1, 2]["b_in_a"])
-    result = ss.dedup([QUOTE, ARTICLE], method=ss.Containment(threshold=0.9))
+    result = ns.dedup([QUOTE, ARTICLE], method=ns.Containment(threshold=0.9))
     assert [(0, 1)] == [(line["row"], line["witness_row"]) for line in result.removals.to_pylist()]
-    assert 0 == ss.dedup([QUOTE, ARTICLE]).stats.removed
+    assert 0 == ns.dedup([QUOTE, ARTICLE]).stats.removed
 
 
 def test_a_floor_keeps_pages_that_only_share_a_template() -> None:
     """Nothing but the template, on a short page: contained in the long one, and hardly like it."""
-    assert 1 == ss.dedup([QUOTE, ARTICLE], method=ss.Containment()).stats.removed
-    assert 0 == ss.dedup([QUOTE, ARTICLE], method=ss.Containment(jaccard_floor=0.1)).stats.removed
+    assert 1 == ns.dedup([QUOTE, ARTICLE], method=ns.Containment()).stats.removed
+    assert 0 == ns.dedup([QUOTE, ARTICLE], method=ns.Containment(jaccard_floor=0.1)).stats.removed
 
 
 def test_a_training_text_that_contains_a_test_item_goes() -> None:
     """`remove="container"`: the long text goes for the short one; the other way nothing is found."""
-    found = ss.dedup([ARTICLE, "something else"], against=[QUOTE], method=ss.Containment(remove="container")).removals
+    found = ns.dedup([ARTICLE, "something else"], against=[QUOTE], method=ns.Containment(remove="container")).removals
     assert [(0, 1.0, "container")] == [(line["row"], line["similarity"], line["measure"]) for line in found.to_pylist()]
-    assert 0 == ss.dedup([ARTICLE], against=[QUOTE], method=ss.Containment()).stats.removed
+    assert 0 == ns.dedup([ARTICLE], against=[QUOTE], method=ns.Containment()).stats.removed
 
 
 def test_the_jaccard_example_has_its_containments() -> None:
     """A = {0,1,2,5,6}, B = {0,2,3,5,7,9}: three of eight; 3/5 of A in B, 3/6 of B in A."""
     sets = [frozenset({0, 1, 2, 5, 6}), frozenset({0, 2, 3, 5, 7, 9})]
-    found = ss.pairs(_table(sets), method=ss.Containment(threshold="3/5"), features_column="items").table
+    found = ns.pairs(_table(sets), method=ns.Containment(threshold="3/5"), features_column="items").table
     assert {(0, 1): (3 / 5, 3 / 6)} == _listed(found)
-    assert 0 == ss.pairs(_table(sets), method=ss.Containment(threshold="0.601"), features_column="items").table.num_rows
+    assert 0 == ns.pairs(_table(sets), method=ns.Containment(threshold="0.601"), features_column="items").table.num_rows
 
 
 @pytest.mark.parametrize(
@@ -213,20 +213,20 @@ def test_the_jaccard_example_has_its_containments() -> None:
 )
 def test_a_bad_recipe_names_its_values(settings: dict[str, Any], message: str) -> None:
     """What cannot be is refused at once."""
-    with pytest.raises(ss.ConfigError, match="Containment: ") as caught:
-        ss.Containment(**settings)
+    with pytest.raises(ns.ConfigError, match="Containment: ") as caught:
+        ns.Containment(**settings)
     assert message in str(caught.value)
 
 
 def test_container_needs_two_sides() -> None:
     """It has no meaning within one, and none for pairs."""
-    method = ss.Containment(remove="container")
-    with pytest.raises(ss.ConfigError, match="remove='container' needs"):
-        ss.dedup([QUOTE], method=method)
-    with pytest.raises(ss.ConfigError, match="within=True"):
-        ss.dedup([QUOTE], method=method, against=[ARTICLE], within=True)
-    with pytest.raises(ss.ConfigError, match="does nothing to pairs"):
-        ss.pairs([QUOTE], method=method, against=[ARTICLE])
+    method = ns.Containment(remove="container")
+    with pytest.raises(ns.ConfigError, match="remove='container' needs"):
+        ns.dedup([QUOTE], method=method)
+    with pytest.raises(ns.ConfigError, match="within=True"):
+        ns.dedup([QUOTE], method=method, against=[ARTICLE], within=True)
+    with pytest.raises(ns.ConfigError, match="does nothing to pairs"):
+        ns.pairs([QUOTE], method=method, against=[ARTICLE])
 
 
 @given(st.lists(st.integers(0, 300), max_size=8), st.sets(st.integers(0, 300), min_size=100), st.integers(0, 8))
@@ -234,8 +234,8 @@ def test_a_short_run_is_looked_up_in_a_long_one(short: list[int], long: set[int]
     """What two ascending runs share, or -1 below what is needed, whichever way is taken."""
     import numpy as np
 
-    from samesame import arrow
-    from samesame.kernels.sets import intersect_small
+    from nearsame import arrow
+    from nearsame.kernels.sets import intersect_small
 
     few, many = sorted(set(short)), sorted(long)
     values = arrow.frozen(np.array(few + many, np.uint64))

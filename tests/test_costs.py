@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from bench.boilerplate import CORPORA
 
-import samesame as ss
-from samesame import costs
-from samesame.stages.features.boilerplate import CountThese
+import nearsame as ns
+from nearsame import costs
+from nearsame.stages.features.boilerplate import CountThese
 from tests.cli.commands import run, write_jsonl
 
-WORDS = ss.Jaccard(shingle_size=1)
+WORDS = ns.Jaccard(shingle_size=1)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def _foretold(notes: tuple[str, ...]) -> int:
 def test_keepers_that_share_rare_words_are_foretold() -> None:
     """The number of comparisons, and the words that cause them with the documents that have them."""
     texts, watching = CORPORA["pools"](3000), Watching()
-    found = ss.dedup(texts, method=WORDS, progress=watching)
+    found = ns.dedup(texts, method=WORDS, progress=watching)
     assert _foretold(found.stats.notes) == pytest.approx(found.stats.compared, rel=0.25)
     assert watching.said.index(found.stats.notes[0]) < watching.said.index("deciding")
     named = re.findall(r'"(x\d+v\d+)" \(in (\d+) documents\)', found.stats.notes[0])
@@ -59,7 +59,7 @@ def test_keepers_that_share_rare_words_are_foretold() -> None:
     ]
     limit = int(re.search(r"--drop-boilerplate (\d+)", found.stats.notes[0])[1])
     assert limit < min(int(number) for _, number in named)
-    less = ss.dedup(texts, method=ss.Jaccard(shingle_size=1, drop_boilerplate=limit))
+    less = ns.dedup(texts, method=ns.Jaccard(shingle_size=1, drop_boilerplate=limit))
     assert less.stats.compared < found.stats.compared
     assert "higher threshold, method minhash" in found.stats.notes[0]
 
@@ -68,14 +68,14 @@ def test_keepers_that_share_rare_words_are_foretold() -> None:
 @pytest.mark.parametrize("name", ["template", "half", "just_under", "chain"])
 def test_what_is_linear_is_not_warned_of(name: str) -> None:
     """However many could be compared, if they were all keepers."""
-    assert () == ss.dedup(CORPORA[name](6000)).stats.notes
+    assert () == ns.dedup(CORPORA[name](6000)).stats.notes
 
 
 @pytest.mark.usefixtures("_sparing")
 def test_threads_and_batches_foretell_the_same() -> None:
     """A note is part of the answer."""
     texts = CORPORA["pools"](2500)
-    notes = {ss.dedup(texts, method=WORDS, threads=n, batch_rows=rows).stats.notes for n, rows in [(1, 1000), (4, 77)]}
+    notes = {ns.dedup(texts, method=WORDS, threads=n, batch_rows=rows).stats.notes for n, rows in [(1, 1000), (4, 77)]}
     assert 1 == len(notes)
 
 
@@ -83,14 +83,14 @@ def test_threads_and_batches_foretell_the_same() -> None:
 @pytest.mark.parametrize("clusters", ["greedy", "components"])
 def test_components_are_foretold_likewise(clusters: str) -> None:
     """By the rule that follows."""
-    found = ss.dedup(CORPORA["pools"](2500), method=WORDS, clusters=clusters)
+    found = ns.dedup(CORPORA["pools"](2500), method=WORDS, clusters=clusters)
     assert _foretold(found.stats.notes) == pytest.approx(found.stats.compared, rel=0.25)
 
 
 @pytest.mark.usefixtures("_sparing")
 def test_pairs_are_foretold() -> None:
     """Copies of a template are all pairs: quadratic to list, where it was linear to decide."""
-    found = ss.pairs(CORPORA["template"](3000), method=ss.Jaccard(threshold=0.5))
+    found = ns.pairs(CORPORA["template"](3000), method=ns.Jaccard(threshold=0.5))
     assert _foretold(found.stats.notes) == pytest.approx(3000 * 2999 / 2, rel=0.1)
 
 
@@ -98,13 +98,13 @@ def test_pairs_are_foretold() -> None:
 def test_ready_items_have_no_text_to_show() -> None:
     """What it costs and what to do is said all the same."""
     items = [{"tags": text.split()} for text in CORPORA["pools"](2500)]
-    note = ss.dedup(items, method=ss.Jaccard(), features_column="tags").stats.notes[0]
+    note = ns.dedup(items, method=ns.Jaccard(), features_column="tags").stats.notes[0]
     assert "rare elsewhere. What makes it less: drop_boilerplate, a higher threshold" in note
 
 
 def test_a_run_within_the_budget_says_nothing() -> None:
     """A minute of comparing is not worth a word."""
-    assert () == ss.dedup(CORPORA["pools"](500), method=WORDS).stats.notes
+    assert () == ns.dedup(CORPORA["pools"](500), method=WORDS).stats.notes
 
 
 @pytest.mark.usefixtures("_sparing")

@@ -18,7 +18,7 @@ from hypothesis import assume, example, given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle import measures
 from tests.oracle.corpora import KEEPS, THRESHOLDS, corpora, item_lists, settings_of, thresholds, thresholds_for
 from tests.oracle.decisions import Decisions, decide, pairs
@@ -64,8 +64,8 @@ def test_the_exact_join_removes_what_brute_force_removes(
     threshold = data.draw(thresholds_for(sets))
     values = data.draw(st.lists(st.none() | st.integers(0, 4), min_size=len(texts), max_size=len(texts)))
     column = pa.array(values, pa.int64())
-    found = ss.dedup(
-        _table(texts, when=column, score=column), method=ss.Jaccard(threshold=threshold, **settings), keep=keep
+    found = ns.dedup(
+        _table(texts, when=column, score=column), method=ns.Jaccard(threshold=threshold, **settings), keep=keep
     )
     ranked = order(len(texts), keep, values if ":" in keep else texts)
     expected = decide(sets, Fraction(threshold), ranked)
@@ -85,9 +85,9 @@ def test_against_another_corpus_all_of_it_stays(
     *, texts: Corpus, against: Corpus, settings: Settings, threshold: str, within: bool, keep: str
 ) -> None:
     """Only our own documents go: for what is like the other side, and unless told not to, like each other."""
-    found = ss.dedup(
+    found = ns.dedup(
         _table(texts),
-        method=ss.Jaccard(threshold=threshold, **settings),
+        method=ns.Jaccard(threshold=threshold, **settings),
         keep=keep,
         against=_table(against, "b"),
         within=within,
@@ -103,7 +103,7 @@ def test_against_another_corpus_all_of_it_stays(
 @given(corpora(), settings_of(), thresholds())
 def test_no_two_kept_documents_are_similar(texts: Corpus, settings: Settings, threshold: str) -> None:
     """Said without the twin's order of deciding: by all pairs of what is left."""
-    kept = ss.dedup(_table(texts), method=ss.Jaccard(threshold=threshold, **settings)).kept()
+    kept = ns.dedup(_table(texts), method=ns.Jaccard(threshold=threshold, **settings)).kept()
     assert {} == pairs(_sets(kept.column("text").to_pylist(), settings), Fraction(threshold))
 
 
@@ -111,16 +111,16 @@ def test_no_two_kept_documents_are_similar(texts: Corpus, settings: Settings, th
     corpora(),
     settings_of(),
     thresholds(least="1/10"),  # where no number of bands reaches the recall, MinHash says so and stops
-    st.sampled_from([ss.Jaccard, ss.MinHash]),
+    st.sampled_from([ns.Jaccard, ns.MinHash]),
     st.sampled_from([{}, {"recall": 0.5}, {"sketch": "classic"}, {"num_perm": 64, "bands": 16, "rows": 4}]),
 )
 def test_nothing_goes_without_a_kept_witness(
     texts: Corpus, settings: Settings, threshold: str, method: Callable[..., Any], how: Settings
 ) -> None:
     """Each removed document is as similar to its witness as it says, at least the threshold; the witness stays."""
-    if method is ss.Jaccard:
+    if method is ns.Jaccard:
         how = {}
-    found = ss.dedup(_table(texts), method=method(threshold=threshold, **settings, **how))
+    found = ns.dedup(_table(texts), method=method(threshold=threshold, **settings, **how))
     sets = dict(zip(_ids(_table(texts)), _sets(texts, settings), strict=True))
     removed = _removals(found)
     for name, (witness, similarity) in removed.items():
@@ -133,7 +133,7 @@ def test_nothing_goes_without_a_kept_witness(
 @given(corpora(), settings_of(), thresholds(least="1/10"))
 def test_an_estimate_says_that_it_is_one(texts: Corpus, settings: Settings, threshold: str) -> None:
     """Witnesses are kept, and every line's measure is `estimated`, but for documents that are equal."""
-    found = ss.dedup(_table(texts), method=ss.MinHash(threshold=threshold, verify="estimate", **settings))
+    found = ns.dedup(_table(texts), method=ns.MinHash(threshold=threshold, verify="estimate", **settings))
     removed = _removals(found)
     assert not any(witness in removed for witness, _ in removed.values())
     assert all(similarity >= float(Fraction(threshold)) for _, similarity in removed.values())
@@ -142,12 +142,12 @@ def test_an_estimate_says_that_it_is_one(texts: Corpus, settings: Settings, thre
 
 
 METHODS = [
-    ss.Jaccard(threshold="0.6", shingle_size=2),
-    ss.Jaccard(threshold="1/3", shingle_size=2, unit="chars", repeats=True),
-    ss.MinHash(threshold="0.6", shingle_size=2),
-    ss.MinHash(threshold="0.6", shingle_size=2, verify="estimate", sketch="classic"),
-    ss.Digest(),
-    ss.Digest(algorithm="crc32", normalise=True),
+    ns.Jaccard(threshold="0.6", shingle_size=2),
+    ns.Jaccard(threshold="1/3", shingle_size=2, unit="chars", repeats=True),
+    ns.MinHash(threshold="0.6", shingle_size=2),
+    ns.MinHash(threshold="0.6", shingle_size=2, verify="estimate", sketch="classic"),
+    ns.Digest(),
+    ns.Digest(algorithm="crc32", normalise=True),
 ]
 
 
@@ -163,7 +163,7 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | Non
     """The same tables, line by line, for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""
     other = None if against is None else _table(against, "b")
     answers = [
-        _everything(ss.dedup(_table(texts), method=method, against=other, batch_rows=batch_rows, threads=threads))
+        _everything(ns.dedup(_table(texts), method=method, against=other, batch_rows=batch_rows, threads=threads))
         for batch_rows, threads in [(1000, 1), (1, 1), (7, 1), (1, 4), (7, 2), (1000, 4)]
     ]
     assert all(answers[0] == answer for answer in answers)
@@ -176,24 +176,24 @@ def test_order_matters_through_priority_alone(
     """With a best document at every turn, the order of reading makes no difference."""
     table = _table(texts, score=pa.array(data.draw(st.permutations(range(len(texts)))), pa.int64()))
     shuffled = table.take(pa.array(data.draw(st.permutations(range(len(texts)))), pa.int64()))
-    method = ss.Jaccard(threshold=threshold, **settings)
-    answers = [_removals(ss.dedup(documents, method=method, keep="max:score")) for documents in (table, shuffled)]
+    method = ns.Jaccard(threshold=threshold, **settings)
+    answers = [_removals(ns.dedup(documents, method=method, keep="max:score")) for documents in (table, shuffled)]
     assert answers[0] == answers[1]
 
 
-@given(corpora(), settings_of(), thresholds(), thresholds(), st.sampled_from([ss.Jaccard, ss.MinHash]))
+@given(corpora(), settings_of(), thresholds(), thresholds(), st.sampled_from([ns.Jaccard, ns.MinHash]))
 def test_a_higher_threshold_later_is_that_threshold_at_once(
     texts: Corpus, settings: Settings, one: str, two: str, method: Callable[..., Any]
 ) -> None:
     """`.at` decides again on what was stored, and answers as a fresh run would; for a lower one it is an error."""
     low, high = sorted([one, two], key=Fraction)
     # MinHash's bands belong to the threshold that they were chosen for, unless they are given.
-    how: Settings = {"bands": 64, "rows": 2} if method is ss.MinHash else {}
-    found = ss.dedup(_table(texts), method=method(threshold=low, **settings, **how))
-    fresh = ss.dedup(_table(texts), method=method(threshold=high, **settings, **how))
+    how: Settings = {"bands": 64, "rows": 2} if method is ns.MinHash else {}
+    found = ns.dedup(_table(texts), method=method(threshold=low, **settings, **how))
+    fresh = ns.dedup(_table(texts), method=method(threshold=high, **settings, **how))
     assert _everything(fresh) == _everything(found.at(threshold=high))
     assume(Fraction(low) < Fraction(high))
-    with pytest.raises(ss.ConfigError):
+    with pytest.raises(ns.ConfigError):
         fresh.at(threshold=low)
 
 
@@ -203,7 +203,7 @@ def test_a_higher_threshold_decides_again_and_does_not_filter() -> None:
     a = kept[9:] + [f"a{number}" for number in range(11)]
     b = [*a[:-1], "b"]
     texts: Corpus = [" ".join(words) for words in (kept, a, b)]
-    found = ss.dedup(_table(texts), method=ss.Jaccard(threshold="0.8", shingle_size=1))
+    found = ns.dedup(_table(texts), method=ns.Jaccard(threshold="0.8", shingle_size=1))
     assert {"d1": ("d0", 91 / 111), "d2": ("d0", 91 / 111)} == _removals(found)
     assert {"d2": ("d1", 101 / 103)} == _removals(found.at(threshold="0.9"))
 
@@ -224,7 +224,7 @@ def test_pairs_right_at_a_threshold_are_found(threshold: str) -> None:
             if measures.jaccard(set(whole[: p * times]), {*whole[: p * times - 1], "other"}) >= Fraction(p, q):
                 texts.pop()  # it would go for the second, not for the first
     sets = _sets(texts, {"shingle_size": 1})
-    found = ss.dedup(_table(texts), method=ss.Jaccard(threshold=threshold, shingle_size=1))
+    found = ns.dedup(_table(texts), method=ns.Jaccard(threshold=threshold, shingle_size=1))
     assert _named(decide(sets, Fraction(p, q), range(len(sets))), _ids(_table(texts))) == _removals(found)
     assert expected.items() <= _removals(found).items()
 
@@ -235,16 +235,16 @@ def test_the_pairs_that_floats_lose_are_found() -> None:
     one = shared + [f"x{number}" for number in range(3)]
     two = shared + [f"y{number}" for number in range(4)]
     hundred = [f"w{number}" for number in range(100)]
-    close = ss.dedup([" ".join(one), " ".join(two)], method=ss.Jaccard(threshold=0.8, shingle_size=1))
+    close = ns.dedup([" ".join(one), " ".join(two)], method=ns.Jaccard(threshold=0.8, shingle_size=1))
     assert [0.8] == close.removals.column("similarity").to_pylist()
-    part = ss.dedup([" ".join(hundred), " ".join(hundred[:55])], method=ss.Jaccard(threshold=0.55, shingle_size=1))
+    part = ns.dedup([" ".join(hundred), " ".join(hundred[:55])], method=ns.Jaccard(threshold=0.55, shingle_size=1))
     assert [0.55] == part.removals.column("similarity").to_pylist()
 
 
 def test_a_chain_of_ten_thousand_links_loses_every_other_one() -> None:
     """Neighbours are similar, nothing else is: no transitive merging, and no recursion to run out of."""
     texts: Corpus = [" ".join(f"w{number}" for number in range(row, row + 10)) for row in range(10_000)]
-    found = ss.dedup(_table(texts), method=ss.Jaccard(threshold="0.8", shingle_size=1))
+    found = ns.dedup(_table(texts), method=ns.Jaccard(threshold="0.8", shingle_size=1))
     assert {f"d{row}": (f"d{row - 1}", 9 / 11) for row in range(1, 10_000, 2)} == _removals(found)
 
 
@@ -252,7 +252,7 @@ def test_a_chain_of_ten_thousand_links_loses_every_other_one() -> None:
 def test_kept_and_removed_are_the_input_divided(texts: Corpus, method: Any) -> None:
     """Every line of the input is in one of the two, in the order and with the columns that it came with."""
     table = _table(texts, extra=pa.array(range(len(texts)), pa.int16()))
-    found = ss.dedup(table, method=method)
+    found = ns.dedup(table, method=method)
     removed = set(_removals(found))
     rows = table.to_pylist()
     assert [row for row in rows if row["id"] not in removed] == found.kept().to_pylist()
@@ -264,7 +264,7 @@ def test_kept_and_removed_are_the_input_divided(texts: Corpus, method: Any) -> N
 @given(corpora(), st.sampled_from(METHODS))
 def test_the_tables_tell_one_story(texts: Corpus, method: Any) -> None:
     """Pairs are the document-witness pairs, a < b; clusters hold each keeper and those that it witnesses."""
-    found = ss.dedup(_table(texts), method=method)
+    found = ns.dedup(_table(texts), method=method)
     lines = found.removals.to_pylist()
     assert found.pairs.num_rows == len(lines)
     assert {(frozenset({line["row"], line["witness_row"]}), line["similarity"]) for line in lines} == {
@@ -282,9 +282,9 @@ def test_the_tables_tell_one_story(texts: Corpus, method: Any) -> None:
 def test_doing_it_again_removes_nothing(texts: Corpus, method: Any) -> None:
     """What is kept is free of duplicates, in the eyes of the method that kept it."""
     if method.name == "minhash":
-        method = ss.MinHash(threshold=method.threshold, shingle_size=2, bands=128, rows=1)
-    kept = ss.dedup(_table(texts), method=method).kept()
-    assert kept.equals(ss.dedup(kept, method=method).kept())
+        method = ns.MinHash(threshold=method.threshold, shingle_size=2, bands=128, rows=1)
+    kept = ns.dedup(_table(texts), method=method).kept()
+    assert kept.equals(ns.dedup(kept, method=method).kept())
 
 
 @given(corpora())
@@ -292,21 +292,21 @@ def test_empty_texts_and_nulls_stay(texts: Corpus) -> None:
     """However many there are: they say nothing that could be the same."""
     blank: Corpus = ["", None, *texts, None, ""]
     for method in METHODS:
-        kept = _ids(ss.dedup(_table(blank), method=method).kept())
+        kept = _ids(ns.dedup(_table(blank), method=method).kept())
         assert {f"d{row}" for row, text in enumerate(blank) if not text} <= set(kept)
 
 
 def test_texts_without_words_are_duplicates_of_their_exact_copies_only() -> None:
     """Three asterisks are not like three others, nor like an empty text; a copy of them is a copy."""
     texts: Corpus = ["***", "!!!", "", "***", None, " ", "  ", " ", None, ""]
-    found = ss.dedup(_table(texts))
+    found = ns.dedup(_table(texts))
     assert {"d3": ("d0", 1.0), "d7": ("d5", 1.0)} == _removals(found)
 
 
 def test_ids_may_repeat() -> None:
     """They are counted; the rows tell the documents apart."""
     table = pa.table({"id": ["x", "x", "x"], "text": ["a b c", "d e f", "a b c"]})
-    found = ss.dedup(table, method=ss.Jaccard(shingle_size=1))
+    found = ns.dedup(table, method=ns.Jaccard(shingle_size=1))
     assert [("x", 2, "x", 0)] == [
         (line["id"], line["row"], line["witness_id"], line["witness_row"]) for line in found.removals.to_pylist()
     ]
@@ -317,9 +317,9 @@ def test_strings_dicts_and_tables_are_the_same_documents(texts: Corpus) -> None:
     """What goes in decides what comes out, not how it goes in."""
     strings = [text or "" for text in texts]
     forms = [strings, [{"text": text} for text in strings], pa.table({"text": pa.array(strings, pa.string())})]
-    method = ss.Jaccard(threshold="0.5", shingle_size=2)
+    method = ns.Jaccard(threshold="0.5", shingle_size=2)
     answers = [
-        ss.dedup(form, method=method).removals.select(["row", "witness_row", "similarity"]).to_pylist()
+        ns.dedup(form, method=method).removals.select(["row", "witness_row", "similarity"]).to_pylist()
         for form in forms
     ]
     assert answers[0] == answers[1] == answers[2]
@@ -345,7 +345,7 @@ def test_digests_find_equal_bytes_and_nothing_else(algorithm: str, texts: Corpus
         pytest.skip("this platform's OpenSSL has no ripemd160")
     sets = [frozenset({Raw(text)}) if text else frozenset() for text in texts]
     expected = decide(sets, Fraction(1), order(len(texts), keep, texts))
-    found = ss.dedup(_table(texts), method=ss.Digest(algorithm=algorithm), keep=keep)
+    found = ns.dedup(_table(texts), method=ns.Digest(algorithm=algorithm), keep=keep)
     assert _named(expected, _ids(_table(texts))) == _removals(found)
 
 
@@ -358,7 +358,7 @@ def test_normalised_digests_find_equal_tokens(texts: Corpus, keep_case: bool, nf
         frozenset({("words", words)} if words else {Raw(text)} if text else ())
         for words, text in zip(spoken, texts, strict=True)
     ]
-    found = ss.dedup(_table(texts), method=ss.Digest(normalise=True, **recipe))
+    found = ns.dedup(_table(texts), method=ns.Digest(normalise=True, **recipe))
     assert _named(decide(sets, Fraction(1), range(len(texts))), _ids(_table(texts))) == _removals(found)
 
 
@@ -367,7 +367,7 @@ def test_ready_items_take_the_same_road(lists: list[list[str]], threshold: str, 
     """A column of items in the place of text: products, tags, the words of a query."""
     ids = [f"d{row}" for row in range(len(lists))]
     table = pa.table({"id": pa.array(ids, pa.string()), "tags": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.dedup(table, method=ss.Jaccard(threshold=threshold, repeats=repeats), features_column="tags")
+    found = ns.dedup(table, method=ns.Jaccard(threshold=threshold, repeats=repeats), features_column="tags")
     sets = [
         frozenset((item, row[:place].count(item) if repeats else 0) for place, item in enumerate(row)) for row in lists
     ]
@@ -380,8 +380,8 @@ def test_minhash_finds_nearly_all_that_the_exact_join_finds() -> None:
     for number in range(400):
         words = [f"w{number}x{place}" for place in range(90)]
         texts += [" ".join(words), " ".join(words[10:] + [f"v{number}x{place}" for place in range(10)])]
-    exact = ss.dedup(_table(texts), method=ss.Jaccard(threshold="0.8", shingle_size=1))
-    sketched = ss.dedup(_table(texts), method=ss.MinHash(threshold="0.8", shingle_size=1, recall=0.99))
+    exact = ns.dedup(_table(texts), method=ns.Jaccard(threshold="0.8", shingle_size=1))
+    sketched = ns.dedup(_table(texts), method=ns.MinHash(threshold="0.8", shingle_size=1, recall=0.99))
     assert exact.removals.num_rows == 400
     assert set(_removals(sketched).items()) <= set(_removals(exact).items())
     assert sketched.removals.num_rows >= 388  # 4 misses are expected; more than 12 once in 4,000 seeds

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from samesame import errors, methods
+from nearsame import errors, methods
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -48,7 +48,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
 
 
-def error_classes() -> list[type[errors.SameSameError]]:
+def error_classes() -> list[type[errors.NearSameError]]:
     """The whole tree of exceptions."""
     return [thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, Exception)]
 
@@ -83,15 +83,15 @@ def test_every_setting_is_described(name: str) -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    """Whatever `import samesame` offers is named in docs/."""
-    if importlib.util.find_spec("samesame.api") is None:
-        pytest.skip("samesame.api is missing")
-    import samesame
+    """Whatever `import nearsame` offers is named in docs/."""
+    if importlib.util.find_spec("nearsame.api") is None:
+        pytest.skip("nearsame.api is missing")
+    import nearsame
 
     text = "".join(path.read_text("utf-8") for path in DOCS)
     assert [] == [
         name
-        for name in samesame.__all__
+        for name in nearsame.__all__
         if name.isidentifier() and name[0] != "_" and not re.search(rf"\b{re.escape(name)}\b", text)
     ]
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-import samesame as ss
-from samesame import errors
+import nearsame as ns
+from nearsame import errors
 
 CLASSES = [getattr(errors, name) for name in errors.__all__]
 BUILTINS = {
@@ -32,7 +32,7 @@ def test_an_error_says_what_and_what_to_do(kind):
     assert ("k=64 is not below bits=64",) * 2 == (str(error), error.message)
     assert "Choose a smaller k." == error.hint
     assert "" == kind("x").hint
-    assert isinstance(error, ss.SameSameError)
+    assert isinstance(error, ns.NearSameError)
 
 
 @pytest.mark.parametrize("name", BUILTINS)
@@ -40,7 +40,7 @@ def test_an_error_is_the_builtin_that_a_caller_would_catch(name):
     """And a column that is missing is a source that cannot be read."""
     with pytest.raises(BUILTINS[name]):
         raise getattr(errors, name)("x")
-    assert set(BUILTINS) == set(errors.__all__) - {"SameSameError"}
+    assert set(BUILTINS) == set(errors.__all__) - {"NearSameError"}
     assert issubclass(errors.ColumnError, errors.SourceError)
     assert issubclass(errors.StoreBusyError, errors.StoreError)
 
@@ -62,5 +62,5 @@ def test_an_error_crosses_processes(kind):
 
 def test_public_errors_are_the_packages():
     """What can be caught can be imported from the top."""
-    assert all(getattr(ss, name, None) is getattr(errors, name) for name in errors.__all__ if name in ss.__all__)
-    assert {"SameSameError", "ConfigError", "SourceError"} <= set(ss.__all__)
+    assert all(getattr(ns, name, None) is getattr(errors, name) for name in errors.__all__ if name in ns.__all__)
+    assert {"NearSameError", "ConfigError", "SourceError"} <= set(ns.__all__)

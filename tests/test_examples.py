@@ -1,4 +1,4 @@
-"""The worked examples of the textbooks and slides that samesame comes from, as far as it does them.
+"""The worked examples of the textbooks and slides that nearsame comes from, as far as it does them.
 
 Where a source slipped, the right value stands here with the printed one beside it.
 """
@@ -9,7 +9,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle.measures import band_chance, containment, jaccard
 from tests.oracle.shingles import shingle_list, shingles
 from tests.oracle.tokens import tokens
@@ -22,8 +22,8 @@ FISH = (
 
 
 def _similarity(one: str, two: str, **settings: object) -> float | None:
-    # What samesame says of two texts; None below any threshold.
-    found = ss.pairs([one, two], method=ss.Jaccard(threshold="0.001", **settings)).table
+    # What nearsame says of two texts; None below any threshold.
+    found = ns.pairs([one, two], method=ns.Jaccard(threshold="0.001", **settings)).table
     return found.column("similarity").to_pylist()[0] if found.num_rows else None
 
 
@@ -36,7 +36,7 @@ def test_a_rose_is_a_bag_of_5_and_a_set_of_3() -> None:
     assert 5 == len(shingles(words, 4, repeats=True))
 
 
-def test_samesame_counts_the_rose_as_the_book_does() -> None:
+def test_nearsame_counts_the_rose_as_the_book_does() -> None:
     """Against the text of the three distinct shingles alone: equal as sets, 3 of 5 as bags."""
     once = "a rose is a rose is"  # the three shingles, each once
     assert 1.0 == _similarity(ROSE, once, shingle_size=4)
@@ -61,7 +61,7 @@ def test_the_cat_sat_on_a_mat_in_2_characters() -> None:
 
 
 def test_tropical_fish_has_16_shingles_of_3_words() -> None:
-    """All different, so samesame gives the text and its first half the share that they have by counting."""
+    """All different, so nearsame gives the text and its first half the share that they have by counting."""
     words = tokens(FISH)
     assert (18, 16) == (len(words), len(shingles(words, 3)))
     assert ("tropical", "fish", "include") == shingle_list(words, 3)[0]
@@ -86,11 +86,11 @@ def test_tropical_fish_without_stop_words_is_13_terms() -> None:
     ids=["numbers", "three shared of eight"],
 )
 def test_three_shared_of_eight(a: set[object], b: set[object], expected: Fraction) -> None:
-    """The slides' two sets, by the definition and by samesame, as ready items and as words."""
+    """The slides' two sets, by the definition and by nearsame, as ready items and as words."""
     assert expected == jaccard(a, b)
     lists = [sorted(map(str, items)) for items in (a, b)]
     table = pa.table({"items": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.pairs(table, method=ss.Jaccard(threshold="3/8"), features_column="items")
+    found = ns.pairs(table, method=ns.Jaccard(threshold="3/8"), features_column="items")
     assert [float(expected)] == found.table.column("similarity").to_pylist()
     assert float(expected) == _similarity(*map(" ".join, lists), shingle_size=1)
 
@@ -103,7 +103,7 @@ def test_by_clusters_the_two_sets_share_half() -> None:
     assert Fraction(5, 10) == jaccard(*spread)
     lists = [[str(item) for item in items] for items in spread]
     table = pa.table({"items": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.pairs(table, method=ss.Jaccard(threshold="0.5"), features_column="items")
+    found = ns.pairs(table, method=ns.Jaccard(threshold="0.5"), features_column="items")
     assert [0.5] == found.table.column("similarity").to_pylist()
 
 
@@ -154,18 +154,18 @@ def test_fewer_bands_find_fewer_at_every_similarity() -> None:
 @pytest.mark.parametrize(
     "method",
     [
-        ss.Jaccard(threshold=1, shingle_size=1, keep_case=True, keep_punctuation=True, whitespace=True),
-        ss.Digest(algorithm="crc32"),
-        ss.Digest(algorithm="bytesum"),
-        ss.Digest(algorithm="md5"),
-        ss.Digest(algorithm="sha256"),
+        ns.Jaccard(threshold=1, shingle_size=1, keep_case=True, keep_punctuation=True, whitespace=True),
+        ns.Digest(algorithm="crc32"),
+        ns.Digest(algorithm="bytesum"),
+        ns.Digest(algorithm="md5"),
+        ns.Digest(algorithm="sha256"),
     ],
     ids=["all of the text", "crc32", "bytesum", "md5", "sha256"],
 )
-def test_exact_duplicates_five_ways(method: ss.Jaccard | ss.Digest) -> None:
+def test_exact_duplicates_five_ways(method: ns.Jaccard | ns.Digest) -> None:
     """A checksum that takes two texts for one ("ab" and "ba" have one sum) leads to the same answer as the others."""
     texts = ["ab cd", "ba cd", "ab cd", "ab ce", "ab bd", "ba cd"]
-    found = ss.dedup(texts, method=method).removals.select(["row", "witness_row"]).to_pylist()
+    found = ns.dedup(texts, method=method).removals.select(["row", "witness_row"]).to_pylist()
     assert [{"row": 2, "witness_row": 0}, {"row": 5, "witness_row": 1}] == found
 
 

@@ -1,4 +1,4 @@
-"""ss.explain: the textbook's tables, with the numbers that a run has."""
+"""ns.explain: the textbook's tables, with the numbers that a run has."""
 
 import json
 
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame import arrow, schemas
-from samesame.explaining import explain
-from samesame.kernels.minhash import band_keys
-from samesame.pipeline import steps
+import nearsame as ns
+from nearsame import arrow, schemas
+from nearsame.explaining import explain
+from nearsame.kernels.minhash import band_keys
+from nearsame.pipeline import steps
 from tests.oracle.shingles import shingle_list
 from tests.oracle.simhash import FUNCTIONS, bit_sums, code_of, features_of
 from tests.oracle.tokens import tokens
@@ -23,7 +23,7 @@ FLAGS = ("keep_case", "keep_punctuation", "overlapping", "repeats")
 SMALL = dict(num_perm=8, bands=4, rows=2)
 
 
-def run_of(text: str, recipe: ss.MinHash) -> tuple[list[int], list[int], list[int]]:
+def run_of(text: str, recipe: ns.MinHash) -> tuple[list[int], list[int], list[int]]:
     """(items, signature, keys) as a run has them."""
     columns = [pa.array([0], pa.int64()), pa.array([text], pa.large_string())]
     batch = pa.RecordBatch.from_arrays(columns, schema=schemas.DOCUMENTS)
@@ -44,7 +44,7 @@ def run_of(text: str, recipe: ss.MinHash) -> tuple[list[int], list[int], list[in
 )
 def test_its_numbers_are_those_of_a_run(text, size, unit, sketch, flags):
     """Shingles, signature and keys are what the stages make of the text."""
-    recipe = ss.MinHash(shingle_size=size, unit=unit, sketch=sketch, **flags, **SMALL)
+    recipe = ns.MinHash(shingle_size=size, unit=unit, sketch=sketch, **flags, **SMALL)
     walk = explain(text, method=recipe)
     items, signature, keys = run_of(text, recipe)
     assert items == sorted(int(row[3], 16) for row in walk.steps[0].rows)
@@ -55,7 +55,7 @@ def test_its_numbers_are_those_of_a_run(text, size, unit, sketch, flags):
 @given(text=TEXTS, size=st.integers(1, 4), unit=st.sampled_from(["words", "chars"]), overlapping=st.booleans())
 def test_its_shingles_are_the_oracles(text, size, unit, overlapping):
     """As they read after folding, in the order of the text, each with its number."""
-    recipe = ss.MinHash(shingle_size=size, unit=unit, overlapping=overlapping, **SMALL)
+    recipe = ns.MinHash(shingle_size=size, unit=unit, overlapping=overlapping, **SMALL)
     words = tokens(text, unit=unit)
     glue = "" if unit == "chars" else " "
     expected = [glue.join(run) for run in shingle_list(words, size, overlapping=overlapping)]
@@ -66,7 +66,7 @@ def test_its_shingles_are_the_oracles(text, size, unit, overlapping):
 
 def test_the_classic_minima_can_be_computed_on_paper():
     """(a x + b) mod (2^61 - 1) of the named shingle is the value, and no shingle has a lesser one."""
-    walk = explain("a rose is a rose is a rose", method=ss.MinHash(shingle_size=2, sketch="classic", num_perm=30))
+    walk = explain("a rose is a rose is a rose", method=ns.MinHash(shingle_size=2, sketch="classic", num_perm=30))
     items = [int(row[3], 16) >> 3 for row in walk.steps[0].rows]
     for _, a, b, value, winner in walk.steps[1].rows:
         values = [(int(a, 16) * x + int(b, 16)) % PRIME for x in items]
@@ -76,7 +76,7 @@ def test_the_classic_minima_can_be_computed_on_paper():
 def test_the_fast_minima_name_their_shingle():
     """A place's value is that shingle's own, as its signature alone has it."""
     text = "one two three four five six"
-    recipe = ss.MinHash(shingle_size=1, num_perm=16)
+    recipe = ns.MinHash(shingle_size=1, num_perm=16)
     alone = {word: explain(word, method=recipe).answer["signature"] for word in text.split()}
     walk = explain(text, method=recipe)
     for place, row in enumerate(walk.steps[1].rows):
@@ -87,7 +87,7 @@ def test_the_fast_minima_name_their_shingle():
 def test_the_minima_under_the_textbooks_orders(text, minima):
     """Words banana, cat, dog, mouse under cat < dog < mouse < banana and banana < mouse < cat < dog."""
     orders = [["cat", "dog", "mouse", "banana"], ["banana", "mouse", "cat", "dog"]]
-    assert minima == explain(text, method=ss.MinHash(shingle_size=1), orders=orders).answer["minima"]
+    assert minima == explain(text, method=ns.MinHash(shingle_size=1), orders=orders).answer["minima"]
 
 
 def test_bands_of_chosen_values_share_no_bucket():
@@ -104,14 +104,14 @@ def test_bands_of_chosen_values_share_no_bucket():
 
 def test_a_record_is_json():
     """Hashes are texts there: a number of 64 bits is none in JavaScript."""
-    record = json.loads(json.dumps(ss.explain("a b c", method="minhash").record()))
+    record = json.loads(json.dumps(ns.explain("a b c", method="minhash").record()))
     assert 128 == len(record["answer"]["signature"])
     assert ["minhash", "minhash"] == [record["method"], record["recipe"]["method"]]
 
 
 def test_a_text_without_words_is_one_shingle_or_none():
     """As in a run: marks are themselves, an empty text has nothing."""
-    marks, empty = (explain(text, method=ss.MinHash(**SMALL)) for text in ("***", ""))
+    marks, empty = (explain(text, method=ns.MinHash(**SMALL)) for text in ("***", ""))
     assert "(the whole text: it has no token)" == marks.steps[0].rows[0][1]
     assert {"signature": [], "bands": []} == empty.answer
 
@@ -127,8 +127,8 @@ def test_a_text_without_words_is_one_shingle_or_none():
 )
 def test_bad_settings_name_their_values(settings, message):
     """Errors of the caller."""
-    with pytest.raises(ss.ConfigError, match=message):
-        explain("a b c", **{"method": ss.MinHash(shingle_size=1), **settings})
+    with pytest.raises(ns.ConfigError, match=message):
+        explain("a b c", **{"method": ns.MinHash(shingle_size=1), **settings})
 
 
 THE_TABLE = {
@@ -146,7 +146,7 @@ THE_TABLE = {
 )
 def test_the_worked_example_of_four_bits(text, sums, code):
     """Its words, bits, sums and fingerprint, all right."""
-    walk = explain(text, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0))
+    walk = explain(text, method=ns.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0))
     words = text.lower().split()
     assert [(word, words.count(word)) for word in dict.fromkeys(words)] == [row[1:3] for row in walk.steps[0].rows]
     assert [f"{THE_TABLE[word]:04b}" for word in dict.fromkeys(words)] == [row[2] for row in walk.steps[1].rows]
@@ -166,7 +166,7 @@ def test_the_worked_example_of_four_bits(text, sums, code):
 )
 def test_the_sums_are_the_oracles_and_their_signs_the_code_of_a_run(text, bits, size, feature_hash, **recipe):
     """Features, sums and signs made bit by bit; the fingerprint is what the stage says."""
-    method = ss.SimHash(shingle_size=size, bits=bits, feature_hash=feature_hash, **recipe)
+    method = ns.SimHash(shingle_size=size, bits=bits, feature_hash=feature_hash, **recipe)
     answer = explain(text, method=method).answer
     how = dict(unit=recipe["unit"], overlapping=recipe["overlapping"])
     features = features_of(text, size=size, **how)
@@ -186,17 +186,17 @@ def test_the_sums_are_the_oracles_and_their_signs_the_code_of_a_run(text, bits, 
 def test_the_signs_of_each_row_are_the_fingerprint():
     """Zeros by the setting, eight bits to a row, the highest first."""
     for zero_bit in (0, 1):
-        walk = explain("to be or not to be", method=ss.SimHash(zero_bit=zero_bit))
+        walk = explain("to be or not to be", method=ns.SimHash(zero_bit=zero_bit))
         assert walk.answer["binary"] == "".join(row[2] for row in walk.steps[2].rows)
 
 
 def test_a_table_without_a_word_is_an_error_that_names_it():
     """As in a run."""
-    with pytest.raises(ss.ConfigError, match="has none for the feature 'cat'"):
-        explain("the cat", method=ss.SimHash(bits=4, table=THE_TABLE, k=0))
+    with pytest.raises(ns.ConfigError, match="has none for the feature 'cat'"):
+        explain("the cat", method=ns.SimHash(bits=4, table=THE_TABLE, k=0))
 
 
 def test_orders_are_for_minhash():
     """They do nothing to codes."""
-    with pytest.raises(ss.ConfigError, match="orders do nothing to method=simhash"):
+    with pytest.raises(ns.ConfigError, match="orders do nothing to method=simhash"):
         explain("a", orders=[["a"]])

@@ -12,7 +12,7 @@ from itertools import combinations
 import pytest
 from bench.boilerplate import CORPORA
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
@@ -22,7 +22,7 @@ LEFT = {"template": lambda n: 1, "chain": lambda n: n // 2, "half": lambda n: n,
 FULL = {"template": 200_000, "half": 100_000, "just_under": 100_000, "chain": 10_000}
 
 
-def check_invariants(texts: list[str], found: ss.Result, most: int = 60) -> None:
+def check_invariants(texts: list[str], found: ns.Result, most: int = 60) -> None:
     """Of so many removed documents and so many kept ones."""
     chance = random.Random(0)
     removed = {line["row"]: (line["witness_row"], line["similarity"]) for line in found.removals.to_pylist()}
@@ -43,7 +43,7 @@ def test_comparisons_grow_with_the_documents(name: str) -> None:
     per_document = []
     for num in (500, 2000):
         texts = CORPORA[name](num)
-        found = ss.dedup(texts)
+        found = ns.dedup(texts)
         assert LEFT[name](num) == found.stats.kept
         check_invariants(texts, found)
         per_document.append(found.stats.compared / num)
@@ -54,7 +54,7 @@ def test_comparisons_grow_with_the_documents(name: str) -> None:
 @pytest.mark.parametrize("name", ["half", "just_under"])
 def test_what_all_share_brings_nobody_together(name: str) -> None:
     """Boilerplate of a half, and of 85 % at a similarity of .7: no bucket is left to compare in."""
-    assert 0 == ss.dedup(CORPORA[name](1000)).stats.meeting
+    assert 0 == ns.dedup(CORPORA[name](1000)).stats.meeting
 
 
 def test_rare_words_shared_by_keepers_are_what_is_quadratic() -> None:
@@ -62,7 +62,7 @@ def test_rare_words_shared_by_keepers_are_what_is_quadratic() -> None:
     compared = []
     for num in (300, 1200):
         texts = CORPORA["pools"](num)
-        found = ss.dedup(texts, method=ss.Jaccard(shingle_size=1))
+        found = ns.dedup(texts, method=ns.Jaccard(shingle_size=1))
         compared.append(found.stats.compared)
     assert compared[1] > 8 * compared[0]
 
@@ -71,7 +71,7 @@ def test_rare_words_shared_by_keepers_are_what_is_quadratic() -> None:
 def test_threads_and_batches_count_the_same_comparisons(name: str) -> None:
     """More blocks than one: the number of comparisons is part of the answer."""
     texts = CORPORA[name](3000)
-    found = [ss.dedup(texts, threads=threads, batch_rows=rows) for threads, rows in [(1, 1000), (2, 7), (4, 333)]]
+    found = [ns.dedup(texts, threads=threads, batch_rows=rows) for threads, rows in [(1, 1000), (2, 7), (4, 333)]]
     assert 1 == len({result.stats.compared for result in found})
     assert found[0].removals == found[1].removals == found[2].removals
 
@@ -83,7 +83,7 @@ def test_comparisons_grow_with_the_documents_at_full_size(name: str) -> None:
     """200,000 copies of a template, 100,000 documents of boilerplate, a chain of 10,000."""
     num = FULL[name]
     texts = CORPORA[name](num)
-    found = ss.dedup(texts)
+    found = ns.dedup(texts)
     assert LEFT[name](num) == found.stats.kept
     assert found.stats.compared < 6 * num
     check_invariants(texts, found, most=100)

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame import arrow, schemas
-from samesame.stages.features.vectors import RoundedVectors
-from samesame.stages.keys.slices import SliceKeys, bit_agrees, choose_slices, meeting_probability
-from samesame.stages.sketches.hyperplanes import SignCodes, planes
+import nearsame as ns
+from nearsame import arrow, schemas
+from nearsame.stages.features.vectors import RoundedVectors
+from nearsame.stages.keys.slices import SliceKeys, bit_agrees, choose_slices, meeting_probability
+from nearsame.stages.sketches.hyperplanes import SignCodes, planes
 from tests.oracle import vectors as oracle
 from tests.oracle.corpora import thresholds
 from tests.oracle.decisions import decide_similar
@@ -93,7 +93,7 @@ def test_codes_and_keys_are_what_their_definitions_say(found: list[list[float] |
     words = [arrow.unsigned(row.values.to_numpy()).tolist() for row in sketches.column("items")]
     assert [[] if code is None else [code >> 64 * i & 2**64 - 1 for i in range(bits // 64)] for code in codes] == words
     for bands, width in ((1, 64), (bits // 7, 7), (bits, 1)):
-        keys = SliceKeys(ss.Hyperplane(bits=bits, bands=bands, rows=width))(sketches)
+        keys = SliceKeys(ns.Hyperplane(bits=bits, bands=bands, rows=width))(sketches)
         expected = [slice_ for code in codes if code is not None for slice_ in oracle.slices(code, bands, width)]
         told = keys.column("key").to_pylist()
         assert len(expected) == len(told)
@@ -104,7 +104,7 @@ def test_codes_and_keys_are_what_their_definitions_say(found: list[list[float] |
 def test_pairs_are_those_of_brute_force(found: list[list[float] | None], threshold: str, data: st.DataObject) -> None:
     """With bands that miss nothing: every pair, with its cosine to nine decimals."""
     how = {"batch_rows": data.draw(st.sampled_from([1, 7, 1000])), "threads": data.draw(st.sampled_from([1, 2, 4]))}
-    table = ss.pairs(_table(found), method=ss.Hyperplane(threshold=threshold, **ALL), **how).table
+    table = ns.pairs(_table(found), method=ns.Hyperplane(threshold=threshold, **ALL), **how).table
     whole = [oracle.rounded(vector) for vector in found]
     expected = oracle.pairs(whole, Fraction(threshold))
     assert {pair: float(value) for pair, value in expected.items()} == {
@@ -118,14 +118,14 @@ def test_what_goes_is_what_brute_force_removes(
 ) -> None:
     """The same vectors with the same witnesses, whatever the batches and threads; at once or with `at`."""
     how = {"batch_rows": data.draw(st.sampled_from([1, 7, 1000])), "threads": data.draw(st.sampled_from([1, 2, 4]))}
-    result = ss.dedup(_table(found), method=ss.Hyperplane(threshold=threshold, **ALL), **how)
+    result = ns.dedup(_table(found), method=ns.Hyperplane(threshold=threshold, **ALL), **how)
     whole = [oracle.rounded(vector) for vector in found]
     expected = decide_similar(whole, oracle.pairs(whole, Fraction(threshold)), range(len(found)))
     assert {row: (witness, float(similarity)) for row, (witness, similarity) in expected.items()} == {
         line["row"]: (line["witness_row"], line["similarity"]) for line in result.removals.to_pylist()
     }
     assert whole.count(None) == result.stats.empty
-    low = ss.dedup(_table(found), method=ss.Hyperplane(threshold="0.001", **ALL))
+    low = ns.dedup(_table(found), method=ns.Hyperplane(threshold="0.001", **ALL))
     assert result.removals.equals(low.at(threshold=threshold).removals)
 
 
@@ -134,7 +134,7 @@ def test_rounding_moves_a_cosine_by_no_more_than_it_says(size: int) -> None:
     """By (1/|a| + 1/|b|) · √d / 2 at most, of the rounded vectors."""
     matrix, random = _random(60, size, size)
     both = np.concatenate([matrix, _at_angle(matrix, 0.9, random)])
-    table = ss.pairs(both, method=ss.Hyperplane(threshold="0.5", **ALL)).table
+    table = ns.pairs(both, method=ns.Hyperplane(threshold="0.5", **ALL)).table
     lengths = np.array([math.hypot(*(oracle.rounded(row) or ())) for row in both.tolist()])
     units = both / np.linalg.norm(both, axis=1, keepdims=True)
     a, b = table.column("a_row").to_numpy(), table.column("b_row").to_numpy()
@@ -176,7 +176,7 @@ def test_recall_at_the_threshold_is_what_was_asked_for(bits: int) -> None:
     """Of 2,000 pairs that just reach it, in clusters of two: 99 % at least, less three standard errors."""
     matrix, random = _random(2000, 64, 17)
     both = np.concatenate([matrix, _at_angle(matrix, 0.9002, random)])
-    found = ss.pairs(both, method=ss.Hyperplane(bits=bits)).table
+    found = ns.pairs(both, method=ns.Hyperplane(bits=bits)).table
     apart = found.column("b_row").to_numpy() - found.column("a_row").to_numpy()
     assert (apart == 2000).sum() / 2000 >= 0.99 - 3 * math.sqrt(0.99 * 0.01 / 2000)
     assert found.column("similarity").to_numpy().min() >= 0.9
@@ -186,7 +186,7 @@ def test_planted_near_duplicates_are_all_found() -> None:
     """200 vectors with a cosine of .95 to one of 10,000 of 128 numbers; nothing else goes."""
     matrix, random = _random(10_000, 128, 1)
     planted = _at_angle(matrix[:200], 0.95, random)
-    found = ss.dedup(np.concatenate([matrix, planted]).astype(np.float32), method=ss.Hyperplane(recall=0.99))
+    found = ns.dedup(np.concatenate([matrix, planted]).astype(np.float32), method=ns.Hyperplane(recall=0.99))
     assert list(range(10_000, 10_200)) == found.removals.column("row").to_pylist()
     assert list(range(200)) == found.removals.column("witness_row").to_pylist()
     assert found.stats.compared < 0.01 * math.comb(10_200, 2)
@@ -198,7 +198,7 @@ def test_the_audit_measures_what_bands_miss(bands: int) -> None:
     """Against what brute force says of all: of a sample that is everything, no estimate but the figure."""
     matrix, random = _random(400, 24, 21)
     both = np.concatenate([matrix, _at_angle(matrix, 0.93, random)])
-    found = ss.dedup(both, method=ss.Hyperplane(bands=bands, rows=10))
+    found = ns.dedup(both, method=ns.Hyperplane(bands=bands, rows=10))
     whole = [oracle.rounded(row) for row in both.tolist()]
     partners = oracle.pairs(whole, Fraction(9, 10))
     removed = dict(zip(*(found.removals.column(name).to_pylist() for name in ("row", "witness_row")), strict=True))
@@ -212,16 +212,16 @@ def test_the_audit_measures_what_bands_miss(bands: int) -> None:
     assert (len(lost), 800 - len(removed)) == (told.residual.num, told.residual.of)
     assert 0 < len(removed) == told.precision.num == told.precision.of
     assert 1 - len(lost) / told.with_partner == pytest.approx(told.key_recall.value, abs=0.01)
-    assert 0.99 < ss.dedup(both, method="hyperplane").audit.key_recall.value
+    assert 0.99 < ns.dedup(both, method="hyperplane").audit.key_recall.value
 
 
 def test_one_answer_for_all_batches_and_threads() -> None:
     """With bands that miss some pairs, too: it misses the same ones."""
     matrix, random = _random(1500, 33, 9)
     both = np.concatenate([matrix, _at_angle(matrix, 0.88, random)])
-    method = ss.Hyperplane(threshold="0.8", recall=0.5, bits=64)
+    method = ns.Hyperplane(threshold="0.8", recall=0.5, bits=64)
     told = [
-        ss.dedup(both, method=method, batch_rows=rows, threads=threads).removals
+        ns.dedup(both, method=method, batch_rows=rows, threads=threads).removals
         for rows, threads in ((1000, 1), (7, 2), (1, 4))
     ]
     assert 0 < told[0].num_rows < 1500
@@ -237,7 +237,7 @@ def test_slices_are_chosen_by_recall_at_the_angle() -> None:
         assert meeting_probability(threshold, bands, rows) >= recall
         fewer = bit_agrees(threshold) ** (rows + 1)
         assert rows == 64 or bits < (rows + 1) * math.log(1 - recall) / math.log(1 - fewer)
-    with pytest.raises(ss.ConfigError, match=r"recall=0.999999 at threshold=0.001 cannot be reached with bits=16"):
+    with pytest.raises(ns.ConfigError, match=r"recall=0.999999 at threshold=0.001 cannot be reached with bits=16"):
         choose_slices(0.001, 0.999999, 16)
 
 
@@ -281,7 +281,7 @@ def test_vectors_come_from_files_and_tables(
     whole = pa.array([row and [float(number) for number in row] for row in values.to_pylist()], pa.list_(pa.float64()))
     table = pa.table({"id": [f"v{i}" for i in range(7)], "embedding": _as(whole, kind)})
     source = write(tmp_path, table)
-    found = ss.dedup(source, method="hyperplane", vector_column="embedding", keep="last")
+    found = ns.dedup(source, method="hyperplane", vector_column="embedding", keep="last")
     assert [("v0", "v4", 1.0)] == [
         (line["id"], line["witness_id"], line["similarity"]) for line in found.removals.to_pylist()
     ]
@@ -305,7 +305,7 @@ def test_a_matrix_is_a_table_of_vectors(dtype: str) -> None:
     """Its rows, in whatever order they lie in memory."""
     matrix = np.array([[1, 2, 3], [3, 2, 1], [2, 4, 6]], dtype)
     for source in (matrix, np.asfortranarray(matrix)):
-        found = ss.dedup(source, method="hyperplane")
+        found = ns.dedup(source, method="hyperplane")
         assert [(2, 0)] == [(line["row"], line["witness_row"]) for line in found.removals.to_pylist()]
         assert matrix[:2].tolist() == found.kept().column("vector").to_pylist()
 
@@ -313,8 +313,8 @@ def test_a_matrix_is_a_table_of_vectors(dtype: str) -> None:
 def test_nothing_at_all_is_no_error() -> None:
     """No vectors, or none of any length."""
     for source in (np.zeros((0, 4)), np.zeros((3, 0)), np.zeros((3, 4))):
-        assert 0 == ss.dedup(source, method="hyperplane").stats.removed
-        assert 0 == ss.pairs(source, method="hyperplane").table.num_rows
+        assert 0 == ns.dedup(source, method="hyperplane").stats.removed
+        assert 0 == ns.pairs(source, method="hyperplane").table.num_rows
 
 
 @pytest.mark.parametrize("write", [_parquet, _json, lambda _, table: table])
@@ -325,22 +325,22 @@ def test_a_vector_that_is_not_finite_is_skipped(
     """Counted, with its place and the reason; never removed."""
     rows = [[1.0, 2.0], None, [math.nan, 1.0], [1.0, -math.inf], [None, math.nan], [1.0, 2.0]]
     source = write(tmp_path, pa.table({"vector": pa.array(rows, kind)}))
-    found = ss.dedup(source, method="hyperplane")
+    found = ns.dedup(source, method="hyperplane")
     assert [
         (2, "NaN at place 0 of the vector"),
         (3, "infinity at place 1 of the vector"),
         (4, "null at place 0 of the vector"),
     ] == [(line["position"], line["reason"]) for line in found.skipped.to_pylist()]
     assert [5] == [int(line["id"].rsplit(":", 1)[1]) for line in found.removals.to_pylist()]
-    with pytest.raises(ss.SourceError, match="NaN at place 0 of the vector"):
-        ss.dedup(source, method="hyperplane", strict=True)
+    with pytest.raises(ns.SourceError, match="NaN at place 0 of the vector"):
+        ns.dedup(source, method="hyperplane", strict=True)
 
 
 def test_a_vector_of_another_length_is_an_error_that_names_both(tmp_path: Path) -> None:
     """Two lengths are two models: whatever was meant, it was not this."""
     first = _json(tmp_path, pa.table({"vector": [None, [1.0, 2.0]]}))
-    with pytest.raises(ss.SourceError) as caught:
-        ss.dedup(pa.table({"vector": [[1.0, 2.0], [1.0, 2.0, 3.0]]}), method="hyperplane", against=first, batch_rows=1)
+    with pytest.raises(ns.SourceError) as caught:
+        ns.dedup(pa.table({"vector": [[1.0, 2.0], [1.0, 2.0, 3.0]]}), method="hyperplane", against=first, batch_rows=1)
     message = f"memory, record 1: a vector of 3 numbers, where that of {first}, record 1 has 2"
     assert message == str(caught.value)
 
@@ -365,8 +365,8 @@ MATRIX = np.eye(3)
 )
 def test_what_cannot_be_is_an_error_that_names_it(source: Any, options: dict[str, Any], message: str) -> None:
     """Before anything is compared."""
-    with pytest.raises(ss.SameSameError) as caught:
-        ss.dedup(source, **{"method": "hyperplane", **options})
+    with pytest.raises(ns.NearSameError) as caught:
+        ns.dedup(source, **{"method": "hyperplane", **options})
     assert message == str(caught.value)
 
 
@@ -383,6 +383,6 @@ def test_what_cannot_be_is_an_error_that_names_it(source: Any, options: dict[str
 )
 def test_a_bad_recipe_names_its_values(settings: dict[str, Any], message: str) -> None:
     """What cannot be is refused at once."""
-    with pytest.raises(ss.ConfigError) as caught:
-        ss.Hyperplane(**settings)
+    with pytest.raises(ns.ConfigError) as caught:
+        ns.Hyperplane(**settings)
     assert message in str(caught.value)

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame.layers import LAYERS, Layers, require_layers
-from samesame.web.rules import Rule, UrlRules
+import nearsame as ns
+from nearsame.layers import LAYERS, Layers, require_layers
+from nearsame.web.rules import Rule, UrlRules
 from tests.cli.commands import run, write_jsonl
 from tests.oracle.decisions import decide
 from tests.oracle.layers import Gone, layered
@@ -111,8 +111,8 @@ def test_layers_are_the_slow_ones(  # noqa: PLR0917  (drawn by Hypothesis)
     pages = [*old, *new]
     needs = {"url": "url", "canonical": "canonical", "revisit": "payload_digest"}
     use = [name for name in use if name not in needs or any(page[needs[name]] for page in pages)] or ["digest"]
-    method = {"method": ss.Jaccard(threshold="0.7", shingle_size=2)} if "text" in use else {}
-    found = ss.dedup(
+    method = {"method": ns.Jaccard(threshold="0.7", shingle_size=2)} if "text" in use else {}
+    found = ns.dedup(
         _table(new),
         against=_table(old, "o"),
         use=data.draw(st.permutations(use)),
@@ -155,7 +155,7 @@ def _lines(found: Any, *names: str) -> dict[str, tuple[Any, ...]]:
 
 def test_who_loses_a_witness_inherits_its_keeper_and_says_so(chain: list[Page]) -> None:
     """Equal bytes inherit the similarity; equal URLs inherit no more than a chain."""
-    found = ss.dedup(chain, use="url,digest,text")
+    found = ns.dedup(chain, use="url,digest,text")
     similarity = 56 / 57
     assert {
         "a": ("z", similarity, "jaccard", "text", None),
@@ -170,7 +170,7 @@ def test_who_loses_a_witness_inherits_its_keeper_and_says_so(chain: list[Page]) 
 
 def test_what_one_layer_removes_enters_no_later_one(chain: list[Page]) -> None:
     """Not even as a witness: d equals b, and stays, since b went by its URL."""
-    found = ss.dedup(chain, use=["text", "digest", "url"])
+    found = ns.dedup(chain, use=["text", "digest", "url"])
     assert [("url", 5, 1), ("digest", 4, 1), ("text", 3, 1)] == [
         (layer["layer"], layer["documents"], layer["removed"]) for layer in found.stats.layers
     ]
@@ -180,9 +180,9 @@ def test_what_one_layer_removes_enters_no_later_one(chain: list[Page]) -> None:
 
 def test_the_cheap_layers_alone_need_no_method(chain: list[Page]) -> None:
     """And refuse one, which would have nothing to do."""
-    assert {"b": ("a", "url", 1.0)} == _lines(ss.dedup(chain, use="url"), "witness_id", "measure", "similarity")
-    with pytest.raises(ss.ConfigError, match="without the layer text there is nothing for it to do"):
-        ss.dedup(chain, use="url", method="minhash")
+    assert {"b": ("a", "url", 1.0)} == _lines(ns.dedup(chain, use="url"), "witness_id", "measure", "similarity")
+    with pytest.raises(ns.ConfigError, match="without the layer text there is nothing for it to do"):
+        ns.dedup(chain, use="url", method="minhash")
 
 
 def test_the_newest_of_a_recrawled_page_stays() -> None:
@@ -191,7 +191,7 @@ def test_the_newest_of_a_recrawled_page_stays() -> None:
         {"id": "old", "url": "http://a.org/p", "text": "as it was", "date": "2024-01-01"},
         {"id": "new", "url": "https://a.org/p#top", "text": "as it is now", "date": "2024-06-01"},
     ]
-    found = ss.dedup(pages, use="url", keep="newest:date")
+    found = ns.dedup(pages, use="url", keep="newest:date")
     assert {"old": ("new", ["url"], True)} == _lines(found, "witness_id", "evidence", "same_host")
     assert ({"url": 1}, 1, 0) == (found.stats.evidence, found.stats.same_host, found.stats.cross_host)
     assert 1 == found.stats.layers[0]["other_text"]
@@ -200,7 +200,7 @@ def test_the_newest_of_a_recrawled_page_stays() -> None:
 def test_a_page_without_a_text_takes_no_other_along() -> None:
     """A crawl that came back empty is no reason to drop what an earlier one has brought."""
     pages = [{"id": "empty", "url": "u:1", "text": ""}, {"id": "full", "url": "u:1", "text": "something"}]
-    assert 0 == ss.dedup(pages, use="url").stats.removed
+    assert 0 == ns.dedup(pages, use="url").stats.removed
 
 
 def test_redirects_are_followed_to_their_end() -> None:
@@ -212,7 +212,7 @@ def test_redirects_are_followed_to_their_end() -> None:
         {"id": "d", "url": "https://x.org/d", "redirect": "/e", "text": "round"},
         {"id": "e", "url": "https://x.org/e", "redirect": "/d", "text": "round and round"},
     ]
-    found = ss.dedup(pages, use="redirect")
+    found = ns.dedup(pages, use="redirect")
     assert {"a": ("c", ["redirect"], False), "b": ("c", ["redirect"], False), "e": ("d", ["redirect"], True)} == _lines(
         found, "witness_id", "evidence", "same_host"
     )
@@ -222,9 +222,9 @@ def test_two_visits_of_one_page_are_no_redirect() -> None:
     """One URL is the layer `url`'s, until a redirect leads to it."""
     visits = [{"id": name, "url": "http://x.org/a", "redirect": None, "text": name} for name in ("first", "second")]
     other = [{"id": "b", "url": "http://x.org/b", "redirect": "/c", "text": None}]
-    assert 0 == ss.dedup([*visits, *other], use="redirect").stats.removed
+    assert 0 == ns.dedup([*visits, *other], use="redirect").stats.removed
     leading = [{"id": "b", "url": "http://x.org/b", "redirect": "/a", "text": None}]
-    found = ss.dedup([*visits, *leading], use="redirect")
+    found = ns.dedup([*visits, *leading], use="redirect")
     assert {"second": ("first",), "b": ("first",)} == _lines(found, "witness_id")
 
 
@@ -232,7 +232,7 @@ def test_an_archive_may_have_nothing_for_a_layer(tmp_path: Path) -> None:
     """That there is no redirect in one is no mistake of the request; a table without the column is."""
     path = tmp_path / "pages.warc.gz"
     path.write_bytes(gzipped(record(http(html("one page")), number=1), record(http(html("another")), number=2)))
-    layers = ss.dedup(path, use="redirect,canonical,revisit,text").stats.layers
+    layers = ns.dedup(path, use="redirect,canonical,revisit,text").stats.layers
     assert [0, 0, 0, 0] == [layer["removed"] for layer in layers]
 
 
@@ -244,14 +244,14 @@ def test_a_revisit_goes_for_the_page_that_it_revisits() -> None:
         {"id": "lost", "url": "u:2", "revisit_of": "u:2", "payload_digest": "sha1:B", "text": None},
         {"id": "lost too", "url": "u:2", "revisit_of": "u:2", "payload_digest": "sha1:B", "text": None},
     ]
-    found = ss.dedup(pages, use="revisit")
+    found = ns.dedup(pages, use="revisit")
     assert {"again": ("page", ["revisit", "url"])} == _lines(found, "witness_id", "evidence")
 
 
 def test_without_layers_a_url_column_adds_evidence_and_changes_nothing_else(chain: list[Page]) -> None:
     """The same documents go as without URLs, and the tables have the same columns before the new ones."""
-    plain = ss.dedup([{"id": page["id"], "text": page["text"]} for page in chain])
-    found = ss.dedup(chain)
+    plain = ns.dedup([{"id": page["id"], "text": page["text"]} for page in chain])
+    found = ns.dedup(chain)
     assert plain.removals.equals(found.removals.select(plain.removals.column_names))
     assert ["evidence", "same_host"] == found.removals.column_names[len(plain.removals.column_names) :]
     assert plain.clusters.equals(found.clusters.select(plain.clusters.column_names))
@@ -263,7 +263,7 @@ def test_mirrors_are_evidence_when_hosts_share_several_pages() -> None:
     texts = [" ".join(f"page{page}word{n}" for n in range(30)) for page in range(4)]
     ours = [{"url": f"http://a.org/{n}", "text": text} for n, text in enumerate(texts)]
     theirs = [{"url": f"http://b.org/{n if n < 3 else 'other'}", "text": text} for n, text in enumerate(texts)]
-    kinds = ss.dedup([*ours, *theirs]).removals.column("evidence").to_pylist()
+    kinds = ns.dedup([*ours, *theirs]).removals.column("evidence").to_pylist()
     assert [["bytes", "text", "mirror"]] * 3 + [["bytes", "text"]] == kinds
 
 
@@ -275,7 +275,7 @@ def test_pairs_of_other_layers_have_no_shares_of_the_method() -> None:
         {"id": "short", "url": "http://a.org/2", "text": text},
         {"id": "same", "url": "http://a.org/2", "text": "other words"},
     ]
-    found = ss.dedup(pages, use="url,text", method="containment")
+    found = ns.dedup(pages, use="url,text", method="containment")
     assert ["chain", "containment"] == sorted(found.pairs.column("measure").to_pylist())
     shares = {row["measure"]: (row["a_in_b"], row["b_in_a"]) for row in found.pairs.to_pylist()}
     assert 1.0 in shares["containment"]
@@ -284,7 +284,7 @@ def test_pairs_of_other_layers_have_no_shares_of_the_method() -> None:
 
 def test_a_higher_threshold_settles_the_layers_anew(chain: list[Page]) -> None:
     """What went by URL has its own witness again once that stays."""
-    found = ss.dedup(chain, use="url,digest,text").at(threshold="0.99")
+    found = ns.dedup(chain, use="url,digest,text").at(threshold="0.99")
     assert {"b": ("a", "url", None), "c": ("a", "digest", None)} == _lines(found, "witness_id", "measure", "via_id")
 
 
@@ -294,28 +294,28 @@ def test_a_higher_threshold_settles_the_layers_anew(chain: list[Page]) -> None:
 )
 def test_only_layers_that_there_are_can_be_used(use: Any, hint: str) -> None:
     """The error names the ones to choose from."""
-    with pytest.raises(ss.ConfigError, match=hint) as error:
+    with pytest.raises(ns.ConfigError, match=hint) as error:
         require_layers(use)
     assert all(name in error.value.hint for name in LAYERS)
 
 
 def test_a_layer_without_anything_to_go_by_is_an_error() -> None:
     """It would remove nothing, and nobody would know why."""
-    with pytest.raises(ss.ConfigError, match="no document has anything in the column 'link'"):
-        ss.dedup([{"text": "a", "url": "u"}], use="url", url_column="link")
+    with pytest.raises(ns.ConfigError, match="no document has anything in the column 'link'"):
+        ns.dedup([{"text": "a", "url": "u"}], use="url", url_column="link")
     for columns in ({"method": "hyperplane"}, {"features_column": "tags"}):
-        with pytest.raises(ss.ConfigError, match="needs texts"):
-            ss.dedup([{"text": "a", "url": "u"}], use="url,text", **columns)
+        with pytest.raises(ns.ConfigError, match="needs texts"):
+            ns.dedup([{"text": "a", "url": "u"}], use="url,text", **columns)
 
 
 def test_a_work_directory_keeps_the_steps_of_the_method(chain: list[Page], tmp_path: Path) -> None:
     """The same run again gives the same answer; one with other layers is another run."""
     source = write_jsonl(tmp_path / "pages.jsonl", chain)
-    first, again = (ss.dedup(source, use="url,text", workdir=tmp_path / "work") for _ in range(2))
+    first, again = (ns.dedup(source, use="url,text", workdir=tmp_path / "work") for _ in range(2))
     assert first.removals.equals(again.removals)
     assert {"a", "b", "c"} == set(first.removals.column("id").to_pylist())
-    with pytest.raises(ss.WorkdirError):
-        ss.dedup(source, use="digest,text", workdir=tmp_path / "work")
+    with pytest.raises(ns.WorkdirError):
+        ns.dedup(source, use="digest,text", workdir=tmp_path / "work")
 
 
 def test_a_source_that_changes_between_the_passes_is_an_error(
@@ -330,8 +330,8 @@ def test_a_source_that_changes_between_the_passes_is_an_error(
         return left(self, reading)
 
     monkeypatch.setattr(Layers, "left", changing)
-    with pytest.raises(ss.SourceError, match="changed while it was being read"):
-        ss.dedup(source, use="url,text")
+    with pytest.raises(ns.SourceError, match="changed while it was being read"):
+        ns.dedup(source, use="url,text")
 
 
 def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def _warc(folder: Path) -> Path:
 def test_layers_of_an_archive(tmp_path: Path) -> None:
     """Bytes are those of the page, before a text is taken out; kept/ is an archive without the rest."""
     source = _warc(tmp_path)
-    found = ss.dedup(source, use="redirect,revisit,digest,text")
+    found = ns.dedup(source, use="redirect,revisit,digest,text")
     witness = "http://a.example/1"
     assert {
         "http://a.example/2": (witness, "revisit", ["revisit"]),
@@ -414,50 +414,50 @@ def test_layers_of_an_archive(tmp_path: Path) -> None:
     } == _lines(found, "witness_id", "layer", "evidence")
     assert [0, 0, 0, 1] == [layer["other_text"] for layer in found.stats.layers]
     found.write(tmp_path / "clean")
-    assert 1 == ss.dedup(tmp_path / "clean" / "kept" / "pages.warc.gz").stats.documents
+    assert 1 == ns.dedup(tmp_path / "clean" / "kept" / "pages.warc.gz").stats.documents
 
 
 def test_an_archive_without_layers_has_evidence(tmp_path: Path) -> None:
     """Redirects and revisits are no documents then; bytes are the same if the archive says so."""
-    found = ss.dedup(_warc(tmp_path))
+    found = ns.dedup(_warc(tmp_path))
     assert {"http://b.example/1": (["text"],), "http://a.example/5": (["text"],)} == _lines(found, "evidence")
     assert (1, 1) == (found.stats.same_host, found.stats.cross_host)
 
 
 def test_learnt_rules_say_which_urls_are_one(tmp_path: Path) -> None:
-    """As `samesame urls --save` writes them."""
+    """As `nearsame urls --save` writes them."""
     pages = [{"id": n, "url": f"http://a.org/p?ref={n}&id={int(n) % 2}", "text": f"text {n}"} for n in "0123"]
-    rules = UrlRules(ss.CanonicalUrl(), (Rule("a.org", parameters=("ref",)),))
+    rules = UrlRules(ns.CanonicalUrl(), (Rule("a.org", parameters=("ref",)),))
     rules.save(tmp_path / "rules.json")
     source = write_jsonl(tmp_path / "pages.jsonl", pages)
     done = run("dedup", source, "--use", "url", "--url-rules", tmp_path / "rules.json", "--json")
     assert (0, 2) == (done.exit_code, json.loads(done.stdout)["removed"])
-    assert 0 == ss.dedup(pages, use="url", urls=ss.CanonicalUrl(tracking=False)).stats.removed
-    assert 2 == ss.dedup(pages, use="url", urls=rules).stats.removed
+    assert 0 == ns.dedup(pages, use="url", urls=ns.CanonicalUrl(tracking=False)).stats.removed
+    assert 2 == ns.dedup(pages, use="url", urls=rules).stats.removed
 
 
 def test_a_url_column_of_pairs_must_be_there() -> None:
     """As in dedup."""
-    with pytest.raises(ss.ConfigError, match="no document has anything in the column 'link'"):
-        ss.pairs(["a rose", "a daisy"], url_column="link")
+    with pytest.raises(ns.ConfigError, match="no document has anything in the column 'link'"):
+        ns.pairs(["a rose", "a daisy"], url_column="link")
 
 
-@pytest.mark.parametrize("settings", [{"url_column": "link"}, {"urls": ss.CanonicalUrl(www=True)}])
+@pytest.mark.parametrize("settings", [{"url_column": "link"}, {"urls": ns.CanonicalUrl(www=True)}])
 def test_what_is_said_of_urls_needs_some(settings: dict[str, Any]) -> None:
     """Else it would do nothing."""
-    with pytest.raises(ss.ConfigError, match="no document has anything in the column"):
-        ss.dedup(["a rose", "a daisy"], **settings)
+    with pytest.raises(ns.ConfigError, match="no document has anything in the column"):
+        ns.dedup(["a rose", "a daisy"], **settings)
 
 
 def test_without_canonical_forms_urls_are_compared_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     """And the answer says so; a layer of URLs needs them."""
     monkeypatch.setitem(sys.modules, "can_ada", None)
     pages = [{"url": "http://a.org/", "text": "a rose"}, {"url": "http://a.org", "text": "a rose"}]
-    found = ss.dedup(pages)
+    found = ns.dedup(pages)
     assert [["bytes", "text"]] == found.removals.column("evidence").to_pylist()
-    assert any("samesame[web]" in note for note in found.stats.notes)
-    with pytest.raises(ss.MissingExtraError):
-        ss.dedup(pages, use="url")
+    assert any("nearsame[web]" in note for note in found.stats.notes)
+    with pytest.raises(ns.MissingExtraError):
+        ns.dedup(pages, use="url")
 
 
 @pytest.mark.parametrize("extra", [0, 5])
@@ -466,8 +466,8 @@ def test_pairs_of_one_host_and_of_two_are_counted_apart(tmp_path: Path, extra: i
     urls = ["http://a.org/1", "http://a.org/2", "http://b.org/1", None]
     pages = [{"link": url, "text": "a rose is a rose"} for url in urls]
     pages += [{"link": "http://c.org/", "text": f"other {n}"} for n in range(extra)]
-    stats = ss.pairs(pages, url_column="link").stats
+    stats = ns.pairs(pages, url_column="link").stats
     assert (1, 2) == (stats.same_host, stats.cross_host)
-    assert None is ss.pairs([page["text"] for page in pages]).stats.same_host
+    assert None is ns.pairs([page["text"] for page in pages]).stats.same_host
     done = run("pairs", write_jsonl(tmp_path / "a.jsonl", pages), "--url-column", "link", "-o", tmp_path / "p.jsonl")
     assert "same host 1 of documents of one host other host 2 of two hosts; 3 unknown" in " ".join(done.stdout.split())

@@ -5,6 +5,6 @@ import sys
 
 
 def test_the_package_is_a_command() -> None:
-    """As `samesame` is."""
-    done = subprocess.run([sys.executable, "-m", "samesame", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("samesame ")
+    """As `nearsame` is."""
+    done = subprocess.run([sys.executable, "-m", "nearsame", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("nearsame ")

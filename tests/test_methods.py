@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from samesame import methods
-from samesame.errors import ConfigError
-from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash, by_name
+from nearsame import methods
+from nearsame.errors import ConfigError
+from nearsame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash, by_name
 
 EVERY = [Jaccard, Containment, MinHash, ModP, Digest, SimHash]
 SHINGLED = [Jaccard, Containment, MinHash, ModP]
@@ -260,7 +260,7 @@ def test_what_similarities_are_called():
 
 def test_the_unicode_version_is_that_of_the_tables():
     """Part of every record, so that an answer can be told from one of other tables."""
-    from samesame.kernels import unicode
+    from nearsame.kernels import unicode
 
     assert unicode.VERSION == methods.UNICODE_VERSION == Jaccard().record()["unicode"]
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame import arrow, schemas, steps
-from samesame.stages.features.shingles import ItemSets
-from samesame.stages.keys.prefix import Counting
-from samesame.stages.sketches.modp import Fingerprints
+import nearsame as ns
+from nearsame import arrow, schemas, steps
+from nearsame.stages.features.shingles import ItemSets
+from nearsame.stages.keys.prefix import Counting
+from nearsame.stages.sketches.modp import Fingerprints
 from tests.oracle.corpora import thresholds
 from tests.oracle.fingerprints import decide, fingerprint, pairs
 from tests.oracle.measures import containment, jaccard
@@ -72,10 +72,10 @@ def test_pairs_are_those_of_brute_force_over_fingerprints(
     """Every pair whose fingerprints are alike: what they estimate, and the exact values beside."""
     hashes = _hashes(lists)
     prints = [fingerprint(items, modulus, floor) for items in hashes]
-    method = ss.ModP(threshold=threshold, modulus=modulus, floor=floor)
+    method = ns.ModP(threshold=threshold, modulus=modulus, floor=floor)
     how = {"batch_rows": data.draw(st.sampled_from([1, 7, 1000])), "threads": data.draw(st.sampled_from([1, 2, 4]))}
     how["audit"] = False
-    found = ss.pairs(_table(lists), method=method, features_column="items", **how).table
+    found = ns.pairs(_table(lists), method=method, features_column="items", **how).table
     expected = pairs(hashes, prints, Fraction(threshold))
     assert expected.keys() == {(line["a_row"], line["b_row"]) for line in found.to_pylist()}
     for line in found.to_pylist():
@@ -99,27 +99,27 @@ def test_what_goes_is_what_brute_force_removes(
     how = {"batch_rows": data.draw(st.sampled_from([1, 7, 1000])), "threads": data.draw(st.sampled_from([1, 2, 4]))}
     how["audit"] = False
     settings = {"modulus": modulus, "floor": floor}
-    found = ss.dedup(_table(lists), method=ss.ModP(threshold=threshold, **settings), features_column="items", **how)
+    found = ns.dedup(_table(lists), method=ns.ModP(threshold=threshold, **settings), features_column="items", **how)
     expected = decide(hashes, prints, Fraction(threshold))
     lines = found.removals.to_pylist()
     assert {row: (witness, float(similarity)) for row, (witness, similarity) in expected.items()} == {
         line["row"]: (line["witness_row"], line["similarity"]) for line in lines
     }
-    low = ss.dedup(_table(lists), method=ss.ModP(threshold="0.001", **settings), features_column="items", audit=False)
+    low = ns.dedup(_table(lists), method=ns.ModP(threshold="0.001", **settings), features_column="items", audit=False)
     assert found.removals.equals(low.at(threshold=threshold).removals)
     assert found.pairs.num_rows == len(lines)
 
 
 @pytest.mark.parametrize(
-    "method", [ss.ModP(modulus=3, floor=4), ss.Containment(), ss.Jaccard()], ids=lambda method: method.name
+    "method", [ns.ModP(modulus=3, floor=4), ns.Containment(), ns.Jaccard()], ids=lambda method: method.name
 )
-def test_counting_in_passes_changes_nothing(method: ss.ModP, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_in_passes_changes_nothing(method: ns.ModP, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a small memory does to the counts, sketches' or features', does nothing to the pairs."""
     random = np.random.Generator(np.random.PCG64(3))
     lists = [[str(item) for item in random.permutation(60)[:size]] for size in (50, 52, 54, 55, 8, 30)]
-    expected = ss.pairs(_table(lists), method=method, features_column="items").table
+    expected = ns.pairs(_table(lists), method=method, features_column="items").table
     monkeypatch.setattr(steps, "plan_counting", lambda *_: Counting(16, nibbles=True, passes=4))
-    assert expected.equals(ss.pairs(_table(lists), method=method, features_column="items").table)
+    assert expected.equals(ns.pairs(_table(lists), method=method, features_column="items").table)
     assert expected.num_rows
 
 
@@ -150,7 +150,7 @@ def test_a_long_text_is_found_by_a_25th_of_its_shingles() -> None:
     """The whole way from texts; the audit says how well."""
     words = [f"w{number}" for number in range(3000)]
     texts = [" ".join(words), " ".join([*words[:2900], *(f"x{number}" for number in range(100))]), "another text"]
-    found = ss.dedup(texts, method="modp")
+    found = ns.dedup(texts, method="modp")
     assert [(1, 0, "estimated")] == [
         (line["row"], line["witness_row"], line["measure"]) for line in found.removals.to_pylist()
     ]
@@ -169,6 +169,6 @@ def test_a_long_text_is_found_by_a_25th_of_its_shingles() -> None:
 )
 def test_a_bad_recipe_names_its_values(settings: dict[str, Any], message: str) -> None:
     """What cannot be is refused at once."""
-    with pytest.raises(ss.ConfigError) as caught:
-        ss.ModP(**settings)
+    with pytest.raises(ns.ConfigError) as caught:
+        ns.ModP(**settings)
     assert f"ModP: {message}" == str(caught.value)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle import measures
 from tests.oracle.corpora import THRESHOLDS, corpora, item_lists, settings_of, thresholds, thresholds_for
 from tests.oracle.decisions import pairs
@@ -21,10 +21,10 @@ Settings = dict[str, Any]
 Pairs = dict[tuple[int, int], float]
 
 METHODS = [
-    ss.Jaccard(threshold="0.5", shingle_size=2),
-    ss.MinHash(threshold="0.5", shingle_size=2, recall=0.6),
-    ss.MinHash(threshold="0.5", shingle_size=2, verify="estimate"),
-    ss.Digest(),
+    ns.Jaccard(threshold="0.5", shingle_size=2),
+    ns.MinHash(threshold="0.5", shingle_size=2, recall=0.6),
+    ns.MinHash(threshold="0.5", shingle_size=2, verify="estimate"),
+    ns.Digest(),
 ]
 
 
@@ -54,7 +54,7 @@ def test_the_exact_join_finds_the_pairs_of_brute_force(texts: Corpus, settings: 
     """Every pair at the threshold or above, none below, each similarity right to the last bit."""
     sets = _sets(texts, settings)
     threshold = data.draw(thresholds_for(sets))
-    found = ss.pairs(_table(texts), method=ss.Jaccard(threshold=threshold, **settings))
+    found = ns.pairs(_table(texts), method=ns.Jaccard(threshold=threshold, **settings))
     assert _floats(pairs(sets, Fraction(threshold))) == _found(found)
 
 
@@ -64,7 +64,7 @@ def test_the_exact_join_finds_the_pairs_of_brute_force(texts: Corpus, settings: 
 def test_ready_items_join_at_every_threshold(threshold: str, lists: list[list[str]]) -> None:
     """The join alone, without texts: sets of up to eight items, at each threshold of the list."""
     table = pa.table({"tags": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.pairs(table, method=ss.Jaccard(threshold=threshold), features_column="tags")
+    found = ns.pairs(table, method=ns.Jaccard(threshold=threshold), features_column="tags")
     assert _floats(pairs([frozenset(items) for items in lists], Fraction(threshold))) == _found(found)
 
 
@@ -77,7 +77,7 @@ def test_long_sets_of_many_sizes_join(data: st.DataObject) -> None:
     ]
     sets = _sets(texts, {"shingle_size": 1})
     threshold = data.draw(thresholds_for(sets))
-    found = ss.pairs(_table(texts), method=ss.Jaccard(threshold=threshold, shingle_size=1))
+    found = ns.pairs(_table(texts), method=ns.Jaccard(threshold=threshold, shingle_size=1))
     assert _floats(pairs(sets, Fraction(threshold))) == _found(found)
 
 
@@ -92,8 +92,8 @@ def test_minhash_with_verification_finds_nothing_wrong(
     texts: Corpus, settings: Settings, threshold: str, recall: float, sketch: str
 ) -> None:
     """Precision 1: some of the pairs of brute force, with their similarities, and all those of equal sets."""
-    method = ss.MinHash(threshold=threshold, recall=recall, sketch=sketch, **settings)
-    found = _found(ss.pairs(_table(texts), method=method))
+    method = ns.MinHash(threshold=threshold, recall=recall, sketch=sketch, **settings)
+    found = _found(ns.pairs(_table(texts), method=method))
     expected = _floats(pairs(_sets(texts, settings), Fraction(threshold)))
     assert found.items() <= expected.items()
     assert {pair for pair, similarity in expected.items() if similarity == 1} <= found.keys()
@@ -102,8 +102,8 @@ def test_minhash_with_verification_finds_nothing_wrong(
 @given(corpora(), settings_of(), thresholds(least="1/20"))
 def test_one_row_a_band_finds_what_shares_a_value(texts: Corpus, settings: Settings, threshold: str) -> None:
     """With 512 bands of one value a pair of J ≥ 1/20 is missed once in 10^11."""
-    method = ss.MinHash(threshold=threshold, num_perm=512, bands=512, rows=1, **settings)
-    found = _found(ss.pairs(_table(texts), method=method))
+    method = ns.MinHash(threshold=threshold, num_perm=512, bands=512, rows=1, **settings)
+    found = _found(ns.pairs(_table(texts), method=method))
     assert _floats(pairs(_sets(texts, settings), Fraction(threshold))) == found
 
 
@@ -111,7 +111,7 @@ def test_one_row_a_band_finds_what_shares_a_value(texts: Corpus, settings: Setti
 def test_digests_pair_equal_texts(texts: Corpus) -> None:
     """All pairs of equal, non-empty texts, at similarity 1."""
     sets = [frozenset({Raw(text)}) if text else frozenset() for text in texts]
-    assert _floats(pairs(sets, Fraction(1))) == _found(ss.pairs(_table(texts), method=ss.Digest()))
+    assert _floats(pairs(sets, Fraction(1))) == _found(ns.pairs(_table(texts), method=ns.Digest()))
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
@@ -120,7 +120,7 @@ def test_digests_pair_equal_texts(texts: Corpus) -> None:
 def test_batches_and_threads_change_nothing(texts: Corpus, method: Any) -> None:
     """The same table, line by line, for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""
     answers = [
-        ss.pairs(_table(texts), method=method, batch_rows=batch_rows, threads=threads).table.to_pylist()
+        ns.pairs(_table(texts), method=method, batch_rows=batch_rows, threads=threads).table.to_pylist()
         for batch_rows, threads in [(1000, 1), (1, 1), (7, 1), (1, 4), (7, 2), (1000, 4)]
     ]
     assert all(answers[0] == answer for answer in answers)
@@ -130,13 +130,13 @@ def test_batches_and_threads_change_nothing(texts: Corpus, method: Any) -> None:
 def test_order_does_not_matter(texts: Corpus, settings: Settings, threshold: str, data: st.DataObject) -> None:
     """Shuffled documents have the same pairs, by their ids."""
     shuffled = data.draw(st.permutations(range(len(texts))))
-    method = ss.Jaccard(threshold=threshold, **settings)
+    method = ns.Jaccard(threshold=threshold, **settings)
     table = _table(texts)
     answers = [
         {(frozenset({line["a_id"], line["b_id"]}), line["similarity"]) for line in found.table.to_pylist()}
         for found in (
-            ss.pairs(table, method=method),
-            ss.pairs(table.take(pa.array(shuffled, pa.int64())), method=method),
+            ns.pairs(table, method=method),
+            ns.pairs(table.take(pa.array(shuffled, pa.int64())), method=method),
         )
     ]
     assert answers[0] == answers[1]
@@ -146,15 +146,15 @@ def test_order_does_not_matter(texts: Corpus, settings: Settings, threshold: str
 def test_a_higher_threshold_finds_a_part_of_the_pairs(texts: Corpus, one: str, two: str) -> None:
     """Exactly those that reach it: no pair is hidden by another setting."""
     low, high = sorted([one, two], key=Fraction)
-    many, few = (_found(ss.pairs(_table(texts), method=ss.Jaccard(threshold=value))) for value in (low, high))
+    many, few = (_found(ns.pairs(_table(texts), method=ns.Jaccard(threshold=value))) for value in (low, high))
     assert {pair: value for pair, value in many.items() if value >= float(Fraction(high))} == few
 
 
 @given(corpora(), settings_of(), thresholds())
 def test_a_star_stands_for_all_pairs_of_equal_documents(texts: Corpus, settings: Settings, threshold: str) -> None:
     """From the star all pairs can be told: the first of each group speaks for the others."""
-    method = ss.Jaccard(threshold=threshold, **settings)
-    star = _found(ss.pairs(_table(texts), method=method, identical="star"))
+    method = ns.Jaccard(threshold=threshold, **settings)
+    star = _found(ns.pairs(_table(texts), method=method, identical="star"))
     sets = _sets(texts, settings)
     first = {row: sets.index(items) for row, items in enumerate(sets) if items}
     every = pairs(sets, Fraction(threshold))
@@ -170,7 +170,7 @@ def test_a_star_stands_for_all_pairs_of_equal_documents(texts: Corpus, settings:
 def test_measures_of_a_pair_are_those_of_its_sets(lists: list[list[str]], threshold: str) -> None:
     """The measure is named, and the similarity is the fraction's nearest float."""
     table = pa.table({"tags": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.pairs(table, method=ss.Jaccard(threshold=threshold), features_column="tags")
+    found = ns.pairs(table, method=ns.Jaccard(threshold=threshold), features_column="tags")
     for line in found.table.to_pylist():
         a, b = set(lists[line["a_row"]]), set(lists[line["b_row"]])
         assert ("jaccard", float(measures.jaccard(a, b))) == (line["measure"], line["similarity"])
@@ -180,8 +180,8 @@ def test_measures_of_a_pair_are_those_of_its_sets(lists: list[list[str]], thresh
 def test_more_pairs_than_asked_for_is_an_error_that_says_how_many() -> None:
     """Thirty copies are 435 pairs: refused above --max-pairs, with the figure; as a star they are 29."""
     texts: Corpus = ["the same words again"] * 30
-    with pytest.raises(ss.TooManyPairsError, match="435"):
-        ss.pairs(_table(texts), max_pairs=434)
-    assert list(combinations(range(30), 2)) == sorted(_found(ss.pairs(_table(texts), max_pairs=435)))
-    star = ss.pairs(_table(texts), max_pairs=29, identical="star")
+    with pytest.raises(ns.TooManyPairsError, match="435"):
+        ns.pairs(_table(texts), max_pairs=434)
+    assert list(combinations(range(30), 2)) == sorted(_found(ns.pairs(_table(texts), max_pairs=435)))
+    star = ns.pairs(_table(texts), max_pairs=29, identical="star")
     assert [(0, row) for row in range(1, 30)] == sorted(_found(star))

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import samesame as ss
-from samesame.sources import Columns, open_parts
-from samesame.sources.archives import ARC, DAMAGE, WARC, walk
+import nearsame as ns
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.archives import ARC, DAMAGE, WARC, walk
 
 pytest.importorskip("fastwarc")
 
@@ -59,9 +59,9 @@ def test_a_copy_without_removals_is_the_file(data_dir: Path, tmp_path: Path) -> 
 def test_what_stays_of_a_crawl_has_no_duplicates(data_dir: Path, tmp_path: Path) -> None:
     """A second run on kept/ removes nothing, and the documents that stay are the same."""
     _files(data_dir)
-    found = ss.dedup(str(data_dir / "warc" / "aut__example.warc.gz"))
+    found = ns.dedup(str(data_dir / "warc" / "aut__example.warc.gz"))
     found.write(tmp_path / "clean")
-    again = ss.dedup(str(tmp_path / "clean" / "kept"))
+    again = ns.dedup(str(tmp_path / "clean" / "kept"))
     assert (found.stats.kept, 0) == (again.stats.documents, again.stats.removed)
     assert found.kept().column("text").to_pylist() == again.kept().column("text").to_pylist()
 
@@ -70,6 +70,6 @@ def test_plain_and_packed_archives_hold_the_same_documents(data_dir: Path) -> No
     """One crawl three times: as it is, by gzip and by lz4."""
     _files(data_dir)
     name = "chatnoir-resiliparse__warcfile.warc"
-    texts = [ss.dedup(str(data_dir / "warc" / f"{name}{end}")).kept().column("text") for end in ("", ".gz", ".lz4")]
+    texts = [ns.dedup(str(data_dir / "warc" / f"{name}{end}")).kept().column("text") for end in ("", ".gz", ".lz4")]
     assert texts[0] == texts[1] == texts[2]
     assert 0 < len(texts[0])

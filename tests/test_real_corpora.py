@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import samesame as ss
+import nearsame as ns
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 from tests.oracle.tokens import fold, is_word, stands_alone
@@ -78,12 +78,12 @@ def _table(texts: dict[str, str]) -> pa.Table:
     return pa.table({"id": pa.array(texts, pa.string()), "text": pa.array(texts.values(), pa.large_string())})
 
 
-def _method(percent: int) -> ss.Jaccard:
-    return ss.Jaccard(threshold=f"0.{percent}", shingle_size=3)
+def _method(percent: int) -> ns.Jaccard:
+    return ns.Jaccard(threshold=f"0.{percent}", shingle_size=3)
 
 
 def _found(texts: dict[str, str], percent: int) -> Pairs:
-    pairs = ss.pairs(_table(texts), method=_method(percent)).table
+    pairs = ns.pairs(_table(texts), method=_method(percent)).table
     columns = [pairs.column(name).to_pylist() for name in ("a_id", "b_id", "similarity")]
     return {_pair(a, b): f"{similarity:.6f}" for a, b, similarity in zip(*columns, strict=True)}
 
@@ -139,7 +139,7 @@ def test_deduplicating_a_real_corpus_is_greedy_over_its_pairs(data_dir: Path, na
     for one in texts:
         if not any(_pair(one, other) in listed for other in kept):
             kept.append(one)
-    found = ss.dedup(_table(texts), method=_method(percent))
+    found = ns.dedup(_table(texts), method=_method(percent))
     assert kept == found.kept().column("id").to_pylist()
     for line in found.removals.to_pylist():
         assert listed[_pair(line["id"], line["witness_id"])] == f"{line['similarity']:.6f}"

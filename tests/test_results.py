@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-import samesame as ss
-from samesame.results import Audit, Clock, Measured, Share, Silent, Stats
+import nearsame as ns
+from nearsame.results import Audit, Clock, Measured, Share, Silent, Stats
 
 TEXTS = ["a b c d e f", "a b c d e f", "a b c d e g", "", None, "***"]
 
@@ -15,12 +15,12 @@ TEXTS = ["a b c d e f", "a b c d e f", "a b c d e g", "", None, "***"]
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: ss.dedup(TEXTS, method=ss.Jaccard(threshold="1/3", shingle_size=2)).stats,
-        lambda: ss.dedup(TEXTS, method=ss.MinHash(shingle_size=2)).stats,
-        lambda: ss.compare("a b c d", "a b c e"),
-        lambda: ss.explain("a b c d", method=ss.MinHash(shingle_size=2)),
-        ss.plan,
-        ss.plan_simhash,
+        lambda: ns.dedup(TEXTS, method=ns.Jaccard(threshold="1/3", shingle_size=2)).stats,
+        lambda: ns.dedup(TEXTS, method=ns.MinHash(shingle_size=2)).stats,
+        lambda: ns.compare("a b c d", "a b c e"),
+        lambda: ns.explain("a b c d", method=ns.MinHash(shingle_size=2)),
+        ns.plan,
+        ns.plan_simhash,
         Stats,
     ],
     ids=["exact", "audited", "compare", "explain", "plan", "plan_simhash", "nothing"],
@@ -37,7 +37,7 @@ def test_a_result_is_frozen_and_its_record_is_json(made):
 
 def test_the_counts_of_a_run_add_up():
     """Read, empty and bare ones; removed and kept are all; copies and near copies are the removed."""
-    stats = ss.dedup(TEXTS, method=ss.Jaccard(threshold="1/2", shingle_size=2)).stats
+    stats = ns.dedup(TEXTS, method=ns.Jaccard(threshold="1/2", shingle_size=2)).stats
     assert (6, 2, 1) == (stats.documents, stats.empty, stats.bare)
     assert (1, 1, 2, 4) == (stats.exact_copies, stats.near_copies, stats.removed, stats.kept)
     assert sum(len((text or "").encode()) for text in TEXTS) == stats.text_bytes

@@ -5,8 +5,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-import samesame as ss
-from samesame.errors import TooManyPairsError
+import nearsame as ns
+from nearsame.errors import TooManyPairsError
 
 ROSE, DAISY = "a rose is a rose is a rose", "a daisy is a daisy is a daisy"
 BROKEN = "\ud800"  # no UTF-8: cannot be read
@@ -14,25 +14,25 @@ BROKEN = "\ud800"  # no UTF-8: cannot be read
 
 def test_a_document_is_not_its_own_witness_by_name():
     """Tables of the against side have names of their own."""
-    removals = ss.dedup([ROSE], against=[ROSE]).removals.to_pylist()
+    removals = ns.dedup([ROSE], against=[ROSE]).removals.to_pylist()
     assert [("memory:0", "against:0")] == [(row["id"], row["witness_id"]) for row in removals]
     assert [("memory", "against")] == [(row["source"], row["witness_source"]) for row in removals]
-    several = ss.pairs(([DAISY], [ROSE]), against=(["no"], [DAISY], [ROSE])).table
+    several = ns.pairs(([DAISY], [ROSE]), against=(["no"], [DAISY], [ROSE])).table
     assert {"against-2", "against-3"} == set(several["a_source"].to_pylist())
     assert {"memory-1", "memory-2"} == set(several["b_source"].to_pylist())
 
 
 def test_a_record_that_cannot_be_read_belongs_to_its_side():
     """At the same position of the other side stands another record."""
-    found = ss.dedup([DAISY, ROSE], against=[BROKEN, ROSE])
+    found = ns.dedup([DAISY, ROSE], against=[BROKEN, ROSE])
     assert [DAISY] == found.kept()["text"].to_pylist()
     assert 1 == found.stats.skipped
 
 
 def test_pairs_of_one_side_do_not_count():
     """A hundred copies on one side, one on the other: a hundred pairs, not five thousand."""
-    assert 100 == ss.pairs([ROSE] * 100, against=[ROSE], max_pairs=100).table.num_rows
-    assert 0 == ss.pairs([ROSE] * 100, against=[DAISY], max_pairs=1).table.num_rows
+    assert 100 == ns.pairs([ROSE] * 100, against=[ROSE], max_pairs=100).table.num_rows
+    assert 0 == ns.pairs([ROSE] * 100, against=[DAISY], max_pairs=1).table.num_rows
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_pairs_of_one_side_do_not_count():
 def test_the_hint_of_too_many_pairs_fits_the_run(settings, hint):
     """No star of two sides, no threshold of a digest."""
     with pytest.raises(TooManyPairsError, match="pairs: above max_pairs=2") as caught:
-        ss.pairs([ROSE] * 3, max_pairs=2, **settings)
+        ns.pairs([ROSE] * 3, max_pairs=2, **settings)
     assert hint == caught.value.hint
     assert "or more" not in str(caught.value)
 
@@ -59,7 +59,7 @@ def test_files_that_were_not_read_count_on_their_side(tmp_path):
         (tmp_path / side).mkdir()
         for number, text in enumerate(texts):
             (tmp_path / side / f"{number}.txt").write_text(text)
-    found = ss.dedup(tmp_path / "new", method="digest", against=tmp_path / "old")
+    found = ns.dedup(tmp_path / "new", method="digest", against=tmp_path / "old")
     stats = found.write(tmp_path / "out", annotate=True)
     assert (6, 3, 2, 1) == (stats.documents, stats.against, stats.kept, stats.removed)
     assert 4 == stats.unread

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-import samesame as ss
-from samesame.stages.features.frequencies import idf
+import nearsame as ns
+from nearsame.stages.features.frequencies import idf
 from tests.oracle.corpora import corpora, item_lists
 from tests.oracle.decisions import decide_similar
 from tests.oracle.measures import jaccard
@@ -103,7 +103,7 @@ def _removals(found: Any) -> dict[int, tuple[int, float]]:
 @settings(max_examples=60)
 def test_pairs_are_all_codes_within_k_bits(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
     """Each once, whatever the features, the hash and the way to search."""
-    found = ss.pairs(_table(texts), method=ss.SimHash(search=search, **recipe))
+    found = ns.pairs(_table(texts), method=ns.SimHash(search=search, **recipe))
     expected = {pair: float(similarity) for pair, similarity in _similar(texts, recipe).items()}
     assert expected == _pairs(found)
     assert {"hamming"} >= set(found.table.column("measure").to_pylist())
@@ -113,7 +113,7 @@ def test_pairs_are_all_codes_within_k_bits(texts: Corpus, recipe: dict[str, Any]
 @settings(max_examples=60)
 def test_dedup_removes_what_is_within_k_bits_of_a_keeper(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
     """The same documents as by brute force, with the same witnesses: equal codes are one document, the first."""
-    found = ss.dedup(_table(texts), method=ss.SimHash(search=search, **recipe))
+    found = ns.dedup(_table(texts), method=ns.SimHash(search=search, **recipe))
     keys = [code if code is not None else text or None for code, text in zip(_codes(texts, recipe), texts, strict=True)]
     expected = decide_similar(keys, _similar(texts, recipe), range(len(texts)))
     assert {row: (witness, float(value)) for row, (witness, value) in expected.items()} == _removals(found)
@@ -126,8 +126,8 @@ def test_given_blocks_find_the_same(texts: Corpus, recipe: dict[str, Any], more:
     recipe["k"] = min(recipe["k"], 4)
     blocks = recipe["k"] + more
     given_blocks = {"blocks": blocks, "header": data.draw(st.integers(1, blocks - recipe["k"]))}
-    expected = ss.dedup(_table(texts), method=ss.SimHash(**recipe)).removals
-    assert expected.equals(ss.dedup(_table(texts), method=ss.SimHash(**given_blocks, **recipe)).removals)
+    expected = ns.dedup(_table(texts), method=ns.SimHash(**recipe)).removals
+    assert expected.equals(ns.dedup(_table(texts), method=ns.SimHash(**given_blocks, **recipe)).removals)
 
 
 @given(corpora(), corpora(), recipes(), st.sampled_from([*EXACT, "adjacent"]))
@@ -136,7 +136,7 @@ def test_against_pairs_across_are_those_of_all(
     texts: Corpus, against: Corpus, recipe: dict[str, Any], search: str
 ) -> None:
     """A query: only pairs of one document of each side."""
-    found = ss.pairs(_table(texts), against=_table(against), method=ss.SimHash(search=search, **recipe))
+    found = ns.pairs(_table(texts), against=_table(against), method=ns.SimHash(search=search, **recipe))
     first = len(against)
     everything = _similar(against + texts, recipe)
     expected = {(a, b - first): float(value) for (a, b), value in everything.items() if a < first <= b}
@@ -185,9 +185,9 @@ def _confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: F
 def test_what_hamming_found_is_confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: str) -> None:
     """Within k bits and at least as similar by the measure that every row names: pairs, and who is removed."""
     recipe["k"] = max(recipe["k"], 10)
-    method = ss.SimHash(confirm=confirm, threshold=threshold, **recipe)
+    method = ns.SimHash(confirm=confirm, threshold=threshold, **recipe)
     expected = _confirmed(texts, recipe, confirm, Fraction(threshold))
-    listed = ss.pairs(_table(texts), method=method)
+    listed = ns.pairs(_table(texts), method=method)
     assert {pair: float(value) for pair, value in expected.items()} == _pairs(listed)
     assert {confirm} >= set(listed.table.column("measure").to_pylist())
     evidence = _evidence(texts, recipe, confirm)
@@ -196,7 +196,7 @@ def test_what_hamming_found_is_confirmed(texts: Corpus, recipe: dict[str, Any], 
         for row, code in enumerate(_codes(texts, recipe))
     ]
     removed = decide_similar(known, expected, range(len(texts)))
-    found = ss.dedup(_table(texts), method=method)
+    found = ns.dedup(_table(texts), method=method)
     assert {row: (witness, float(value)) for row, (witness, value) in removed.items()} == _removals(found)
 
 
@@ -204,35 +204,35 @@ def test_a_saved_table_weighs_a_stream(tmp_path: Path) -> None:
     """Frequencies of one run, written with it, weigh the documents of the next ones as if they were among its own."""
     texts = [*FOXES, "a fox", "the dog", "a dog and a fox", "the quick cat"]
     recipe = {"weights": "tfidf", "k": 16, "confirm": "cosine", "threshold": 0.1}
-    whole = ss.dedup(texts, method=ss.SimHash(**recipe))
+    whole = ns.dedup(texts, method=ns.SimHash(**recipe))
     whole.write(tmp_path / "out")
     saved = str(tmp_path / "out" / "frequencies.parquet")
-    again = ss.pairs(texts[:2], method=ss.SimHash(frequencies=saved, **recipe))
-    everything = ss.pairs(texts, method=ss.SimHash(**recipe))
+    again = ns.pairs(texts[:2], method=ns.SimHash(frequencies=saved, **recipe))
+    everything = ns.pairs(texts, method=ns.SimHash(**recipe))
     assert _pairs(again)[0, 1] == _pairs(everything)[0, 1]
-    assert _pairs(again)[0, 1] != _pairs(ss.pairs(texts[:2], method=ss.SimHash(**recipe)))[0, 1]
+    assert _pairs(again)[0, 1] != _pairs(ns.pairs(texts[:2], method=ns.SimHash(**recipe)))[0, 1]
 
 
 def test_a_table_of_other_features_is_an_error(tmp_path: Path) -> None:
     """The settings that differ are named, with both values."""
-    ss.dedup(FOXES, method=ss.SimHash(weights="tfidf")).write(tmp_path / "out")
+    ns.dedup(FOXES, method=ns.SimHash(weights="tfidf")).write(tmp_path / "out")
     saved = str(tmp_path / "out" / "frequencies.parquet")
-    with pytest.raises(ss.ConfigError, match="other features: shingle_size=1 there, 2 here"):
-        ss.dedup(FOXES, method=ss.SimHash(weights="tfidf", shingle_size=2, frequencies=saved))
+    with pytest.raises(ns.ConfigError, match="other features: shingle_size=1 there, 2 here"):
+        ns.dedup(FOXES, method=ns.SimHash(weights="tfidf", shingle_size=2, frequencies=saved))
 
 
 def test_edits_are_of_texts() -> None:
     """Ready items have none."""
     table = pa.table({"tags": [["a"], ["b"]]})
-    with pytest.raises(ss.ConfigError, match="confirm=edit does nothing to features_column='tags'"):
-        ss.pairs(table, method=ss.SimHash(confirm="edit"), features_column="tags")
+    with pytest.raises(ns.ConfigError, match="confirm=edit does nothing to features_column='tags'"):
+        ns.pairs(table, method=ns.SimHash(confirm="edit"), features_column="tags")
 
 
 METHODS = [
-    ss.SimHash(k=8),
-    ss.SimHash(k=8, weights="tf", bits=128, search="rotations"),
-    ss.SimHash(k=8, feature_hash="md5", unit="chars", shingle_size=3, search="adjacent"),
-    ss.SimHash(k=8, bits=32, search="brute", weights="tfidf", confirm="cosine", threshold=0.6),
+    ns.SimHash(k=8),
+    ns.SimHash(k=8, weights="tf", bits=128, search="rotations"),
+    ns.SimHash(k=8, feature_hash="md5", unit="chars", shingle_size=3, search="adjacent"),
+    ns.SimHash(k=8, bits=32, search="brute", weights="tfidf", confirm="cosine", threshold=0.6),
 ]
 
 
@@ -245,7 +245,7 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | Non
     answers = []
     for batch_rows, threads in [(1000, 1), (1, 1), (7, 2), (1000, 4)]:
         how = {"method": method, "against": other, "batch_rows": batch_rows, "threads": threads}
-        found, listed = ss.dedup(_table(texts), **how), ss.pairs(_table(texts), **how)
+        found, listed = ns.dedup(_table(texts), **how), ns.pairs(_table(texts), **how)
         answers.append([table.to_pylist() for table in (found.removals, found.clusters, found.kept(), listed.table)])
     assert all(answers[0] == answer for answer in answers)
 
@@ -258,7 +258,7 @@ def test_ready_items_are_features(lists: list[list[str]], weights: str, k: int) 
     counted = [{item: items.count(item) if weights == "tf" else 1 for item in items} for items in lists]
     codes = [_code(each, recipe) if each else None for each in counted]
     table = pa.table({"tags": pa.array(lists, pa.list_(pa.string()))})
-    found = ss.pairs(table, method=ss.SimHash(weights=weights, k=k), features_column="tags")
+    found = ns.pairs(table, method=ns.SimHash(weights=weights, k=k), features_column="tags")
     expected = {pair: float(similarity) for pair, similarity in similarities(codes, 64, k).items()}
     assert expected == _pairs(found)
 
@@ -268,8 +268,8 @@ def test_ready_items_are_features(lists: list[list[str]], weights: str, k: int) 
 def test_a_smaller_k_later_is_that_k_at_once(texts: Corpus, recipe: dict[str, Any], k: int) -> None:
     """`.at` decides again on the stored keys; a threshold of Hamming similarity is a k."""
     low, high = sorted([k, recipe["k"]])
-    found = ss.dedup(_table(texts), method=ss.SimHash(**recipe | {"k": high}))
-    fresh = ss.dedup(_table(texts), method=ss.SimHash(**recipe | {"k": low}))
+    found = ns.dedup(_table(texts), method=ns.SimHash(**recipe | {"k": high}))
+    fresh = ns.dedup(_table(texts), method=ns.SimHash(**recipe | {"k": low}))
     later = found.at(threshold=1 - Fraction(low, recipe["bits"]))
     assert fresh.removals.equals(later.removals)
     assert low == later.method.k
@@ -277,23 +277,23 @@ def test_a_smaller_k_later_is_that_k_at_once(texts: Corpus, recipe: dict[str, An
 
 def test_the_four_bit_example() -> None:
     """EXAMPLES: 1101 and 1111 differ in one bit (a source printed 0111, two bits)."""
-    near = ss.pairs(FOXES, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=1))
+    near = ns.pairs(FOXES, method=ns.SimHash(bits=4, table=THE_TABLE, weights="tf", k=1))
     assert {(0, 1): 0.75} == _pairs(near)
-    assert {} == _pairs(ss.pairs(FOXES, method=ss.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0)))
+    assert {} == _pairs(ns.pairs(FOXES, method=ns.SimHash(bits=4, table=THE_TABLE, weights="tf", k=0)))
 
 
 @pytest.mark.parametrize(("zero_bit", "equal"), [(0, "b"), (1, "c")])
 def test_a_sum_of_zero_is_a_setting(zero_bit: int, equal: str) -> None:
     """01 and 10 sum to zero in both bits: 00 or 11, as it is told."""
     table = {"x": 0b01, "y": 0b10, "b": 0b00, "c": 0b11}
-    found = ss.pairs(["x y", "b", "c"], method=ss.SimHash(bits=2, table=table, k=0, zero_bit=zero_bit))
+    found = ns.pairs(["x y", "b", "c"], method=ns.SimHash(bits=2, table=table, k=0, zero_bit=zero_bit))
     assert {(0, 1 if equal == "b" else 2): 1.0} == _pairs(found)
 
 
 def test_32_bit_distances() -> None:
     """EXAMPLES: two cat sentences and one of ice cream, at 4, 16 and 12 bits, as one-word texts of a table."""
     table = {"cat": 851459198, "cats": 847263864, "ice": 984968088}
-    found = ss.pairs(["cat", "cats", "ice"], method=ss.SimHash(bits=32, table=table, k=16))
+    found = ns.pairs(["cat", "cats", "ice"], method=ns.SimHash(bits=32, table=table, k=16))
     assert {(0, 1): 1 - 4 / 32, (0, 2): 1 - 16 / 32, (1, 2): 1 - 12 / 32} == _pairs(found)
 
 
@@ -302,23 +302,23 @@ def test_sorting_finds_neighbours_and_rotating_finds_more() -> None:
     codes = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955]
     words = [f"w{number}" for number in range(1, 9)]
     for search in ("adjacent", *EXACT):
-        method = ss.SimHash(bits=16, table=dict(zip(words, codes, strict=True)), k=2, search=search)
-        assert {(1, 3), (2, 5), (4, 7)} == set(_pairs(ss.pairs(words, method=method)))
+        method = ns.SimHash(bits=16, table=dict(zip(words, codes, strict=True)), k=2, search=search)
+        assert {(1, 3), (2, 5), (4, 7)} == set(_pairs(ns.pairs(words, method=method)))
 
 
 def test_neighbours_alone_lose_pairs_and_say_so() -> None:
     """Codes crowded together hide pairs from each other, and the notes tell."""
     words = [f"w{number}" for number in range(16)]
     table = dict(zip(words, range(16), strict=True))
-    some = ss.pairs(words, method=ss.SimHash(bits=16, table=table, k=4, search="adjacent"))
-    assert some.table.num_rows < ss.pairs(words, method=ss.SimHash(bits=16, table=table, k=4)).table.num_rows == 120
+    some = ns.pairs(words, method=ns.SimHash(bits=16, table=table, k=4, search="adjacent"))
+    assert some.table.num_rows < ns.pairs(words, method=ns.SimHash(bits=16, table=table, k=4)).table.num_rows == 120
     assert any("loses pairs" in note for note in some.stats.notes)
-    assert not any("loses pairs" in note for note in ss.pairs(words, method=ss.SimHash()).stats.notes)
+    assert not any("loses pairs" in note for note in ns.pairs(words, method=ns.SimHash()).stats.notes)
 
 
 def test_the_summary_says_what_k_means() -> None:
     """The chance to find a pair, by Jaccard similarity: nobody takes k=3 for 80 % similar."""
-    (note,) = ss.dedup(["a"], method=ss.SimHash()).stats.notes
+    (note,) = ns.dedup(["a"], method=ns.SimHash()).stats.notes
     assert "k=3 of 64 bits" in note
     assert "0.9 % at 0.8" in note
 
@@ -342,12 +342,12 @@ def test_the_summary_says_what_k_means() -> None:
 )
 def test_what_cannot_be_is_an_error_that_names_the_values(recipe: dict[str, Any], message: str) -> None:
     """A code too short, blocks too few, hashes unknown, settings that would do nothing."""
-    with pytest.raises(ss.ConfigError) as caught:
-        ss.SimHash(**recipe)
+    with pytest.raises(ns.ConfigError) as caught:
+        ns.SimHash(**recipe)
     assert message in caught.value.message
 
 
 def test_a_feature_that_the_table_lacks_is_an_error() -> None:
     """A table is part of the recipe: it has every feature, or the recipe cannot be."""
-    with pytest.raises(ss.ConfigError, match="table of 10 hashes has none for the feature 'cat'"):
-        ss.dedup(["the cat"], method=ss.SimHash(bits=4, table=THE_TABLE))
+    with pytest.raises(ns.ConfigError, match="table of 10 hashes has none for the feature 'cat'"):
+        ns.dedup(["the cat"], method=ns.SimHash(bits=4, table=THE_TABLE))

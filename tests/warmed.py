@@ -3,9 +3,9 @@
 import tempfile
 from pathlib import Path
 
-from samesame.index.index import Index
+from nearsame.index.index import Index
 from tests import clients
 
-with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder) / "index.ss") as index:
+with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder) / "index.ns") as index:
     index.add([clients.document(0, 0), clients.document(0, 1)])
     index.query(clients.text_of(0, 2))

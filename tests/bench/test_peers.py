@@ -93,8 +93,8 @@ def test_a_corpus_that_is_not_here_is_left_out_with_the_reason(monkeypatch, tmp_
     """And the message says how to name the place."""
     import corpora
 
-    monkeypatch.setenv("SAMESAME_DATA", str(tmp_path))
-    with pytest.raises(corpora.Absent, match="SAMESAME_DATA"):
+    monkeypatch.setenv("NEARSAME_DATA", str(tmp_path))
+    with pytest.raises(corpora.Absent, match="NEARSAME_DATA"):
         corpora.load("msdocs-en", tmp_path, "1MB", Fraction(4, 5))
 
 
@@ -216,7 +216,7 @@ def test_the_front_page_has_the_fastest_of_each_on_all_documents() -> None:
     text = peers.summary(corpus, found, "Made by hand.")
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert [
-        "| samesame jaccard | threads: 2 | 50 | 0.5 | 100.00% | 50.00% | 1.0 |",
+        "| nearsame jaccard | threads: 2 | 50 | 0.5 | 100.00% | 50.00% | 1.0 |",
         "| rensa | b | 17 | 0.2 | 100.00% | 50.00% | 3.0 |",
     ] == lines[2:]
     assert text.endswith("Made by hand.")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from samesame.cli.main import commands
+from nearsame.cli.main import commands
 
 
 def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    """The outcome of `samesame ARGUMENTS`: exit code, standard output, standard error."""
-    return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=stdin, prog_name="samesame")
+    """The outcome of `nearsame ARGUMENTS`: exit code, standard output, standard error."""
+    return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=stdin, prog_name="nearsame")
 
 
 def words(number: int, seed: int = 0) -> list[str]:

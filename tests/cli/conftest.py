@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from samesame.outputs import progress
+from nearsame.outputs import progress
 
 
 @pytest.fixture(autouse=True)

@@ -237,12 +237,12 @@ def test_an_unknown_option_is_one_line(tmp_path):
     """As every other error, with where to look."""
     done = run("dedup", tmp_path, "--treshold", "0.8")
     assert 2 == done.exit_code
-    assert "hint: See samesame dedup --help." == done.stderr.splitlines()[-1]
+    assert "hint: See nearsame dedup --help." == done.stderr.splitlines()[-1]
     assert 2 == len(done.stderr.splitlines())
 
 
 def test_the_installed_command_says_the_same(tmp_path):
     """In a process of its own: one line, the exit code, nothing else."""
-    command = [Path(sys.executable).with_name("samesame"), "dedup", "missing.jsonl", "-o", "clean"]
+    command = [Path(sys.executable).with_name("nearsame"), "dedup", "missing.jsonl", "-o", "clean"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (3, "error: missing.jsonl does not exist\nhint: Check the path.\n") == (done.returncode, done.stderr)

@@ -1,4 +1,4 @@
-"""`samesame compare`: files, URLs and standard input in; a report of 80 columns or JSON out; 0, 1 or 2."""
+"""`nearsame compare`: files, URLs and standard input in; a report of 80 columns or JSON out; 0, 1 or 2."""
 
 import gzip
 import json
@@ -7,9 +7,9 @@ import fsspec
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli.compare import MEASURES
-from samesame.cli.main import commands
-from samesame.questions import DECIDING
+from nearsame.cli.compare import MEASURES
+from nearsame.cli.main import commands
+from nearsame.questions import DECIDING
 
 A = "The town council approved the new bridge on Tuesday night after a debate of three hours.\n" * 2
 B = A.replace("Tuesday", "Wednesday").replace("bridge", "Bridge")

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli.main import commands
+from nearsame.cli.main import commands
 
 ARTICLE = " ".join(f"w{number}" for number in range(200))
 QUOTE = " ".join(f"w{number}" for number in range(50, 80))

@@ -1,4 +1,4 @@
-"""`samesame dedup` from its options to the folder that it writes."""
+"""`nearsame dedup` from its options to the folder that it writes."""
 
 import gzip
 import json
@@ -214,7 +214,7 @@ def test_an_existing_folder_is_replaced_only_when_asked(source, tmp_path):
     done = run("dedup", source, "-o", home)
     assert (2, ["old"]) == (done.exit_code, [path.name for path in home.iterdir()])
     done = run("dedup", source, "-o", home, "--overwrite")
-    assert (2, True) == (done.exit_code, "nothing that samesame wrote" in " ".join(done.stderr.split()))
+    assert (2, True) == (done.exit_code, "nothing that nearsame wrote" in " ".join(done.stderr.split()))
     (home / "stats.json").touch()
     assert 0 == run("dedup", source, "-o", home, "--overwrite").exit_code
     assert "old" not in [path.name for path in home.iterdir()]

@@ -1,8 +1,8 @@
-"""`samesame demo` prints what it kept, what it removed, and why."""
+"""`nearsame demo` prints what it kept, what it removed, and why."""
 
 import re
 
-from samesame.demo import corpus_path
+from nearsame.demo import corpus_path
 
 from .commands import run
 

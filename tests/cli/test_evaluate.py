@@ -1,12 +1,12 @@
-"""`samesame evaluate`: what is printed, written and refused."""
+"""`nearsame evaluate`: what is printed, written and refused."""
 
 import json
 
 import pytest
 
-from samesame import evaluation
-from samesame.cli.main import commands
-from samesame.demo import corpus_path
+from nearsame import evaluation
+from nearsame.cli.main import commands
+from nearsame.demo import corpus_path
 
 from .commands import documents, run, write_jsonl
 

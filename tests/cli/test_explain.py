@@ -1,11 +1,11 @@
-"""`samesame explain`: a file, a text or standard input in; tables of 80 columns or JSON out."""
+"""`nearsame explain`: a file, a text or standard input in; tables of 80 columns or JSON out."""
 
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli.main import commands
+from nearsame.cli.main import commands
 
 TEXT = "The quick brown fox jumps over the lazy dog."
 MINHASH = ("--method", "minhash")

@@ -11,11 +11,11 @@ from fractions import Fraction
 import click
 import pytest
 
-from samesame.cli.demo import KINDS
-from samesame.cli.main import commands
-from samesame.cli.options import Option
-from samesame.cli.recipeoptions import METHODS
-from samesame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+from nearsame.cli.demo import KINDS
+from nearsame.cli.main import commands
+from nearsame.cli.options import Option
+from nearsame.cli.recipeoptions import METHODS
+from nearsame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
 
 from .commands import run
 
@@ -37,7 +37,7 @@ def command_of(path):
 
 
 RECIPES = {recipe.name: recipe for recipe in (Containment, Digest, Jaccard, MinHash, ModP, SimHash, Hyperplane)}
-HELPS = {"samesame": [], **{"-".join(path): path for path in paths(commands)}}
+HELPS = {"nearsame": [], **{"-".join(path): path for path in paths(commands)}}
 # Defaults that words say better than values.
 IN_WORDS = {
     "whitespace": "for chars yes, words no",
@@ -118,5 +118,5 @@ def test_every_option_says_its_default():
 
 def test_the_demo_knows_every_kind_of_its_corpus(root):
     """Each kind in the corpus has its words."""
-    text = (root / "src/samesame/demo/corpus.jsonl").read_text("utf-8")
+    text = (root / "src/nearsame/demo/corpus.jsonl").read_text("utf-8")
     assert set(KINDS) == set(re.findall(r'"kind": "(\w+)"', text))

@@ -1,4 +1,4 @@
-"""`samesame index`: from a folder of files to an index, questions, changes, and what is said of every mistake."""
+"""`nearsame index`: from a folder of files to an index, questions, changes, and what is said of every mistake."""
 
 import json
 import sqlite3
@@ -6,7 +6,7 @@ import sqlite3
 import pyarrow.parquet as pq
 import pytest
 
-from samesame.index.index import Index
+from nearsame.index.index import Index
 
 from .commands import documents, leftovers, run, words, write_jsonl
 
@@ -28,7 +28,7 @@ def filled(place, source):
 @pytest.fixture
 def file(tmp_path, source):
     """The same in a file, for what is not about stores."""
-    where = tmp_path / "seen.ss"
+    where = tmp_path / "seen.ns"
     assert 0 == run("index", "create", where, "--from", source, "-q").exit_code
     return where
 
@@ -154,13 +154,13 @@ def test_another_text_of_an_id_stays_out_unless_it_is_to_replace(filled, tmp_pat
 
 
 def test_web_pages_are_their_main_text(tmp_path):
-    """As in `samesame dedup`, in a folder, in a column of markup, and asked about as a file."""
+    """As in `nearsame dedup`, in a folder, in a column of markup, and asked about as a file."""
     pytest.importorskip("resiliparse")
     prose = "nine ships were counted before the fog came in and hid the harbour from the window of the keeper"
     page = f"<html><body><nav>Home and Menu</nav><main><p>{prose}</p></main></body></html>"
     (tmp_path / "page.html").write_text(page)
     (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "row", "html": page}) + "\n")
-    place = str(tmp_path / "pages.ss")
+    place = str(tmp_path / "pages.ns")
     run("index", "create", place, "--from", str(tmp_path / "page.html"), "-q")
     run("index", "add", place, str(tmp_path / "rows.jsonl"), "--html-column", "html", "-q")
     for asked in ([prose], ["--file", str(tmp_path / "page.html")]):
@@ -192,8 +192,8 @@ def test_two_documents_are_compared(filled):
 
 
 def test_stored_texts_show_their_passages(tmp_path, source):
-    """As `samesame compare` does."""
-    where = tmp_path / "texts.ss"
+    """As `nearsame compare` does."""
+    where = tmp_path / "texts.ns"
     run("index", "create", where, "--from", source, "--store", "text")
     shown = run("index", "compare", where, "a", "a-edited")
     assert "[[" in shown.stdout
@@ -237,7 +237,7 @@ def test_documents_are_exported(filled, tmp_path):
 
 def test_settings_of_methods_are_those_asked_for(tmp_path):
     """Of the first, and of those beside it."""
-    where = tmp_path / "x.ss"
+    where = tmp_path / "x.ns"
     chosen = ("--threshold", "0.6", "--shingle-size", "3", "--also", "simhash:k=6,digest,url", "--store", "sketch")
     assert 0 == run("index", "create", where, *chosen).exit_code
     record = json.loads(run("index", "stats", where, "--json").stdout)
@@ -253,7 +253,7 @@ def test_settings_of_methods_are_those_asked_for(tmp_path):
 
 def test_urls_are_evidence(tmp_path):
     """Where the index has them: the same page under another spelling of its address."""
-    where, docs = tmp_path / "x.ss", tmp_path / "docs.jsonl"
+    where, docs = tmp_path / "x.ns", tmp_path / "docs.jsonl"
     write_jsonl(docs, [{"id": "page", "url": "http://Example.org:80/a?utm_source=x", "text": documents()[0]["text"]}])
     assert 0 == run("index", "create", where, "--from", docs, "--also", "url").exit_code
     found = json.loads(run("index", "query", where, "--url", "https://example.org/a", "--json").stdout)["matches"]
@@ -263,7 +263,7 @@ def test_urls_are_evidence(tmp_path):
 
 def test_an_index_is_made_complete_or_not_at_all(tmp_path, source):
     """What cannot be read leaves nothing; what exists is replaced only if it is asked for."""
-    where = tmp_path / "x.ss"
+    where = tmp_path / "x.ns"
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"PAR1 not")
     assert 3 == run("index", "create", where, "--from", bad).exit_code
@@ -289,7 +289,7 @@ def test_records_that_cannot_be_read_are_told(tmp_path, file):
 def test_an_index_that_is_not_there_is_named(command, tmp_path, source):
     """Whatever was asked of it, and nothing is made."""
     name, *rest = [str(source) if word == "SOURCE" else word for word in command.split()]
-    where = tmp_path / "nowhere.ss"
+    where = tmp_path / "nowhere.ns"
     assert str(where) in error_of("index", name, where, *rest)
     assert not where.exists()
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from samesame.sources.jsonl import JsonLines
+from nearsame.sources.jsonl import JsonLines
 
 from .commands import documents, leftovers, run, words, write_jsonl
 
-SAMESAME = Path(sys.executable).with_name("samesame")
+NEARSAME = Path(sys.executable).with_name("nearsame")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def wait_for(condition, seconds=60):
 def test_a_run_ended_while_writing_leaves_nothing(number, status, slow_to_write, tmp_path):
     """Neither the folder nor the temporary one, and no traceback."""
     run_ = subprocess.Popen(
-        [SAMESAME, "dedup", slow_to_write, "-o", tmp_path / "clean", "-q"], stderr=subprocess.PIPE, text=True
+        [NEARSAME, "dedup", slow_to_write, "-o", tmp_path / "clean", "-q"], stderr=subprocess.PIPE, text=True
     )
     with run_:
         assert wait_for(lambda: any(tmp_path.glob(".clean.*/kept/*")))
@@ -56,9 +56,9 @@ def test_a_run_ended_while_reading_leaves_nothing(number, status, tmp_path):
     """Neither a folder nor a traceback."""
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
-    command = [SAMESAME, "dedup", "-", "-o", tmp_path / "clean"]
+    command = [NEARSAME, "dedup", "-", "-o", tmp_path / "clean"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run_:
-        assert wait_for(lambda: any(tmp_path.glob("temporary/samesame-*")))
+        assert wait_for(lambda: any(tmp_path.glob("temporary/nearsame-*")))
         run_.send_signal(number)
         assert wait_for(lambda: run_.poll() is not None)
         said = run_.stderr.read()
@@ -90,7 +90,7 @@ def test_a_reader_that_leaves_is_no_error(command, tmp_path):
     """As with other tools, the exit code is that of SIGPIPE, and nothing is said."""
     source = write_jsonl(tmp_path / "a.jsonl", [{"text": " ".join(words(9, seed % 40))} for seed in range(2000)])
     with subprocess.Popen(
-        [SAMESAME, command[0], source, *command[1:]],
+        [NEARSAME, command[0], source, *command[1:]],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

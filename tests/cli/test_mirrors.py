@@ -1,4 +1,4 @@
-"""`samesame mirrors`: what is printed, written and refused."""
+"""`nearsame mirrors`: what is printed, written and refused."""
 
 import json
 from pathlib import Path

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from click.testing import CliRunner
 
-from samesame.cli.main import commands
+from nearsame.cli.main import commands
 
 WORDS = [f"w{number}" for number in range(2000)]
 

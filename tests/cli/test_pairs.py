@@ -1,4 +1,4 @@
-"""`samesame pairs` from its options to the table that it writes."""
+"""`nearsame pairs` from its options to the table that it writes."""
 
 import csv
 import json

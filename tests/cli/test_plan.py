@@ -1,16 +1,16 @@
-"""`samesame plan`: what is printed, written and refused."""
+"""`nearsame plan`: what is printed, written and refused."""
 
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli.main import commands
-from samesame.demo import corpus_path
+from nearsame.cli.main import commands
+from nearsame.demo import corpus_path
 
 
 def run(*arguments, status=0):
-    """(standard output, standard error) of `samesame plan`."""
+    """(standard output, standard error) of `nearsame plan`."""
     result = CliRunner().invoke(commands, ["plan", *arguments])
     assert status == result.exit_code, result.output
     return result.stdout, result.stderr

@@ -15,7 +15,7 @@ import pytest
 
 from .commands import words
 
-SAMESAME = Path(sys.executable).with_name("samesame")
+NEARSAME = Path(sys.executable).with_name("nearsame")
 TIMINGS = ("seconds", "thread_seconds")
 
 
@@ -40,7 +40,7 @@ def corpus(tmp_path_factory) -> Path:
 
 def command(corpus: Path, home: Path) -> list[object]:
     """The command whose work directory and output are in a folder."""
-    return [SAMESAME, "dedup", corpus, "-o", home / "out", "--workdir", home / "work", "--pairs", "--memory", "1GB"]
+    return [NEARSAME, "dedup", corpus, "-o", home / "out", "--workdir", home / "work", "--pairs", "--memory", "1GB"]
 
 
 def contents(home: Path) -> dict[str, object]:
@@ -115,7 +115,7 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, kills, corpus,
     killed = kill_and_continue(corpus, tmp_path, random.Random(seed), seconds, kills)
     assert expected == contents(tmp_path)
     assert killed > 0
-    assert [] == [*tmp_path.glob("work/*.tmp"), *tmp_path.glob("work/*/*.tmp"), *tmp_path.glob("work/.samesame-*")]
+    assert [] == [*tmp_path.glob("work/*.tmp"), *tmp_path.glob("work/*/*.tmp"), *tmp_path.glob("work/.nearsame-*")]
 
 
 @contextlib.contextmanager
@@ -208,10 +208,10 @@ def test_a_run_that_is_ended_leaves_no_spilled_files(number, status, corpus, tmp
     """The folder in the system's place for temporary files goes, too."""
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
-    code = "import samesame.engines.space as s; s.Space.free_bytes = 0; import samesame.cli.main as m; m.main()"
+    code = "import nearsame.engines.space as s; s.Space.free_bytes = 0; import nearsame.cli.main as m; m.main()"
     arguments = [sys.executable, "-c", code, "dedup", corpus, "-o", tmp_path / "out", "-q"]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        while process.poll() is None and not any((tmp_path / "temporary").glob(".samesame-*/*")):
+        while process.poll() is None and not any((tmp_path / "temporary").glob(".nearsame-*/*")):
             time.sleep(0.001)
         process.send_signal(number)
         said = process.communicate(timeout=60)[1]

@@ -11,7 +11,7 @@ import pyarrow.dataset
 import pytest
 from tests import sparks
 
-import samesame as ss
+import nearsame as ns
 
 from .commands import documents, run, write_jsonl
 
@@ -25,10 +25,10 @@ def source(tmp_path: Path) -> Path:
 
 
 def command(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """`samesame ARGUMENTS` in a process of its own: a session ends with the command."""
+    """`nearsame ARGUMENTS` in a process of its own: a session ends with the command."""
     sparks.require_java()
     environment = {**os.environ, **sparks.environment(), "TMPDIR": str(folder), "COLUMNS": "80"}
-    program = [sys.executable, "-m", "samesame", *map(str, arguments)]
+    program = [sys.executable, "-m", "nearsame", *map(str, arguments)]
     return subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -102,13 +102,13 @@ def test_without_its_packages_there_is_one_line(missing, said, source, tmp_path,
     """Likewise."""
     monkeypatch.setitem(sys.modules, missing, None)
     done = run("dedup", source, "-o", tmp_path / "out", *SPARK)
-    expected = f"error: the Spark engine needs {said}\nhint: Run: pip install 'samesame[spark]'\n"
+    expected = f"error: the Spark engine needs {said}\nhint: Run: pip install 'nearsame[spark]'\n"
     assert (2, expected) == (done.exit_code, done.stderr)
 
 
 def test_the_extra_brings_what_pyspark_needs_for_arrow():
     """Its own extra for tables has pandas and Arrow."""
-    needed = [line for line in metadata.requires("samesame") if "extra == 'spark'" in line.replace('"', "'")]
+    needed = [line for line in metadata.requires("nearsame") if "extra == 'spark'" in line.replace('"', "'")]
     assert ["pyspark[sql]"] == [line.partition("<")[0].partition(">")[0] for line in needed]
 
 
@@ -121,7 +121,7 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
     assert "kept                     2   50.0%\n" in done.stdout
     assert {"kept", "removed", "clusters", "pairs", "stats.json"} == {path.name for path in target.iterdir()}
     kept = pyarrow.dataset.dataset(target / "kept").to_table()
-    expected = ss.dedup(source, ties="content", audit=False)
+    expected = ns.dedup(source, ties="content", audit=False)
     assert sorted(expected.kept().column("id").to_pylist()) == sorted(kept.column("id").to_pylist())
     said, known = json.loads((target / "stats.json").read_bytes()), expected.stats.record()
     for name in ("documents", "removed", "kept", "exact_copies", "near_copies", "clusters", "text_bytes", "distinct"):
@@ -151,7 +151,7 @@ def test_pairs_are_written_by_spark(source, tmp_path):
     done = command("pairs", source, "-o", target, *SPARK, "--master", "local[2]", folder=tmp_path)
     assert 0 == done.returncode, done.stderr
     found = pyarrow.dataset.dataset(target).to_table()
-    expected = ss.pairs(source, audit=False).table
+    expected = ns.pairs(source, audit=False).table
     assert sorted(expected.column("similarity").to_pylist()) == sorted(found.column("similarity").to_pylist())
     assert f"pairs                    {expected.num_rows}" in done.stdout
 

@@ -1,4 +1,4 @@
-"""`samesame urls`: what is printed, written and refused."""
+"""`nearsame urls`: what is printed, written and refused."""
 
 import json
 from pathlib import Path

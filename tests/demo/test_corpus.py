@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from samesame.demo import corpus_path
+from nearsame.demo import corpus_path
 
 FIELDS = ["id", "url", "title", "text", "date", "site", "lang", "kind", "of"]
 KINDS = {"original", "copy", "reformatted", "edited", "revised", "rewrite", "chain", "twin", "short"}

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-import samesame as ss
-from samesame import identities, steps
-from samesame.engines.checkpoints import Checkpoints
-from samesame.errors import WorkdirError
+import nearsame as ns
+from nearsame import identities, steps
+from nearsame.engines.checkpoints import Checkpoints
+from nearsame.errors import WorkdirError
 
 from .made import documents
 
@@ -34,7 +34,7 @@ def corpus(tmp_path) -> Path:
 
 def found(corpus, workdir, **how):
     """The removals of a run that continues in a work directory."""
-    return ss.dedup(corpus, workdir=workdir, batch_rows=20, **how).removals
+    return ns.dedup(corpus, workdir=workdir, batch_rows=20, **how).removals
 
 
 def files(workdir: Path, pattern: str = "**/*") -> list[Path]:
@@ -46,9 +46,9 @@ def test_a_second_run_computes_nothing_that_the_first_has_put_away(corpus, tmp_p
     """No stage runs; the answer is the same, and the same as without a work directory."""
     first = found(corpus, tmp_path / "w")
     times = [path.stat().st_mtime_ns for path in files(tmp_path / "w", "*/*")]
-    again = ss.dedup(corpus, workdir=tmp_path / "w", batch_rows=20)
+    again = ns.dedup(corpus, workdir=tmp_path / "w", batch_rows=20)
     assert first.equals(again.removals)
-    assert first.equals(ss.dedup(corpus).removals)
+    assert first.equals(ns.dedup(corpus).removals)
     assert {} == dict(again.run.state.engine.seconds)
     assert times == [path.stat().st_mtime_ns for path in files(tmp_path / "w", "*/*")]
 
@@ -77,11 +77,11 @@ def test_half_written_files_are_taken_away(corpus, tmp_path):
     expected = found(corpus, tmp_path / "w")
     (tmp_path / "w" / "features" / "00000099.tmp").write_bytes(b"half")
     (tmp_path / "w" / "meeting.tmp").mkdir()
-    (tmp_path / "w" / ".samesame-left").mkdir()
+    (tmp_path / "w" / ".nearsame-left").mkdir()
     before = {path.name for path in files(tmp_path / "w")} - {"00000099.tmp"}
     assert expected.equals(found(corpus, tmp_path / "w"))
     assert before == {path.name for path in files(tmp_path / "w")}
-    assert [] == [*(tmp_path / "w").glob("*.tmp"), *(tmp_path / "w").glob(".samesame-*")]
+    assert [] == [*(tmp_path / "w").glob("*.tmp"), *(tmp_path / "w").glob(".nearsame-*")]
 
 
 def test_a_kill_at_the_very_first_write_leaves_a_folder_that_can_be_used(corpus, tmp_path):
@@ -89,14 +89,14 @@ def test_a_kill_at_the_very_first_write_leaves_a_folder_that_can_be_used(corpus,
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "run.tmp").write_text('{"vers', "utf-8")
     (tmp_path / "w" / "lock").touch()
-    assert found(corpus, tmp_path / "w").equals(ss.dedup(corpus).removals)
+    assert found(corpus, tmp_path / "w").equals(ns.dedup(corpus).removals)
 
 
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
-        ({"method": ss.Jaccard(threshold="0.7")}, "threshold was 0.8 and is 0.7"),
-        ({"method": ss.MinHash()}, "method was 'jaccard' and is 'minhash'"),
+        ({"method": ns.Jaccard(threshold="0.7")}, "threshold was 0.8 and is 0.7"),
+        ({"method": ns.MinHash()}, "method was 'jaccard' and is 'minhash'"),
         ({"keep": "last"}, "keep was 'first' and is 'last'"),
     ],
 )
@@ -142,16 +142,16 @@ def test_another_number_of_rows_in_files_that_look_the_same_is_noticed(tmp_path)
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one two"}\n' * 30, "utf-8")
     stamp = path.stat()
-    ss.dedup(path, workdir=tmp_path / "w", batch_rows=20)
+    ns.dedup(path, workdir=tmp_path / "w", batch_rows=20)
     path.write_text('{"text": "one two"}\n' * 29 + " " * 19 + "\n", "utf-8")
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert stamp.st_size == path.stat().st_size
     with pytest.raises(WorkdirError, match=r"was 10 documents from 20 on, and is 9 documents from 20 on"):
-        ss.dedup(path, workdir=tmp_path / "w", batch_rows=20)
+        ns.dedup(path, workdir=tmp_path / "w", batch_rows=20)
     path.write_text('{"text": "one two"}\n' * 20 + " " * 199 + "\n", "utf-8")
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     with pytest.raises(WorkdirError, match="features was 2 batches, 30 documents, and is 1 batches, 20 documents"):
-        ss.dedup(path, workdir=tmp_path / "w", batch_rows=20)
+        ns.dedup(path, workdir=tmp_path / "w", batch_rows=20)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(corpus, tmp_path):
@@ -164,13 +164,13 @@ def test_a_folder_with_other_things_in_it_is_left_alone(corpus, tmp_path):
 
 def test_documents_in_memory_cannot_be_continued(tmp_path):
     """There is nothing to tell whether they are the same."""
-    with pytest.raises(ss.errors.ConfigError, match="workdir needs files, and memory is none"):
-        ss.dedup(["a rose"], workdir=tmp_path / "w")
+    with pytest.raises(ns.errors.ConfigError, match="workdir needs files, and memory is none"):
+        ns.dedup(["a rose"], workdir=tmp_path / "w")
 
 
 def test_one_process_at_a_time_and_the_lock_dies_with_it(tmp_path):
     """The second is refused at once, with the number of the first; killed, it is out of the way."""
-    code = "import sys, time; from samesame.engines.checkpoints import Checkpoints; from pathlib import Path; "
+    code = "import sys, time; from nearsame.engines.checkpoints import Checkpoints; from pathlib import Path; "
     code += "held = Checkpoints(Path(sys.argv[1]), {}); print('held', flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", code, tmp_path / "w"], stdout=subprocess.PIPE, text=True) as owner:
         assert "held\n" == owner.stdout.readline()

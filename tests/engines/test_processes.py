@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 
-from samesame.engines.local import Local
-from samesame.engines.processes import Workers
+from nearsame.engines.local import Local
+from nearsame.engines.processes import Workers
 
 SCHEMA = pa.schema([("number", pa.int64()), ("worker", pa.int64())])
 
@@ -97,7 +97,7 @@ def test_helpers_end_when_they_are_closed() -> None:
 
 def test_an_engine_with_helpers_gives_its_batches_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever computes them."""
-    monkeypatch.setattr("samesame.engines.processes.STARTING_BYTES", 0)
+    monkeypatch.setattr("nearsame.engines.processes.STARTING_BYTES", 0)
     engine = Local(2)
     numbers = [
         row["number"]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.engines import space
-from samesame.engines.space import Space, num_bytes
-from samesame.errors import ConfigError, OutputError
+from nearsame.engines import space
+from nearsame.engines.space import Space, num_bytes
+from nearsame.errors import ConfigError, OutputError
 
 LEAST = space._BASE_BYTES + space._THREAD_BYTES + int(space.GROWTH * space._BATCH_BYTES)
 

@@ -5,20 +5,20 @@ import gc
 import pyarrow as pa
 import pytest
 
-import samesame as ss
-from samesame import steps
-from samesame.engines import space
+import nearsame as ns
+from nearsame import steps
+from nearsame.engines import space
 
 from .made import documents
 
 METHODS = {
-    "exact": ss.Jaccard(),
-    "containment": ss.Containment(),
-    "minhash": ss.MinHash(),
-    "estimate": ss.MinHash(verify="estimate"),
-    "simhash": ss.SimHash(),
-    "modp": ss.ModP(),
-    "digest": ss.Digest(),
+    "exact": ns.Jaccard(),
+    "containment": ns.Containment(),
+    "minhash": ns.MinHash(),
+    "estimate": ns.MinHash(verify="estimate"),
+    "simhash": ns.SimHash(),
+    "modp": ns.ModP(),
+    "digest": ns.Digest(),
 }
 TIGHT, TINY = 200_000, 20_000  # bytes to give, where the features have 400,000
 
@@ -39,8 +39,8 @@ def budget(monkeypatch):
 def answers(method, **how):
     """All that a caller can ask for, apart from seconds; and how the room was used."""
     table = pa.table({"text": documents(400)})
-    found = ss.dedup(table, method=method, batch_rows=50, **how)
-    pairs = ss.pairs(table, method=method, batch_rows=50, **how)
+    found = ns.dedup(table, method=method, batch_rows=50, **how)
+    pairs = ns.pairs(table, method=method, batch_rows=50, **how)
     return (found.removals, found.clusters, pairs.table), found.stats.room
 
 
@@ -58,9 +58,9 @@ def test_a_tight_memory_changes_no_answer(method, size, budget):
 def test_a_count_table_that_does_not_fit_is_filled_in_passes(budget, monkeypatch):
     """And the run says so."""
     texts = documents(2000)
-    expected = ss.pairs(texts)
-    monkeypatch.setattr(ss.engines.local.Local, "table_bytes", 1 << 15)
-    actual = ss.pairs(texts, memory=budget(TINY))
+    expected = ns.pairs(texts)
+    monkeypatch.setattr(ns.engines.local.Local, "table_bytes", 1 << 15)
+    actual = ns.pairs(texts, memory=budget(TINY))
     assert expected.table.equals(actual.table)
     assert {"slots": 1 << 16, "slot_bits": 4, "passes": 2} == actual.stats.room["count_table"]
 
@@ -68,7 +68,7 @@ def test_a_count_table_that_does_not_fit_is_filled_in_passes(budget, monkeypatch
 def test_what_spilled_is_gone_with_the_result(budget, tmp_path, monkeypatch):
     """A folder of its own in the system's folder for temporary files."""
     monkeypatch.setattr(space.tempfile, "tempdir", str(tmp_path))
-    found = ss.dedup(documents(400), memory=budget(TINY), batch_rows=50)
+    found = ns.dedup(documents(400), memory=budget(TINY), batch_rows=50)
     during = len(list(tmp_path.iterdir()))
     del found
     gc.collect()
@@ -84,6 +84,6 @@ def test_what_spilled_is_gone_after_an_error(budget, tmp_path, monkeypatch):
     monkeypatch.setattr(space.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(steps, "plan_counting", fail)
     with pytest.raises(KeyboardInterrupt):
-        ss.dedup(documents(400), memory=budget(TINY), batch_rows=50)
+        ns.dedup(documents(400), memory=budget(TINY), batch_rows=50)
     gc.collect()
     assert [] == list(tmp_path.iterdir())

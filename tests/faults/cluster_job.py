@@ -20,9 +20,9 @@ from pyspark.sql import SparkSession
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, on_spark
 
-import samesame as ss
-from samesame.frames import flow
-from samesame.methods import Method
+import nearsame as ns
+from nearsame.frames import flow
+from nearsame.methods import Method
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -110,19 +110,19 @@ def harm(session: Any) -> dict[str, int]:
 def main(task: dict[str, Any]) -> None:
     """Run, and write the answer with the harm that was done."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(task["master"]).appName("samesame faults").config(map=CONF)
+    builder = SparkSession.builder.master(task["master"]).appName("nearsame faults").config(map=CONF)
     session = builder.config(map=task.get("conf", {})).getOrCreate()
     if "fault" in task:
         plant(task["fault"])
     folder = Path(task["folder"])
     if "stages" in task:
         threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()
-    engine = ss.Spark(session, driver_bytes=0, task_bytes=0, rounds=1)  # some side by side, the rest in order
+    engine = ns.Spark(session, driver_bytes=0, task_bytes=0, rounds=1)  # some side by side, the rest in order
     ask = on_spark(engine, lambda table: session.createDataFrame(table).repartition(4, "number"))
     answer = deduplicated(
         ask,
         corpora.mixed(5, families=5, hot=8, links=8),
-        method=ss.Jaccard(threshold=0.6, shingle_size=2),
+        method=ns.Jaccard(threshold=0.6, shingle_size=2),
         order_column="number",
     )
     (folder / "answer.pickle").write_bytes(pickle.dumps((answer, harm(session))))

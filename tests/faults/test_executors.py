@@ -13,7 +13,7 @@ from tests import sparks
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, local
 
-import samesame as ss
+import nearsame as ns
 
 from .standalone import cluster
 
@@ -40,7 +40,7 @@ def workers(tmp_path_factory):
 @pytest.fixture(scope="module")
 def expected():
     """What one machine answers."""
-    method = ss.Jaccard(threshold=0.6, shingle_size=2)
+    method = ns.Jaccard(threshold=0.6, shingle_size=2)
     return deduplicated(local, corpora.mixed(5, families=5, hot=8, links=8), method=method, order_column="number")
 
 

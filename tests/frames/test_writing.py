@@ -1,4 +1,4 @@
-"""Folders that Spark writes: whole or not at all, and over nothing that samesame did not write."""
+"""Folders that Spark writes: whole or not at all, and over nothing that nearsame did not write."""
 
 import json
 
@@ -7,9 +7,9 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-import samesame as ss
-from samesame.errors import OutputError
-from samesame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
+import nearsame as ns
+from nearsame.errors import OutputError
+from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
 
 
 @pytest.fixture(params=["a path", "a URL"])
@@ -44,12 +44,12 @@ def test_a_folder_of_an_earlier_run_is_replaced_when_asked(spark, target, tmp_pa
     assert (tmp_path / "out.parquet" / STATS).exists()
 
 
-def test_what_samesame_did_not_write_is_not_replaced(spark, target, tmp_path):
+def test_what_nearsame_did_not_write_is_not_replaced(spark, target, tmp_path):
     """A folder without the mark."""
     (tmp_path / "out.parquet").mkdir()
     (tmp_path / "out.parquet" / "precious").touch()
     for mark in (STATS, DONE):
-        with pytest.raises(OutputError, match=f"nothing that samesame wrote: it has no {mark}"):
+        with pytest.raises(OutputError, match=f"nothing that nearsame wrote: it has no {mark}"):
             check_target(spark, target, [], mark, overwrite=True)
     assert (tmp_path / "out.parquet" / "precious").exists()
 
@@ -93,8 +93,8 @@ def test_another_ending_is_refused():
 def test_a_source_that_changes_is_not_written(spark, tmp_path):
     """What is read the second time is not what was decided about: an error, and no folder."""
     pq.write_table(pa.table({"id": ["a", "b"], "text": ["one two", "one two"]}), tmp_path / "in.parquet")
-    found = ss.dedup(tmp_path / "in.parquet", engine=ss.Spark(spark))
+    found = ns.dedup(tmp_path / "in.parquet", engine=ns.Spark(spark))
     pq.write_table(pa.table({"id": ["c", "d"], "text": ["three four", "five six"]}), tmp_path / "in.parquet")
-    with pytest.raises(ss.SourceError, match="the source changed: 1 documents were to stay, and 2 were read again"):
+    with pytest.raises(ns.SourceError, match="the source changed: 1 documents were to stay, and 2 were read again"):
         found.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-import samesame as ss
+import nearsame as ns
 
 WORDS = [f"word{number}" for number in range(200)]
 METHODS = ["minhash", "simhash", "digest"]
@@ -37,7 +37,7 @@ def work(place: str, pipe: int, seed: int) -> None:
     def tell(**what: object) -> None:
         os.write(pipe, (json.dumps(what) + "\n").encode())  # short enough to be written whole
 
-    with ss.Index.open(place) as index:
+    with ns.Index.open(place) as index:
         mine: list[str] = []
         for turn in range(10**6):
             if mine and chance.random() < 0.3:
@@ -63,7 +63,7 @@ def judge(place: str, lines: list[dict[str, list[str]]], there: set[str]) -> tup
         expected |= set(line.get("added", ()))
         expected -= set(line.get("removed", ()))
     last = lines[-1] if lines else {}
-    with ss.Index.open(place) as index:
+    with ns.Index.open(place) as index:
         found = set(index.ids())
         wrong += index.check()
     if "adding" in last:
@@ -102,12 +102,12 @@ def kill_once(place: str, seed: int, there: set[str]) -> tuple[set[str], list[st
 
 def main(place: str, kills: int, seed: int) -> None:
     """Kill so many times, and print what was found."""
-    warm = Path(place).with_name("warm.ss")
-    with ss.Index.create(warm, method=METHODS) as index:  # compiles what has to be
+    warm = Path(place).with_name("warm.ns")
+    with ns.Index.create(warm, method=METHODS) as index:  # compiles what has to be
         index.add(documents(random.Random(0), "warm", 20))
         index.remove("warm-0")
         index.query("warm")
-    ss.Index.create(place, method=METHODS).close()
+    ns.Index.create(place, method=METHODS).close()
     there: set[str] = set()
     wrong: list[str] = []
     acknowledged = 0
@@ -116,7 +116,7 @@ def main(place: str, kills: int, seed: int) -> None:
         acknowledged += told
         wrong += [f"kill {number}: {problem}" for problem in problems]
         if len(there) > 2000:  # so that looking does not take longer than killing
-            ss.Index.create(place, method=METHODS, overwrite=True).close()
+            ns.Index.create(place, method=METHODS, overwrite=True).close()
             there = set()
     sys.stdout.write(json.dumps({"kills": kills, "acknowledged": acknowledged, "wrong": wrong[:20]}))
 

@@ -4,8 +4,8 @@ import pytest
 from tests import clients
 from tests.clients import CONTEXT
 
-from samesame.errors import StoreError
-from samesame.index.index import Index
+from nearsame.errors import StoreError
+from nearsame.index.index import Index
 
 
 @pytest.fixture

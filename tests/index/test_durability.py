@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.index.disks import fill, small_disk
 
-import samesame as ss
+import nearsame as ns
 
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 
@@ -22,7 +22,7 @@ TEXT = "one text of a few words that are enough to make some shingles of five wo
 def test_what_was_acknowledged_survives_kills_under_load(kills, tmp_path):
     """No half document, no key without its document, nothing that was removed."""
     script = Path(__file__).with_name("killed.py")
-    command = [sys.executable, str(script), str(tmp_path / "seen.ss"), str(kills), "1"]
+    command = [sys.executable, str(script), str(tmp_path / "seen.ns"), str(kills), "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stderr
     found = json.loads(done.stdout)
@@ -35,29 +35,29 @@ def test_what_was_acknowledged_survives_kills_under_load(kills, tmp_path):
 def test_an_index_that_is_killed_while_it_is_built_is_not_there(wait, tmp_path):
     """Nothing is at its place, and it can be made after that."""
     code = (
-        "import sys, samesame as ss\n"
+        "import sys, nearsame as ns\n"
         "texts = [f'{number} ' * 40 + str(number) for number in range(200_000)]\n"
         "print('ready', flush=True)\n"
-        "ss.Index.create(sys.argv[1], source=texts)\n"
+        "ns.Index.create(sys.argv[1], source=texts)\n"
     )
-    place = tmp_path / "seen.ss"
+    place = tmp_path / "seen.ns"
     with subprocess.Popen([sys.executable, "-c", code, str(place)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(wait)
         process.send_signal(signal.SIGKILL)
     assert not place.exists()
-    with ss.Index.create(place, source=[TEXT]) as index:
+    with ns.Index.create(place, source=[TEXT]) as index:
         assert 1 == index.stats().documents
 
 
 def test_a_full_disk_is_an_error_and_the_index_stays_usable(tmp_path):
     """What was there before answers, at once and after reopening; with more room the same documents go in."""
     number = 0
-    with small_disk(tmp_path / "disk", "24M") as home, ss.Index.create(home / "seen.ss") as index:
+    with small_disk(tmp_path / "disk", "24M") as home, ns.Index.create(home / "seen.ns") as index:
         index.add({"id": "before", "text": TEXT})
         fill(home, leave=1 << 20)
-        with pytest.raises(ss.StoreError, match=r"seen\.ss: .*bytes free") as raised:  # noqa: PT012  (chance says which)
+        with pytest.raises(ns.StoreError, match=r"seen\.ns: .*bytes free") as raised:  # noqa: PT012  (chance says which)
             for number in range(200):
                 index.add(
                     [
@@ -73,20 +73,20 @@ def test_a_full_disk_is_an_error_and_the_index_stays_usable(tmp_path):
         assert (True, ["before"]) == (added.added, [match.id for match in added.matches])
         expected = 2 + 20 * number
         assert expected == index.stats().documents
-        with ss.Index.open(home / "seen.ss", read_only=True) as again:
+        with ns.Index.open(home / "seen.ns", read_only=True) as again:
             assert expected == len(list(again.ids()))
             assert [] == again.check()
 
 
 def test_readers_go_on_while_a_writer_writes_and_a_second_writer_is_told(tmp_path):
     """They see what was there before its transaction; whoever waits too long is told for how long."""
-    place = tmp_path / "seen.ss"
-    with ss.Index.create(place) as index, ss.Index.open(place, timeout_seconds=0.2) as other:
+    place = tmp_path / "seen.ns"
+    with ns.Index.create(place) as index, ns.Index.open(place, timeout_seconds=0.2) as other:
         index.add({"id": "a", "text": TEXT})
         with index.transaction():
             index.add({"id": "b", "text": TEXT})
             assert ["a"] == [match.id for match in other.query(TEXT)]
-            with pytest.raises(ss.StoreBusyError, match=r"made no way in 0\.2 seconds"):
+            with pytest.raises(ns.StoreBusyError, match=r"made no way in 0\.2 seconds"):
                 other.add({"id": "c", "text": TEXT})
         assert ["a", "b"] == [match.id for match in other.query(TEXT)]
         assert [True] == [each.added for each in other.add({"id": "c", "text": TEXT})]
@@ -94,16 +94,16 @@ def test_readers_go_on_while_a_writer_writes_and_a_second_writer_is_told(tmp_pat
 
 def test_an_index_in_use_is_not_overwritten_under_its_reader(tmp_path):
     """Whoever has it open is waited for, and then it is an error; nothing is left beside it."""
-    place = tmp_path / "seen.ss"
-    with ss.Index.create(place) as index:
+    place = tmp_path / "seen.ns"
+    with ns.Index.create(place) as index:
         index.add({"id": "a", "text": TEXT})
-        with pytest.raises(ss.StoreBusyError, match="is in use by another process"):
-            ss.Index.create(place, overwrite=True, timeout_seconds=0.2)
+        with pytest.raises(ns.StoreBusyError, match="is in use by another process"):
+            ns.Index.create(place, overwrite=True, timeout_seconds=0.2)
         assert ["a"] == [match.id for match in index.query(TEXT)]
-    ss.Index.create(place, overwrite=True).close()
-    with ss.Index.open(place) as index:
+    ns.Index.create(place, overwrite=True).close()
+    with ns.Index.open(place) as index:
         assert [] == list(index.ids())
-    assert ["seen.ss"] == sorted(path.name for path in tmp_path.iterdir())
+    assert ["seen.ns"] == sorted(path.name for path in tmp_path.iterdir())
 
 
 def test_check_finds_what_was_tampered_with(tmp_path):
@@ -124,13 +124,13 @@ def test_check_finds_what_was_tampered_with(tmp_path):
         ("UPDATE documents SET leader = 77 WHERE number = 2", "document 2 follows 77, which is not there"),
         ("DELETE FROM documents WHERE number = 5", "leads to document 5"),
     ]:
-        place = tmp_path / "seen.ss"
-        ss.Index.create(place, source=texts, overwrite=True).close()
+        place = tmp_path / "seen.ns"
+        ns.Index.create(place, source=texts, overwrite=True).close()
         connection = sqlite3.connect(place)
         connection.execute(statement)
         connection.commit()
         connection.close()
-        with ss.Index.open(place) as index:
+        with ns.Index.open(place) as index:
             found = index.check()
         assert any(expected in problem for problem in found), (statement, found)
 
@@ -139,7 +139,7 @@ def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
     """A folder that is read only, as on a medium or another's disk."""
     if os.geteuid() == 0:
         with small_disk(tmp_path / "disk", "8M") as home:
-            ss.Index.create(home / "seen.ss", source=[{"id": "a", "text": TEXT}]).close()
+            ns.Index.create(home / "seen.ns", source=[{"id": "a", "text": TEXT}]).close()
             subprocess.run([str(shutil.which("mount")), "-o", "remount,ro", str(home)], check=True)
-            with ss.Index.open(home / "seen.ss", read_only=True) as index:
+            with ns.Index.open(home / "seen.ns", read_only=True) as index:
                 assert ["a"] == [match.id for match in index.query(TEXT)]

@@ -8,7 +8,7 @@ import pytest
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
-import samesame as ss
+import nearsame as ns
 
 ROSE = "a rose is a rose is a rose is a rose by any other name would smell as sweet as this one rose in my garden"
 EDITED = ROSE + " today"
@@ -26,7 +26,7 @@ def where(place):
 
 def test_a_match_names_the_document_and_its_exact_similarity(where):
     """By the slow twin's count of shingles; what does not resemble it is no match."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         index.add([{"id": "rose", "text": ROSE}, {"id": "engine", "text": OTHER}])
         found = index.query(EDITED)
     expected = jaccard(features(ROSE, size=5), features(EDITED, size=5))
@@ -37,7 +37,7 @@ def test_a_match_names_the_document_and_its_exact_similarity(where):
 
 def test_adding_says_what_a_document_resembles_and_adds_it_all_the_same(where):
     """Unless only new ones are wanted."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         first = index.add({"id": "a", "text": ROSE})
         second = index.add({"id": "b", "text": EDITED})
         third = index.add({"id": "c", "text": EDITED}, if_new=True)
@@ -53,7 +53,7 @@ def test_documents_of_one_call_are_held_against_each_other_in_order(where):
     """With `if_new` the first of those that resemble each other goes in, and one that was left out keeps nobody out."""
     texts = [f"{ROSE} {' '.join(f'word{n}' for n in range(k))}" for k in range(0, 9, 3)]
     assert jaccard(features(texts[0], size=5), features(texts[2], size=5)) < Fraction(4, 5)
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         found = index.add([{"id": str(n), "text": text} for n, text in enumerate(texts)], if_new=True)
         assert [True, False, True] == [each.added for each in found]
         assert ["0"] == [match.id for match in found[1].matches]
@@ -62,7 +62,7 @@ def test_documents_of_one_call_are_held_against_each_other_in_order(where):
 
 def test_evidence_is_told_apart(where):
     """The same bytes, the same words, the same address, a near text, a near code."""
-    with ss.Index.create(where, method=ALL) as index:
+    with ns.Index.create(where, method=ALL) as index:
         index.add({"id": "a", "text": ROSE, "url": "http://Example.org/rose?utm_source=feed"})
         kinds = {
             ("minhash", "simhash", "bytes", "text"): {"text": ROSE},
@@ -82,7 +82,7 @@ def test_evidence_is_told_apart(where):
 def test_each_method_works_alone_and_all_together(where, method):
     """Copies are found by whatever there is; nothing by what there is not."""
     document = {"id": "a", "text": ROSE, "url": "https://example.org/"}
-    with ss.Index.create(where, method=method) as index:
+    with ns.Index.create(where, method=method) as index:
         index.add(document)
         [match] = index.query({"text": ROSE, "url": "https://example.org/"})
         assert "a" == match.id
@@ -95,7 +95,7 @@ def test_each_method_works_alone_and_all_together(where, method):
 
 def test_texts_without_tokens_are_similar_to_their_copies_only_and_empty_ones_to_nothing(where):
     """Whatever the method, also one that confirms codes."""
-    with ss.Index.create(where, method=[ss.MinHash(), ss.SimHash(confirm="edit")]) as index:
+    with ns.Index.create(where, method=[ns.MinHash(), ns.SimHash(confirm="edit")]) as index:
         index.add([{"id": "dots", "text": "..."}, {"id": "none", "text": ""}, {"id": "one", "text": "word"}])
         assert ["dots"] == [match.id for match in index.query("...")]
         assert [] == index.query("!!!")
@@ -105,7 +105,7 @@ def test_texts_without_tokens_are_similar_to_their_copies_only_and_empty_ones_to
 
 def test_of_many_copies_as_many_are_told_as_were_asked_for(where):
     """The oldest first; and only the first of them fills buckets."""
-    with ss.Index.create(where, method="minhash") as index:
+    with ns.Index.create(where, method="minhash") as index:
         index.add([{"id": f"{n:03}", "text": ROSE} for n in range(100)])
         size = index.stats().bytes
         index.add([{"id": f"{n:03}", "text": EDITED} for n in range(100, 103)])
@@ -120,7 +120,7 @@ def test_of_many_copies_as_many_are_told_as_were_asked_for(where):
 
 def test_whoever_stays_takes_over_from_the_first_of_the_copies(where):
     """Near texts find the second when the first has gone, and are grouped with it."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         index.add([{"id": name, "text": ROSE} for name in "abc"] + [{"id": "near", "text": EDITED}])
         assert [("a", 4)] == [(group.id, group.size) for group in index.clusters()]
         assert 1 == index.remove("a")
@@ -134,7 +134,7 @@ def test_whoever_stays_takes_over_from_the_first_of_the_copies(where):
 
 def test_an_id_that_is_there_is_present_conflicting_or_replaced(where):
     """The same document again changes nothing; another one with its id stays out unless it is to replace it."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         index.add({"id": "a", "text": ROSE})
         assert ["present"] == [each.status for each in index.add({"id": "a", "text": ROSE})]
         assert ["conflict"] == [each.status for each in index.add({"id": "a", "text": OTHER})]
@@ -151,7 +151,7 @@ def test_an_id_that_is_there_is_present_conflicting_or_replaced(where):
 
 def test_a_document_without_an_id_is_called_after_its_text(where):
     """So the same text again is the same document again."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         [first], [second] = index.add(ROSE), index.add(ROSE)
         assert first.id == second.id
         assert first.id.startswith("sha256:")
@@ -160,9 +160,9 @@ def test_a_document_without_an_id_is_called_after_its_text(where):
 
 def test_all_that_was_added_is_there_after_reopening(where):
     """The recipe comes from the file."""
-    with ss.Index.create(where, method=[ss.MinHash(threshold=0.5, shingle_size=3), "url"]) as index:
+    with ns.Index.create(where, method=[ns.MinHash(threshold=0.5, shingle_size=3), "url"]) as index:
         index.add([{"id": "a", "text": ROSE}, {"id": "b", "text": OTHER}])
-    with ss.Index.open(where) as index:
+    with ns.Index.open(where) as index:
         assert ["a", "b"] == list(index.ids())
         assert ["a"] == [match.id for match in index.query(EDITED)]
         assert [0.5, None] == [method.get("threshold") for method in index.stats().methods]
@@ -170,26 +170,26 @@ def test_all_that_was_added_is_there_after_reopening(where):
 
 def test_an_index_of_another_recipe_is_refused_with_what_differs(where):
     """Each setting with both values; a method that is not there; the right one is taken."""
-    recipe = ss.MinHash(threshold=0.7)
-    ss.Index.create(where, method=[recipe]).close()
+    recipe = ns.MinHash(threshold=0.7)
+    ns.Index.create(where, method=[recipe]).close()
     with pytest.raises(
-        ss.IndexMismatchError, match=r"minhash seed=0, expected 1; minhash threshold=0\.7, expected 0\.8"
+        ns.IndexMismatchError, match=r"minhash seed=0, expected 1; minhash threshold=0\.7, expected 0\.8"
     ):
-        ss.Index.open(where, expect=[ss.MinHash(seed=1)])
-    with pytest.raises(ss.IndexMismatchError, match="url: expected, not in the index"):
-        ss.Index.open(where, expect=[recipe, "url"])
-    ss.Index.open(where, expect=recipe).close()
+        ns.Index.open(where, expect=[ns.MinHash(seed=1)])
+    with pytest.raises(ns.IndexMismatchError, match="url: expected, not in the index"):
+        ns.Index.open(where, expect=[recipe, "url"])
+    ns.Index.open(where, expect=recipe).close()
 
 
 def test_a_transaction_is_one_and_an_exception_undoes_it(where):
     """It sees its own writes; nothing of it stays when it is left by an exception."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         with index.transaction():
             index.add({"id": "a", "text": ROSE})
             assert ["a"] == [match.id for match in index.query(ROSE)]
             index.remove("a")
             index.add({"id": "b", "text": ROSE})
-        with pytest.raises(ss.UnknownIdError), index.transaction():  # noqa: PT012  (what is undone stands before what raises)
+        with pytest.raises(ns.UnknownIdError), index.transaction():  # noqa: PT012  (what is undone stands before what raises)
             index.add({"id": "c", "text": OTHER})
             index.remove("never", missing_ok=False)
         assert ["b"] == list(index.ids())
@@ -201,7 +201,7 @@ def test_a_source_is_added_in_batches_and_its_columns_are_found(where, tmp_path)
     table = pa.table({"id": ["a", "b"], "text": [ROSE, OTHER], "url": ["https://example.org/a", None]})
     file = tmp_path / "more.jsonl"
     file.write_text('{"id": "c", "text": "' + EDITED + '"}\nnot json\n')
-    with ss.Index.create(where, method=ALL) as index:
+    with ns.Index.create(where, method=ALL) as index:
         assert ["a", "b"] == [each.id for each in index.add(table)]
         [batch] = index.add_batches(str(file))
         assert [("c", ["a"])] == [(each.id, [match.id for match in each.matches]) for each in batch]
@@ -226,8 +226,8 @@ def test_an_index_built_from_a_source_is_the_one_that_adding_makes(tmp_path, sto
             base[rng.integers(len(base))] = str(rng.choice(words))
         texts.append(" ".join(base))
     documents = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
-    built = ss.Index.create(tmp_path / "built", source=[*documents, documents[0]], store=store)
-    added = ss.Index.create(tmp_path / "added", store=store)
+    built = ns.Index.create(tmp_path / "built", source=[*documents, documents[0]], store=store)
+    added = ns.Index.create(tmp_path / "added", store=store)
     for document in documents:
         added.add(document)
     with built, added:
@@ -243,12 +243,12 @@ def test_an_index_built_from_a_source_is_the_one_that_adding_makes(tmp_path, sto
 
 def test_estimates_say_so_and_agree_with_dedup(where):
     """With only a sketch stored, similarity is the share of equal values."""
-    recipe = ss.MinHash(verify="estimate")
-    with ss.Index.create(where, method="minhash", store="sketch") as index:
+    recipe = ns.MinHash(verify="estimate")
+    with ns.Index.create(where, method="minhash", store="sketch") as index:
         index.add({"id": "a", "text": ROSE})
         [match] = index.query(EDITED)
         entry = index.get("a")
-    [pair] = ss.pairs([ROSE, EDITED], method=recipe).table.to_pylist()
+    [pair] = ns.pairs([ROSE, EDITED], method=recipe).table.to_pylist()
     assert ("estimated", pair["similarity"]) == (match.measure, match.similarity)
     assert 128 == len(entry.sketch)
     assert entry.num_features is None
@@ -256,9 +256,9 @@ def test_estimates_say_so_and_agree_with_dedup(where):
 
 def test_a_precomputed_sketch_or_features_find_what_the_text_does(where, tmp_path):
     """A signature is looked up on any index, and added to one of sketches; features take the place of shingles."""
-    exact = ss.Index.create(where, method="minhash")
-    items = ss.explain(ROSE, method=ss.MinHash()).answer["signature"]
-    with exact, ss.Index.create(tmp_path / "sketches", method="minhash", store="sketch") as sketches:
+    exact = ns.Index.create(where, method="minhash")
+    items = ns.explain(ROSE, method=ns.MinHash()).answer["signature"]
+    with exact, ns.Index.create(tmp_path / "sketches", method="minhash", store="sketch") as sketches:
         exact.add([{"id": "text", "text": ROSE}, {"id": "list", "features": ["red", "green", "blue"]}])
         assert [("text", 1.0, "estimated")] == [
             (match.id, match.similarity, match.measure) for match in exact.query({"sketch": items})
@@ -266,19 +266,19 @@ def test_a_precomputed_sketch_or_features_find_what_the_text_does(where, tmp_pat
         assert ["list"] == [match.id for match in exact.query({"features": ["blue", "green", "red"]})]
         sketches.add({"id": "sketch", "sketch": items})
         assert ["sketch"] == [match.id for match in sketches.query(ROSE)]
-        with pytest.raises(ss.ConfigError, match="is a sketch, and an index with store=shingles compares exactly"):
+        with pytest.raises(ns.ConfigError, match="is a sketch, and an index with store=shingles compares exactly"):
             exact.add({"id": "x", "sketch": items})
-        with pytest.raises(ss.ConfigError, match="a sketch of 3 values, where the recipe has num_perm=128"):
+        with pytest.raises(ns.ConfigError, match="a sketch of 3 values, where the recipe has num_perm=128"):
             exact.query({"sketch": [1, 2, 3]})
 
 
 def test_a_higher_threshold_may_be_asked_for_and_a_lower_one_not(where):
     """Candidates are found by the index's own."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         index.add({"id": "a", "text": ROSE})
         assert ["a"] == [match.id for match in index.query(EDITED, threshold=0.9)]
         assert [] == index.query(EDITED, threshold=0.99)
-        with pytest.raises(ss.ConfigError, match=r"threshold=0\.5 is below 0\.8"):
+        with pytest.raises(ns.ConfigError, match=r"threshold=0\.5 is below 0\.8"):
             index.query(EDITED, threshold=0.5)
 
 
@@ -289,58 +289,58 @@ def test_what_cannot_be_is_refused_by_name(where, tmp_path):
         ({"method": ["url", "url"]}, "method=url is there twice"),
         ({"method": []}, "an index needs a method"),
         ({"store": "all"}, "store='all' is not one of shingles, sketch, text"),
-        ({"method": ss.SimHash(weights="tfidf")}, "weights=tfidf needs all documents at once"),
-        ({"method": ss.MinHash(drop_boilerplate=3)}, "drop_boilerplate=3 is about a corpus"),
-        ({"method": ss.Digest(algorithm="crc32")}, "algorithm=crc32 can collide"),
+        ({"method": ns.SimHash(weights="tfidf")}, "weights=tfidf needs all documents at once"),
+        ({"method": ns.MinHash(drop_boilerplate=3)}, "drop_boilerplate=3 is about a corpus"),
+        ({"method": ns.Digest(algorithm="crc32")}, "algorithm=crc32 can collide"),
     ]:
-        with pytest.raises(ss.ConfigError, match=message):
-            ss.Index.create(where, **wrong)
+        with pytest.raises(ns.ConfigError, match=message):
+            ns.Index.create(where, **wrong)
     assert [] == list(tmp_path.iterdir())
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         for document in ({"id": "a"}, 3, {"id": True, "text": "a"}, {"id": "a\0", "text": "a"}, {"text": 3}, b"a"):
-            with pytest.raises((ss.ConfigError, ss.SourceError)):
+            with pytest.raises((ns.ConfigError, ns.SourceError)):
                 index.add(document)
-        with pytest.raises(ss.UnknownIdError, match="has no document 'nobody'"):
+        with pytest.raises(ns.UnknownIdError, match="has no document 'nobody'"):
             index.get("nobody")
-        with pytest.raises(ss.UnknownIdError, match=r"has no document 'x' and 1 other$"):
+        with pytest.raises(ns.UnknownIdError, match=r"has no document 'x' and 1 other$"):
             index.remove(["x", "y"], missing_ok=False)
-        with pytest.raises(ss.ConfigError, match="if_new and replace exclude each other"):
+        with pytest.raises(ns.ConfigError, match="if_new and replace exclude each other"):
             index.add("a", if_new=True, replace=True)
-        with pytest.raises(ss.ConfigError, match="stores shingles, no texts"):
+        with pytest.raises(ns.ConfigError, match="stores shingles, no texts"):
             index.text("a")
         assert 0 == index.stats().documents
 
 
 def test_what_is_no_index_is_said(tmp_path):
     """No file, another kind of file, an index that is there already, one that may only be read."""
-    where = tmp_path / "seen.ss"
-    with pytest.raises(ss.StoreError, match=r"seen\.ss does not exist"):
-        ss.Index.open(where)
+    where = tmp_path / "seen.ns"
+    with pytest.raises(ns.StoreError, match=r"seen\.ns does not exist"):
+        ns.Index.open(where)
     where.write_text("nothing of the kind, and longer than a header")
-    with pytest.raises(ss.StoreError, match="file is not a database"):
-        ss.Index.open(where)
-    with pytest.raises(ss.StoreError, match=r"seen\.ss exists"):
-        ss.Index.create(where)
-    with ss.Index.create(where, overwrite=True) as index:
+    with pytest.raises(ns.StoreError, match="file is not a database"):
+        ns.Index.open(where)
+    with pytest.raises(ns.StoreError, match=r"seen\.ns exists"):
+        ns.Index.create(where)
+    with ns.Index.create(where, overwrite=True) as index:
         index.add({"id": "a", "text": ROSE})
-    with ss.Index.open(where, read_only=True) as index:
+    with ns.Index.open(where, read_only=True) as index:
         assert ["a"] == [match.id for match in index.query(ROSE)]
-        with pytest.raises(ss.ConfigError, match="was opened to read only"):
+        with pytest.raises(ns.ConfigError, match="was opened to read only"):
             index.add("b")
-    with pytest.raises(ss.StoreError, match="No such file"):
-        ss.Index.create(tmp_path / "nowhere" / "x.ss")
+    with pytest.raises(ns.StoreError, match="No such file"):
+        ns.Index.create(tmp_path / "nowhere" / "x.ns")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_everything_is_exported_and_goes_into_another_index(tmp_path, ending):
     """Texts where they are stored; the copy answers as the original does."""
-    with ss.Index.create(tmp_path / "a.ss", method=ALL, store="text") as index:
+    with ns.Index.create(tmp_path / "a.ns", method=ALL, store="text") as index:
         index.add([{"id": "a", "text": ROSE, "url": "https://example.org/"}, {"id": "b", "text": OTHER}])
         assert 2 == index.export(tmp_path / f"out.{ending}")
-        with pytest.raises(ss.OutputError):
+        with pytest.raises(ns.OutputError):
             index.export(tmp_path / f"out.{ending}")
-        with ss.Index.create(
-            tmp_path / "b.ss", method=ALL, store="text", source=str(tmp_path / f"out.{ending}")
+        with ns.Index.create(
+            tmp_path / "b.ns", method=ALL, store="text", source=str(tmp_path / f"out.{ending}")
         ) as copy:
             assert list(index.ids()) == list(copy.ids())
             assert index.query(EDITED) == copy.query(EDITED)
@@ -349,7 +349,7 @@ def test_everything_is_exported_and_goes_into_another_index(tmp_path, ending):
 
 def test_an_index_may_be_asked_and_changed_while_its_ids_are_read(where):
     """Nothing is held open between two of them."""
-    with ss.Index.create(where) as index:
+    with ns.Index.create(where) as index:
         index.add([{"id": "a", "text": ROSE}, {"id": "b", "text": EDITED}])
         assert [["b"], ["a"]] == [[match.id for match in index.duplicates(each)] for each in index.ids()]
         for each in index.ids():
@@ -360,9 +360,9 @@ def test_an_index_may_be_asked_and_changed_while_its_ids_are_read(where):
 def test_an_index_of_a_real_corpus_has_the_pairs_that_a_run_lists(where, data_dir):
     """The same bands, the same similarities: every pair, and no other."""
     source = str(next((data_dir / "docs").glob("redis-valkey-docs.docs.jsonl.*")))
-    listed = ss.pairs(source, method=ss.MinHash()).table.select(["a_id", "b_id", "similarity"]).to_pylist()
+    listed = ns.pairs(source, method=ns.MinHash()).table.select(["a_id", "b_id", "similarity"]).to_pylist()
     expected = {(frozenset([each["a_id"], each["b_id"]]), each["similarity"]) for each in listed}
-    with ss.Index.create(where, method="minhash", source=source) as index:
+    with ns.Index.create(where, method="minhash", source=source) as index:
         pairs = ((one, match) for one in index.ids() for match in index.duplicates(one, limit=100))
         assert expected == {(frozenset([one, match.id]), match.similarity) for one, match in pairs}
     assert expected

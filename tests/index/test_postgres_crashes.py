@@ -8,7 +8,7 @@ import uuid
 import pytest
 from tests import clients
 
-from samesame.index.index import Index
+from nearsame.index.index import Index
 
 
 @contextlib.contextmanager

@@ -17,10 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
-import samesame as ss
+import nearsame as ns
 
 THRESHOLD = Fraction(1, 2)
-METHODS = [ss.MinHash(threshold="0.5", shingle_size=1, bands=128, rows=1), "digest"]
+METHODS = [ns.MinHash(threshold="0.5", shingle_size=1, bands=128, rows=1), "digest"]
 IDS = st.sampled_from([f"id{number}" for number in range(12)])
 TEXTS = st.one_of(
     st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, max_size=6).map(" ".join),
@@ -97,17 +97,17 @@ class Machine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.number = 0
         self.model = Model()
-        self.index = ss.Index.create(self.place, method=METHODS, store=self.store)
+        self.index = ns.Index.create(self.place, method=METHODS, store=self.store)
 
     @property
     def place(self) -> Any:
         """Where the index is now."""
-        return self.folder / f"{self.number}.ss"
+        return self.folder / f"{self.number}.ns"
 
     @property
     def beside(self) -> Any:
         """Where another one may be."""
-        return self.folder / "built.ss"
+        return self.folder / "built.ns"
 
     def teardown(self) -> None:
         """Leave nothing."""
@@ -161,14 +161,14 @@ class Machine(RuleBasedStateMachine):
                 self.index.add(documents)
                 self.index.remove(names)
                 self.index.remove("never", missing_ok=False)
-        except ss.UnknownIdError:
+        except ns.UnknownIdError:
             pass
 
     @rule()
     def reopen(self) -> None:
         """Closed, and opened again."""
         self.index.close()
-        self.index = ss.Index.open(self.place)
+        self.index = ns.Index.open(self.place)
 
     @rule()
     def crash(self) -> None:
@@ -179,14 +179,14 @@ class Machine(RuleBasedStateMachine):
             if Path(f"{before}{ending}").exists():
                 shutil.copy(f"{before}{ending}", f"{self.place}{ending}")
         self.index.close()
-        self.index = ss.Index.open(self.place)
+        self.index = ns.Index.open(self.place)
 
     @precondition(lambda self: self.model.texts)
     @rule()
     def rebuild(self) -> None:
         """Built in one go from its documents: the same answers."""
         source = [{"id": name, "text": text} for name, text in self.model.texts.items()]
-        with ss.Index.create(self.beside, method=METHODS, store=self.store, source=source, overwrite=True) as built:
+        with ns.Index.create(self.beside, method=METHODS, store=self.store, source=source, overwrite=True) as built:
             assert [] == built.check()
             texts = list(self.model.texts.values())
             assert self.index.query(texts, limit=50) == built.query(texts, limit=50)

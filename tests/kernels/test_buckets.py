@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from samesame.arrow import frozen
-from samesame.kernels.buckets import (
+from nearsame.arrow import frozen
+from nearsame.kernels.buckets import (
     Entries,
     Meeting,
     count_entries,

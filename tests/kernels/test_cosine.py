@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from samesame.arrow import frozen
-from samesame.kernels.cosine import PLACES, cosine, reaches
+from nearsame.arrow import frozen
+from nearsame.kernels.cosine import PLACES, cosine, reaches
 
 WEIGHTED = st.dictionaries(st.integers(0, 12), st.integers(1, 5) | st.integers(1, 2**28), min_size=1, max_size=8)
 NUMBERS = st.integers(1, 2**62 - 1)

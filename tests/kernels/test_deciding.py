@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, jaccard
 
-from samesame.kernels import deciding, scores
-from samesame.kernels.buckets import fill_members
-from samesame.stages.pairs.measures import bound
+from nearsame.kernels import deciding, scores
+from nearsame.kernels.buckets import fill_members
+from nearsame.stages.pairs.measures import bound
 
 ROOM = 4
 

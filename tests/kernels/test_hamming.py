@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.errors import ConfigError
-from samesame.kernels import hamming_search
-from samesame.kernels.hamming_blocks import block_masks, collision_ratio, cut, hash_multipliers, weigh_bits, windows
-from samesame.kernels.hamming_rotations import adjacent, rotate, rotated_order, runs
-from samesame.kernels.hamming_search import brute_force, distances, distinct, query, self_join
+from nearsame.errors import ConfigError
+from nearsame.kernels import hamming_search
+from nearsame.kernels.hamming_blocks import block_masks, collision_ratio, cut, hash_multipliers, weigh_bits, windows
+from nearsame.kernels.hamming_rotations import adjacent, rotate, rotated_order, runs
+from nearsame.kernels.hamming_search import brute_force, distances, distinct, query, self_join
 
 WIDTHS = [8, 16, 32, 64, 70, 128, 256, 512]
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from samesame.arrow import frozen
-from samesame.kernels.indel import indel, pack_letters
+from nearsame.arrow import frozen
+from nearsame.kernels.indel import indel, pack_letters
 
 LETTERS = st.sampled_from("aab") | st.characters(exclude_categories=("Cs",))
 

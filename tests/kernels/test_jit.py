@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.kernels import _jit
-from samesame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
+from nearsame.kernels import _jit
+from nearsame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1])
 BYTES = st.binary(min_size=8, max_size=40)
@@ -99,7 +99,7 @@ def test_without_a_home_kernels_are_kept_among_temporary_files(tmp_path, monkeyp
     monkeypatch.setenv("HOME", "/dev/null")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     place = Path(_jit._cache_dir()).parent
-    assert (tmp_path / f"samesame-{os.getuid()}", 0o700) == (place, place.stat().st_mode & 0o777)
+    assert (tmp_path / f"nearsame-{os.getuid()}", 0o700) == (place, place.stat().st_mode & 0o777)
 
 
 def test_a_folder_of_somebody_else_is_not_taken(tmp_path, monkeypatch):
@@ -107,9 +107,9 @@ def test_a_folder_of_somebody_else_is_not_taken(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     mine = os.getuid()
-    (tmp_path / f"samesame-{mine + 1}").mkdir()
+    (tmp_path / f"nearsame-{mine + 1}").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: mine + 1)
-    assert Path("/dev/null/samesame") == Path(_jit._cache_dir()).parent
+    assert Path("/dev/null/nearsame") == Path(_jit._cache_dir()).parent
 
 
 def test_nothing_is_compiled_before_the_first_call():

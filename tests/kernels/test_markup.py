@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.kernels.markup import survey, tame
+from nearsame.kernels.markup import survey, tame
 
 ANYTHING = st.text("<>/ab =\"'!-\n", max_size=200).map(str.encode) | st.binary(max_size=100)
 

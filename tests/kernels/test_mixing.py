@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.oracle import mixing as twin
 
-from samesame.arrow import frozen
-from samesame.kernels.mixing import finish, hash_bytes, hash_text, hash_texts, mix
+from nearsame.arrow import frozen
+from nearsame.kernels.mixing import finish, hash_bytes, hash_text, hash_texts, mix
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 2**64 - 1, twin.K0, twin.K1])
 GUARDS = st.tuples(st.binary(max_size=9), st.binary(min_size=8, max_size=16))

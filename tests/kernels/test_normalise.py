@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from samesame.arrow import frozen
-from samesame.kernels import unicode
-from samesame.kernels.normalise import BOTH, NFKC, STRIP_ACCENTS, normalise
-from samesame.methods import UNICODE_VERSION
+from nearsame.arrow import frozen
+from nearsame.kernels import unicode
+from nearsame.kernels.normalise import BOTH, NFKC, STRIP_ACCENTS, normalise
+from nearsame.methods import UNICODE_VERSION
 
 plus = pytest.importorskip("unicodedataplus", reason="unicodedataplus is not installed")
 if plus.unidata_version != UNICODE_VERSION:

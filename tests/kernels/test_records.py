@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import example, given
 
-from samesame.kernels.records import split_records
+from nearsame.kernels.records import split_records
 
 TEXTS = st.lists(st.sampled_from(["a", ",", '"', "\n", "\r", "\r\n", "é"]), max_size=30).map("".join)
 

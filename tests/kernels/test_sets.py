@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle import mixing as twin
 
-from samesame.arrow import frozen
-from samesame.kernels.sets import (
+from nearsame.arrow import frozen
+from nearsame.kernels.sets import (
     digest_set,
     digest_sets,
     first_at_least,

@@ -12,10 +12,10 @@ from tests.oracle.corpora import corpora, item_lists
 from tests.oracle.shingles import shingle_list
 from tests.oracle.tokens import tokens
 
-from samesame import arrow
-from samesame.kernels import unicode
-from samesame.kernels.shingles import NOT_OVERLAPPING, REPEATS, list_sets, shingle, shingle_sets
-from samesame.kernels.tokens import CHARS, SPACE
+from nearsame import arrow
+from nearsame.kernels import unicode
+from nearsame.kernels.shingles import NOT_OVERLAPPING, REPEATS, list_sets, shingle, shingle_sets
+from nearsame.kernels.tokens import CHARS, SPACE
 
 WORDS = st.integers(0, 2**64 - 1) | st.integers(0, 3)
 CANARY = 0x5A5A5A5A5A5A5A5A

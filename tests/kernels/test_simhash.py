@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.arrow import frozen
-from samesame.kernels.simhash import majority, weighted_majority
+from nearsame.arrow import frozen
+from nearsame.kernels.simhash import majority, weighted_majority
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 2**64 - 1])
 

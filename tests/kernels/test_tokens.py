@@ -12,9 +12,9 @@ from tests.oracle import mixing as twin
 from tests.oracle.corpora import corpora, texts
 from tests.oracle.tokens import tokens
 
-from samesame import arrow
-from samesame.kernels import unicode
-from samesame.kernels.tokens import (
+from nearsame import arrow
+from nearsame.kernels import unicode
+from nearsame.kernels.tokens import (
     CHARS,
     KEEP_CASE,
     PUNCTUATION,

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samesame.kernels import tokens, unicode
-from samesame.methods import UNICODE_VERSION
+from nearsame.kernels import tokens, unicode
+from nearsame.methods import UNICODE_VERSION
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make-unicode-tables"
 FILE = Path(unicode.__file__).with_name("unicode.npz")

@@ -6,8 +6,8 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.arrow import frozen
-from samesame.kernels.xxh3 import xxh3_texts
+from nearsame.arrow import frozen
+from nearsame.kernels.xxh3 import xxh3_texts
 
 
 def _hashes(texts: list[bytes]) -> list[int]:

@@ -3,7 +3,7 @@
 1. `pairs` compares everything with everything.
 2. `greedy` is the rule without any refinement: from the best to the worst, a document like a keeper goes, else
    it becomes a keeper; its witness is the most similar keeper of higher priority (ties: the higher priority).
-3. `decide` is the rule as samesame applies it: equal sets are one document, the best of them; where that one is
+3. `decide` is the rule as nearsame applies it: equal sets are one document, the best of them; where that one is
    removed, the others inherit its witness, even if a keeper that stands between them is more similar.
    Both rules keep the same documents.
 """

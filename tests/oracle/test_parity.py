@@ -1,4 +1,4 @@
-"""The features that samesame makes are the twins' sets, under other names: equal where those are equal."""
+"""The features that nearsame makes are the twins' sets, under other names: equal where those are equal."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow, schemas
-from samesame.methods import Jaccard
-from samesame.pipeline import steps
+from nearsame import arrow, schemas
+from nearsame.methods import Jaccard
+from nearsame.pipeline import steps
 from tests.oracle.corpora import corpora, settings_of
 from tests.oracle.shingles import features
 from tests.oracle.tokens import tokens

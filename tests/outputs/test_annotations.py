@@ -5,9 +5,9 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 
-from samesame.outputs.annotations import Verdict
-from samesame.outputs.tables import Names
-from samesame.schemas import ORIGINS
+from nearsame.outputs.annotations import Verdict
+from nearsame.outputs.tables import Names
+from nearsame.schemas import ORIGINS
 
 
 @st.composite

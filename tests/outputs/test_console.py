@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-import samesame as ss
-from samesame.outputs.console import Report, clean, guarantee, shuffled, window
-from samesame.outputs.tables import skipped_table
-from samesame.results import Stats
+import nearsame as ns
+from nearsame.outputs.console import Report, clean, guarantee, shuffled, window
+from nearsame.outputs.tables import skipped_table
+from nearsame.results import Stats
 
 LONG = " ".join(f"word{i}" for i in range(60))
 
@@ -28,43 +28,43 @@ def printed(show, monkeypatch, columns="80"):
 @pytest.mark.parametrize(
     ("method", "settings", "said"),
     [
-        (ss.Jaccard(), {}, "exact: no two kept documents have Jaccard >= 0.8; every removed one has a kept witness"),
-        (ss.Jaccard(threshold=Fraction(2, 3)), {}, "Jaccard >= 0.666667"),
-        (ss.Jaccard(), {"against": [LONG]}, "none of them with one of --against either"),
+        (ns.Jaccard(), {}, "exact: no two kept documents have Jaccard >= 0.8; every removed one has a kept witness"),
+        (ns.Jaccard(threshold=Fraction(2, 3)), {}, "Jaccard >= 0.666667"),
+        (ns.Jaccard(), {"against": [LONG]}, "none of them with one of --against either"),
         (
-            ss.Jaccard(),
+            ns.Jaccard(),
             {"against": [LONG], "within": False},
             "no kept document has Jaccard >= 0.8 with one of --against",
         ),
-        (ss.MinHash(), {}, "a pair at 0.8 is found with a chance of 0.99 or more"),
-        (ss.MinHash(bands=20, rows=5), {}, "a pair at 0.8 is found with a chance of 1.000"),
-        (ss.MinHash(bands=9, rows=13), {}, "a pair at 0.8 is found with a chance of 0.399"),
-        (ss.MinHash(verify="estimate"), {}, "an estimate: every removed document has a kept witness whose signature"),
+        (ns.MinHash(), {}, "a pair at 0.8 is found with a chance of 0.99 or more"),
+        (ns.MinHash(bands=20, rows=5), {}, "a pair at 0.8 is found with a chance of 1.000"),
+        (ns.MinHash(bands=9, rows=13), {}, "a pair at 0.8 is found with a chance of 0.399"),
+        (ns.MinHash(verify="estimate"), {}, "an estimate: every removed document has a kept witness whose signature"),
         (
-            ss.SimHash(),
+            ns.SimHash(),
             {},
             "exact, about codes: no two kept documents have codes within 3 of 64 bits; every removed one",
         ),
-        (ss.SimHash(), {}, "so near, but no texts were compared"),
+        (ns.SimHash(), {}, "so near, but no texts were compared"),
         (
-            ss.SimHash(k=5, confirm="edit"),
+            ns.SimHash(k=5, confirm="edit"),
             {},
             "within 5 of 64 bits and edit >= 0.8; every removed one has a kept witness",
         ),
-        (ss.SimHash(search="adjacent"), {}, "pairs of codes within 3 of 64 bits are lost where they are no neighbours"),
-        (ss.Digest(), {}, "exact: no two kept documents have equal texts; every removed one equals a kept witness"),
-        (ss.Digest(normalise=True), {}, "equal normalised texts"),
+        (ns.SimHash(search="adjacent"), {}, "pairs of codes within 3 of 64 bits are lost where they are no neighbours"),
+        (ns.Digest(), {}, "exact: no two kept documents have equal texts; every removed one equals a kept witness"),
+        (ns.Digest(normalise=True), {}, "equal normalised texts"),
     ],
     ids=str,
 )
 def test_the_guarantee_is_that_of_the_method(method, settings, said):
     """Exact, verified or estimated, and between which documents."""
-    assert said in guarantee(ss.dedup([LONG, LONG + " more"], method=method, **settings).stats)
+    assert said in guarantee(ns.dedup([LONG, LONG + " more"], method=method, **settings).stats)
 
 
 def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
     """No empty texts, no repeated ids, nothing skipped, no copies."""
-    stats = ss.dedup([LONG]).stats
+    stats = ns.dedup([LONG]).stats
     text = printed(lambda report: report.summary(stats, skipped_table([]), 0), monkeypatch)
     for word in ("copies", "without", "readable", "format", "clusters", "against", "id of another"):
         assert word not in text
@@ -73,7 +73,7 @@ def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
 def test_unreadable_records_are_named_and_the_list_ends(monkeypatch):
     """Five places, then how many more."""
     skipped = skipped_table([("a.jsonl", i, i + 1, "not valid JSON") for i in range(7)])
-    text = printed(lambda report: report.summary(Stats(recipe=ss.Jaccard().record()), skipped, 0), monkeypatch)
+    text = printed(lambda report: report.summary(Stats(recipe=ns.Jaccard().record()), skipped, 0), monkeypatch)
     assert "a.jsonl, line 5: not valid JSON\n  and 2 more\n" in text
 
 
@@ -127,7 +127,7 @@ def test_examples_are_spread_over_the_similarities():
     """From the least similar to the same text, both texts beside each."""
     words = LONG.split()
     texts = [LONG, LONG, *(" ".join([*words[:at], "x", *words[at + 1 :]]) for at in range(3, 50, 4))]
-    table = ss.dedup(texts).examples(5)
+    table = ns.dedup(texts).examples(5)
     similarities = table.column("similarity").to_pylist()
     assert 5 == len(similarities)
     assert sorted(similarities) == similarities
@@ -139,7 +139,7 @@ def test_examples_are_spread_over_the_similarities():
 def test_examples_of_ready_items_show_the_items():
     """There is no text to show."""
     items = pa.table({"id": ["a", "b"], "tags": [["x", "y"], ["y", "x"]]})
-    found = ss.dedup(items, features_column="tags").examples()
+    found = ns.dedup(items, features_column="tags").examples()
     assert ["y x"] == found.column("text").to_pylist()
 
 

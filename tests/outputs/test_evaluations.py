@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-import samesame as ss
-from samesame.findings import Closing, Evaluation, Lost, Scatter, Score, Trade
-from samesame.outputs import evaluations, html
+import nearsame as ns
+from nearsame.findings import Closing, Evaluation, Lost, Scatter, Score, Trade
+from nearsame.outputs import evaluations, html
 
 SCORES = (
     Score(
@@ -27,7 +27,7 @@ FOUND = Evaluation(
     lost=tuple(Lost("simhash", f"<b>id|{i}</b>", "*other*", 0.91, "SimHash distance 4 > k=3") for i in range(7)),
     scatter=(Scatter(0.5, 0.6), Scatter(1.0, 1.0)),
     trades=(Trade(0.5, 0.65, 0.93, 0.77), Trade(1.0, 1.0, 0.09, 0.17)),
-    versions={"samesame": "0"},
+    versions={"nearsame": "0"},
 )
 NOTHING = Evaluation(documents=0, of_documents=0, truth="nothing", near=0.9, scores=())
 
@@ -97,24 +97,24 @@ def test_an_empty_evaluation_has_its_pages():
 @pytest.mark.parametrize(("name", "start"), [("a.md", "# Evaluation"), ("a.JSON", "{"), ("a.html", "<!DOCTYPE html>")])
 def test_a_report_is_of_the_format_that_its_name_says(tmp_path, name, start):
     """Written whole, and not over what exists unless asked."""
-    ss.write_evaluation(FOUND, tmp_path / name)
+    ns.write_evaluation(FOUND, tmp_path / name)
     assert (tmp_path / name).read_text("utf-8").startswith(start)
-    with pytest.raises(ss.OutputError, match=f"{name} exists"):
-        ss.write_evaluation(FOUND, tmp_path / name)
-    ss.write_evaluation(NOTHING, tmp_path / name, overwrite=True)
+    with pytest.raises(ns.OutputError, match=f"{name} exists"):
+        ns.write_evaluation(FOUND, tmp_path / name)
+    ns.write_evaluation(NOTHING, tmp_path / name, overwrite=True)
     assert [name] == [path.name for path in tmp_path.iterdir()]
 
 
 def test_a_report_in_json_is_the_record(tmp_path):
     """All of it."""
-    ss.write_evaluation(FOUND, tmp_path / "a.json")
+    ns.write_evaluation(FOUND, tmp_path / "a.json")
     assert json.loads(json.dumps(FOUND.record())) == json.loads((tmp_path / "a.json").read_text("utf-8"))
 
 
 def test_a_report_of_another_format_is_refused(tmp_path):
     """The name is in the message, the formats in the hint."""
-    with pytest.raises(ss.OutputError, match=r"a\.pdf is of no known format") as caught:
-        ss.write_evaluation(FOUND, tmp_path / "a.pdf")
+    with pytest.raises(ns.OutputError, match=r"a\.pdf is of no known format") as caught:
+        ns.write_evaluation(FOUND, tmp_path / "a.pdf")
     assert "Name it by what it is to hold: .md .json .html." == caught.value.hint
 
 
@@ -130,6 +130,6 @@ def test_without_jinja2_there_is_an_install_line(monkeypatch):
         return load(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ss.MissingExtraError, match="HTML needs a package that is not installed: jinja2") as caught:
+    with pytest.raises(ns.MissingExtraError, match="HTML needs a package that is not installed: jinja2") as caught:
         html.require()
-    assert "Run: pip install 'samesame[report]'" == caught.value.hint
+    assert "Run: pip install 'nearsame[report]'" == caught.value.hint

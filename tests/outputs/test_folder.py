@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-import samesame as ss
-from samesame.errors import OutputError
-from samesame.outputs.folder import appearing, require_place
+import nearsame as ns
+from nearsame.errors import OutputError
+from nearsame.outputs.folder import appearing, require_place
 
 TEXT = "one two three four five six seven"
 
@@ -72,7 +72,7 @@ def test_a_renaming_that_fails_brings_the_old_one_back(tmp_path, monkeypatch):
 def test_a_folder_has_the_permissions_of_any_other(tmp_path):
     """Not those of a temporary one."""
     (tmp_path / "other").mkdir()
-    found = ss.dedup([TEXT])
+    found = ns.dedup([TEXT])
     found.write(tmp_path / "clean")
     assert (tmp_path / "other").stat().st_mode == (tmp_path / "clean").stat().st_mode
 
@@ -81,7 +81,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path):
     """What it leads to is replaced."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    ss.dedup([TEXT]).write(tmp_path / "link", overwrite=True)
+    ns.dedup([TEXT]).write(tmp_path / "link", overwrite=True)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real" / "stats.json").exists()
 
@@ -96,7 +96,7 @@ def test_a_source_is_never_written_into_nor_over(place, overwrite, tmp_path):
     with pytest.raises(OutputError):
         require_place(tmp_path / place, [str(tmp_path / "in")], overwrite=overwrite)
     with pytest.raises(OutputError):
-        ss.dedup(str(tmp_path / "in")).write(tmp_path / place, overwrite=overwrite)
+        ns.dedup(str(tmp_path / "in")).write(tmp_path / place, overwrite=overwrite)
     assert ["a.jsonl", "deep"] == sorted(path.name for path in (tmp_path / "in").iterdir())
 
 
@@ -136,13 +136,13 @@ def test_a_file_is_not_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path):
 
 def test_what_is_in_memory_becomes_one_parquet_file(tmp_path):
     """kept/documents.parquet, with all columns."""
-    ss.dedup([{"id": 1, "text": TEXT}, {"id": 2, "text": TEXT}]).write(tmp_path / "clean")
+    ns.dedup([{"id": 1, "text": TEXT}, {"id": 2, "text": TEXT}]).write(tmp_path / "clean")
     assert [{"id": 1, "text": TEXT}] == pq.read_table(tmp_path / "clean/kept/documents.parquet").to_pylist()
 
 
 def test_writing_twice_is_refused(tmp_path):
     """From Python as from the terminal."""
-    found = ss.dedup([TEXT])
+    found = ns.dedup([TEXT])
     found.write(tmp_path / "clean")
     with pytest.raises(OutputError, match="exists"):
         found.write(tmp_path / "clean")

@@ -6,8 +6,8 @@ import json
 import pyarrow as pa
 import pytest
 
-from samesame.errors import OutputError
-from samesame.outputs.lists import json_lines, writer
+from nearsame.errors import OutputError
+from nearsame.outputs.lists import json_lines, writer
 
 
 def test_an_unknown_suffix_lists_those_there_are():

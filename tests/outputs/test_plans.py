@@ -6,18 +6,18 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-import samesame as ss
-from samesame.demo import corpus_path
-from samesame.outputs import plots
-from samesame.outputs.plans import plan_text, simhash_text, sparkline
+import nearsame as ns
+from nearsame.demo import corpus_path
+from nearsame.outputs import plots
+from nearsame.outputs.plans import plan_text, simhash_text, sparkline
 
 PLANS = [
-    (plan_text, ss.plan()),
-    (plan_text, ss.plan(threshold=1, recall=0.9999)),
-    (plan_text, ss.plan(threshold="0.05", num_perm=512)),
-    (plan_text, ss.plan(corpus=str(corpus_path()), threshold=0.7, sample_size=300)),
-    (simhash_text, ss.plan_simhash()),
-    (simhash_text, ss.plan_simhash(bits=128, k=40, threshold=0.5)),
+    (plan_text, ns.plan()),
+    (plan_text, ns.plan(threshold=1, recall=0.9999)),
+    (plan_text, ns.plan(threshold="0.05", num_perm=512)),
+    (plan_text, ns.plan(corpus=str(corpus_path()), threshold=0.7, sample_size=300)),
+    (simhash_text, ns.plan_simhash()),
+    (simhash_text, ns.plan_simhash(bits=128, k=40, threshold=0.5)),
 ]
 
 
@@ -30,14 +30,14 @@ def test_a_plan_fits_80_columns(text, plan):
 
 def test_a_plan_says_what_is_used_and_what_it_misses():
     """The choice is marked; a loss is said as one in so many."""
-    text = plan_text(ss.plan(bands=20, rows=5))
+    text = plan_text(ns.plan(bands=20, rows=5))
     assert re.search(r"^\* +20 x 5 +0\.9996", text, re.MULTILINE)
     assert re.search(r"^  at 0\.8 +0\.036 % +one in 2,8\d\d$", text, re.MULTILINE)
 
 
 def test_a_simhash_plan_gives_k_3_its_figures():
     """.9 % at .8, and the k that would be needed."""
-    text = simhash_text(ss.plan_simhash())
+    text = simhash_text(ns.plan_simhash())
     assert text.splitlines()[1].startswith("k=3 finds 0.9 % of the pairs at Jaccard 0.8")
     assert re.search(r"^\* +3 .* 0\.9 % .* 9\.0 % ", text, re.MULTILINE)
 
@@ -48,7 +48,7 @@ def test_a_sparkline_has_a_bar_for_each_value():
     assert " =@" == sparkline([0, 0.5, 1], ascii_only=True)
 
 
-@pytest.mark.parametrize("chart", [plots.plan_chart(ss.plan()), plots.simhash_chart(ss.plan_simhash())])
+@pytest.mark.parametrize("chart", [plots.plan_chart(ns.plan()), plots.simhash_chart(ns.plan_simhash())])
 def test_a_picture_needs_nothing_from_elsewhere(chart):
     """SVG that parses, the same each time, without scripts or addresses but the names of its own format."""
     drawn = plots.svg(chart)
@@ -64,16 +64,16 @@ def test_a_picture_needs_nothing_from_elsewhere(chart):
 def test_a_picture_is_written_as_its_name_says(tmp_path):
     """SVG and PNG."""
     for name, start in (("a.svg", b"<svg"), ("a.PNG", b"\x89PNG")):
-        plots.write_chart(plots.plan_chart(ss.plan()), tmp_path / name)
+        plots.write_chart(plots.plan_chart(ns.plan()), tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
 
 
 def test_a_picture_of_another_kind_is_refused(tmp_path):
     """The name is in the message."""
-    with pytest.raises(ss.ConfigError, match=r"plot='x.jpg' ends neither in .svg nor in .png"):
+    with pytest.raises(ns.ConfigError, match=r"plot='x.jpg' ends neither in .svg nor in .png"):
         plots.write_chart(None, "x.jpg")
-    with pytest.raises(ss.OutputError, match="no-such-folder"):
-        plots.write_chart(plots.plan_chart(ss.plan()), tmp_path / "no-such-folder" / "a.svg")
+    with pytest.raises(ns.OutputError, match="no-such-folder"):
+        plots.write_chart(plots.plan_chart(ns.plan()), tmp_path / "no-such-folder" / "a.svg")
 
 
 @pytest.mark.parametrize("absent", ["altair", "vl_convert"])
@@ -87,6 +87,6 @@ def test_without_the_extra_there_is_an_install_line(absent, monkeypatch):
         return load(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ss.MissingExtraError, match=f"plots need a package that is not installed: {absent}") as caught:
+    with pytest.raises(ns.MissingExtraError, match=f"plots need a package that is not installed: {absent}") as caught:
         plots.altair()
-    assert "Run: pip install 'samesame[report]'" == caught.value.hint
+    assert "Run: pip install 'nearsame[report]'" == caught.value.hint

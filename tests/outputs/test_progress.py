@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from samesame.outputs import progress
-from samesame.outputs.progress import Lines, Live, watched
-from samesame.results import Silent
+from nearsame.outputs import progress
+from nearsame.outputs.progress import Lines, Live, watched
+from nearsame.results import Silent
 
 
 @pytest.fixture

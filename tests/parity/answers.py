@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-import samesame as ss
+import nearsame as ns
 
 __all__ = ["Answer", "deduplicated", "difference", "listed", "local", "on_spark"]
 
@@ -53,7 +53,7 @@ def on_spark(engine: Any, layout: Callable[[pa.Table], Any]) -> Callable[..., tu
 def deduplicated(ask: Run, source: pa.Table, *, higher: str | None = None, **settings: Any) -> Answer:
     """The whole answer of `dedup`; with `higher` that at a higher threshold."""
     documents, given = ask(source, **settings)
-    found = ss.dedup(documents, audit=False, **given)
+    found = ns.dedup(documents, audit=False, **given)
     if higher is not None:
         found = found.at(threshold=higher)
     return Answer(
@@ -68,7 +68,7 @@ def deduplicated(ask: Run, source: pa.Table, *, higher: str | None = None, **set
 def listed(ask: Run, source: pa.Table, **settings: Any) -> Lines:
     """All pairs."""
     documents, given = ask(source, **settings)
-    return _pairs(_arrow(ss.pairs(documents, audit=False, **given).pairs))
+    return _pairs(_arrow(ns.pairs(documents, audit=False, **given).pairs))
 
 
 def difference(left: Any, right: Any) -> dict[str, Any]:

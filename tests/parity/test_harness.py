@@ -8,11 +8,11 @@ import pytest
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, listed, local
 
-import samesame as ss
-from samesame.engines.local import Local
-from samesame.stages.keys.prefix import PrefixKeys
+import nearsame as ns
+from nearsame.engines.local import Local
+from nearsame.stages.keys.prefix import PrefixKeys
 
-METHOD = ss.Jaccard(threshold=0.6, shingle_size=2)
+METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
 CORPUS = corpora.mixed(3, families=6, hot=10, links=10)
 
 
@@ -72,7 +72,7 @@ def test_equal_answers_have_no_difference():
     """And the order of lines, and who is a and who is b, are none."""
     assert {} == difference(*(deduplicated(local, CORPUS, method=METHOD) for _ in "ab"))
     turned = CORPUS.take(pa.array(range(CORPUS.num_rows)[::-1]))
-    method = ss.Containment(threshold=0.6, shingle_size=2)
+    method = ns.Containment(threshold=0.6, shingle_size=2)
     found, again = (listed(local, each, method=method) for each in (CORPUS, turned))
     assert {} == difference(found, again)
     assert len(found) > 100
@@ -86,8 +86,8 @@ def test_a_line_that_stands_twice_is_noticed():
 def test_the_corpora_have_what_they_promise():
     """Ties, copies, empty texts, repeated ids, a hot bucket, a chain."""
     corpus = corpora.mixed()
-    found = ss.dedup(corpus, method=METHOD, audit=False)
-    similar = ss.pairs(corpus, method=METHOD, audit=False).table.column("similarity").to_pylist()
+    found = ns.dedup(corpus, method=METHOD, audit=False)
+    similar = ns.pairs(corpus, method=METHOD, audit=False).table.column("similarity").to_pylist()
     assert found.stats.empty >= 2
     assert found.stats.bare >= 4
     assert found.stats.repeated_ids >= 20

@@ -17,30 +17,30 @@ from tests.oracle.corpora import corpora as drawn
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, listed, local, on_spark
 
-import samesame as ss
+import nearsame as ns
 
 METHODS = {
-    "digest": ss.Digest(),
-    "jaccard": ss.Jaccard(threshold=0.6, shingle_size=2),
-    "containment": ss.Containment(threshold=0.7, shingle_size=2),
-    "minhash": ss.MinHash(threshold=0.6, shingle_size=2),
-    "simhash": ss.SimHash(k=6),
-    "modp": ss.ModP(threshold=0.6, shingle_size=2, modulus=3, floor=4),
-    "hyperplane": ss.Hyperplane(threshold=0.95),
+    "digest": ns.Digest(),
+    "jaccard": ns.Jaccard(threshold=0.6, shingle_size=2),
+    "containment": ns.Containment(threshold=0.7, shingle_size=2),
+    "minhash": ns.MinHash(threshold=0.6, shingle_size=2),
+    "simhash": ns.SimHash(k=6),
+    "modp": ns.ModP(threshold=0.6, shingle_size=2, modulus=3, floor=4),
+    "hyperplane": ns.Hyperplane(threshold=0.95),
 }
 VARIANTS = {
-    "digest of tokens": ss.Digest(normalise=True, algorithm="crc32"),
-    "jaccard 1": ss.Jaccard(threshold=1),
-    "jaccard 1/3": ss.Jaccard(threshold="1/3", shingle_size=3),
-    "containment with a floor": ss.Containment(threshold=0.7, shingle_size=2, jaccard_floor=0.4),
-    "minhash estimated": ss.MinHash(threshold=0.6, shingle_size=2, verify="estimate"),
-    "minhash classic": ss.MinHash(threshold=0.6, shingle_size=2, sketch="classic", bands=16, rows=4, choice="random"),
-    "simhash confirmed by sets": ss.SimHash(k=12, confirm="jaccard", threshold=0.6),
-    "simhash confirmed by cosine": ss.SimHash(k=12, confirm="cosine", weights="tf", threshold=0.7),
-    "simhash confirmed by edits": ss.SimHash(k=12, confirm="edit", threshold=0.7),
-    "simhash of 128 bits": ss.SimHash(bits=128, k=8, search="rotations"),
-    "boilerplate": ss.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
-    "simhash tfidf": ss.SimHash(k=4, weights="tfidf"),
+    "digest of tokens": ns.Digest(normalise=True, algorithm="crc32"),
+    "jaccard 1": ns.Jaccard(threshold=1),
+    "jaccard 1/3": ns.Jaccard(threshold="1/3", shingle_size=3),
+    "containment with a floor": ns.Containment(threshold=0.7, shingle_size=2, jaccard_floor=0.4),
+    "minhash estimated": ns.MinHash(threshold=0.6, shingle_size=2, verify="estimate"),
+    "minhash classic": ns.MinHash(threshold=0.6, shingle_size=2, sketch="classic", bands=16, rows=4, choice="random"),
+    "simhash confirmed by sets": ns.SimHash(k=12, confirm="jaccard", threshold=0.6),
+    "simhash confirmed by cosine": ns.SimHash(k=12, confirm="cosine", weights="tf", threshold=0.7),
+    "simhash confirmed by edits": ns.SimHash(k=12, confirm="edit", threshold=0.7),
+    "simhash of 128 bits": ns.SimHash(bits=128, k=8, search="rotations"),
+    "boilerplate": ns.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
+    "simhash tfidf": ns.SimHash(k=4, weights="tfidf"),
 }
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "1 partition": lambda frame: frame.repartition(1),
@@ -63,7 +63,7 @@ def spark_with(spark):
     """How Spark is asked, with a layout and settings of its engine."""
 
     def make(layout: str = "2 partitions", **chosen: Any) -> Any:
-        return on_spark(ss.Spark(spark, **chosen), lambda table: LAYOUTS[layout](spark.createDataFrame(table)))
+        return on_spark(ns.Spark(spark, **chosen), lambda table: LAYOUTS[layout](spark.createDataFrame(table)))
 
     return make
 
@@ -183,7 +183,7 @@ def test_against_another_side(method, within, spark_with):
 @pytest.mark.long
 def test_containers_of_what_is_tested(spark_with):
     """The reverse direction, across sides."""
-    method = ss.Containment(threshold=0.7, shingle_size=2, remove="container")
+    method = ns.Containment(threshold=0.7, shingle_size=2, remove="container")
     judged, other = mixed().slice(40), mixed().slice(0, 60)
     same(spark_with(), judged, method=method, against=other, order_column="number")
 
@@ -212,7 +212,7 @@ def test_a_higher_threshold(way, spark_with):
 @pytest.mark.slow
 def test_a_hot_bucket(spark_with):
     """A template of 5,000 documents, of which one stays."""
-    same(spark_with(**ROUNDS), corpora.template(5000), method=ss.Jaccard(), order_column="number")
+    same(spark_with(**ROUNDS), corpora.template(5000), method=ns.Jaccard(), order_column="number")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_hot_bucket(spark_with):
 def test_a_long_chain(clusters, spark_with):
     """10,000 links: more than any rounds can do for the one, and far to go for the other."""
     table = corpora.chain(10_000)
-    same(spark_with(**ROUNDS), table, method=ss.Jaccard(), clusters=clusters, order_column="number")
+    same(spark_with(**ROUNDS), table, method=ns.Jaccard(), clusters=clusters, order_column="number")
 
 
 @pytest.mark.long

@@ -4,9 +4,9 @@ import threading
 import time
 from contextlib import contextmanager
 
-from samesame.errors import UnknownIdError
-from samesame.matches import Added, Entry, Group, IndexStats, Likeness, Match
-from samesame.methods import MinHash
+from nearsame.errors import UnknownIdError
+from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
+from nearsame.methods import MinHash
 
 
 class Shelf:

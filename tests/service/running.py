@@ -9,12 +9,12 @@ from contextlib import contextmanager
 import httpx
 from uvicorn import Server
 
-from samesame.service.access import Access
-from samesame.service.app import Service
-from samesame.service.logs import Log
-from samesame.service.server import configured
-from samesame.service.settings import Settings
-from samesame.service.tokens import Tokens
+from nearsame.service.access import Access
+from nearsame.service.app import Service
+from nearsame.service.logs import Log
+from nearsame.service.server import configured
+from nearsame.service.settings import Settings
+from nearsame.service.tokens import Tokens
 
 
 class Running:
@@ -42,7 +42,7 @@ def running(opener, *, token_file=None, host="127.0.0.1", **settings):
     log = io.StringIO()
     chosen = Settings(token_file=str(token_file) if token_file else None, **settings)
     access = Access((lambda: Tokens.read(str(token_file))) if token_file else None)
-    service = Service.around("test.ss", opener, chosen, access, Log(log))
+    service = Service.around("test.ns", opener, chosen, access, Log(log))
     service.start()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, 0), family=family)

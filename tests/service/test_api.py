@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from samesame.errors import ConfigError, StoreError
+from nearsame.errors import ConfigError, StoreError
 
 from .fakes import FakeIndex, Shelf
 from .running import running
@@ -80,9 +80,9 @@ def problem(answer, status, code):
 def nothing_held(served):
     """Whether soon, for a request ends just after its answer, no bytes of requests are held."""
     deadline = time.monotonic() + 20
-    while served.metric("samesame_request_bytes_held") and time.monotonic() < deadline:
+    while served.metric("nearsame_request_bytes_held") and time.monotonic() < deadline:
         time.sleep(0.01)
-    return served.metric("samesame_request_bytes_held") == 0
+    return served.metric("nearsame_request_bytes_held") == 0
 
 
 def test_one_document_is_added_found_and_removed(served):
@@ -219,15 +219,15 @@ def test_errors_of_the_library_are_translated(shelf, monkeypatch):
 def test_a_full_disk_is_said_and_questions_go_on(shelf, monkeypatch):
     """507, without a place on the server; the log has the place."""
     shelf.documents["x"] = {"id": "x", "text": "a b c"}
-    full = StoreError("/var/lib/seen.ss: the disk is full")
+    full = StoreError("/var/lib/seen.ns: the disk is full")
     with running(shelf.open) as served:
         monkeypatch.setattr(FakeIndex, "add", lambda *_, **__: raising(full))
         found = problem(served.client.post("/documents", json={"id": "y", "text": "d e f"}), 507, "store")
         assert "/var/lib" not in json.dumps(found)
-        assert "/var/lib/seen.ss: the disk is full" == served.events("index")[0]["message"]
+        assert "/var/lib/seen.ns: the disk is full" == served.events("index")[0]["message"]
         assert 1 == len(served.client.post("/query", json={"text": "a b c"}).json()["matches"])
-        assert "samesame_transactions_total" in served.client.get("/metrics").text
-        assert 1 == served.metric("samesame_transactions_total", result="failed")
+        assert "nearsame_transactions_total" in served.client.get("/metrics").text
+        assert 1 == served.metric("nearsame_transactions_total", result="failed")
 
 
 def raising(error):
@@ -392,7 +392,7 @@ def test_beyond_the_queues_clients_are_sent_away(shelf):
             assert {"1"} == {answer.headers["retry-after"] for answer in refused}
             assert {200, 429} == {answer.status_code for answer in answers}
         assert len(shelf.documents) == sum(each.result().status_code == 200 for each in changes)
-        assert served.metric("samesame_refused_total", code="busy") >= 12
+        assert served.metric("nearsame_refused_total", code="busy") >= 12
 
 
 def test_the_bytes_of_all_requests_are_bounded(shelf):
@@ -402,7 +402,7 @@ def test_the_bytes_of_all_requests_are_bounded(shelf):
         plain = {"Content-Type": "text/plain"}
         held = [pool.submit(served.client.post, "/query", content="x" * 1000, headers=plain) for _ in range(2)]
         deadline = time.monotonic() + 20
-        while served.metric("samesame_request_bytes_held") < 2000 and time.monotonic() < deadline:
+        while served.metric("nearsame_request_bytes_held") < 2000 and time.monotonic() < deadline:
             time.sleep(0.01)
         answer = served.client.post("/query", content="x" * 1000, headers=plain)
         shelf.gate.set()
@@ -423,7 +423,7 @@ def test_many_clients_share_transactions(shelf):
         assert 100 == len(shelf.documents)
         assert 100 == sum(shelf.transactions)
         assert len(shelf.transactions) < 60
-        assert 100 == served.metric("samesame_documents_total", what="added")
+        assert 100 == served.metric("nearsame_documents_total", what="added")
 
 
 def test_metrics_count_what_happened(shelf):
@@ -439,10 +439,10 @@ def check_metrics(client):
     client.get("/documents/secretive")
     client.get("/documents/nothing")
     page = client.get("/metrics").text
-    assert 'samesame_requests_total{method="GET",route="/documents/{id}",status="404"} 1.0' in page
-    assert 'samesame_refused_total{code="conflict"} 1.0' in page
-    assert 'samesame_documents_total{what="known"} 1.0' in page
-    assert "samesame_indexed_documents 1.0" in page
+    assert 'nearsame_requests_total{method="GET",route="/documents/{id}",status="404"} 1.0' in page
+    assert 'nearsame_refused_total{code="conflict"} 1.0' in page
+    assert 'nearsame_documents_total{what="known"} 1.0' in page
+    assert "nearsame_indexed_documents 1.0" in page
     assert "process_resident_memory_bytes" in page
     assert "secretive" not in page
 
@@ -487,13 +487,13 @@ def test_every_answer_forbids_what_pages_do_not_do(served):
 
 def test_it_is_the_same_behind_a_proxy(shelf):
     """A proxy shows the service below a path: links lead there."""
-    with running(shelf.open, root_path="/samesame") as served:
+    with running(shelf.open, root_path="/nearsame") as served:
         shelf.documents["x/y"] = {"id": "x/y", "text": "a b"}
         page = served.client.get("/", headers={"Accept": "text/html"}).text
-        assert 'href="/samesame/clusters"' in page
+        assert 'href="/nearsame/clusters"' in page
         assert 'href="/clusters"' not in page
         assert "x/y" == served.client.get("/documents/x%2Fy").json()["id"]
-        assert "/samesame" == served.client.get("/openapi.json").json()["servers"][0]["url"]
+        assert "/nearsame" == served.client.get("/openapi.json").json()["servers"][0]["url"]
 
 
 def test_it_listens_on_version_6(shelf):

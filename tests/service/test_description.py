@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from samesame.index.index import Index
-from samesame.methods import MinHash, SimHash
+from nearsame.index.index import Index
+from nearsame.methods import MinHash, SimHash
 
 from .running import running
 
@@ -34,7 +34,7 @@ CHECKS = [
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A service that may be written to, around an index of every method."""
-    path = tmp_path_factory.mktemp("service") / "seen.ss"
+    path = tmp_path_factory.mktemp("service") / "seen.ns"
     Index.create(path, method=[MinHash(shingle_size=2), SimHash(), "digest", "url"], store="text").close()
     with running(lambda *, read_only: Index.open(path, read_only=read_only), timeout=120) as found:
         yield found

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from samesame.index.index import Index
-from samesame.methods import MinHash
+from nearsame.index.index import Index
+from nearsame.methods import MinHash
 
 from .running import running
 

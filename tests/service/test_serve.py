@@ -1,4 +1,4 @@
-"""`samesame serve` as a process: where it listens, how it ends, and what it has written by then."""
+"""`nearsame serve` as a process: where it listens, how it ends, and what it has written by then."""
 
 import os
 import re
@@ -15,9 +15,9 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from samesame.cli.main import commands
-from samesame.index.index import Index
-from samesame.methods import MinHash
+from nearsame.cli.main import commands
+from nearsame.index.index import Index
+from nearsame.methods import MinHash
 
 READ, WRITE = "r" * 32, "w" * 32
 ANYWHERE = "0.0.0.0"  # noqa: S104  (what is tested is that it is refused, or secured)
@@ -26,18 +26,18 @@ ANYWHERE = "0.0.0.0"  # noqa: S104  (what is tested is that it is refused, or se
 @pytest.fixture
 def index(tmp_path):
     """A new index."""
-    path = tmp_path / "seen.ss"
+    path = tmp_path / "seen.ns"
     Index.create(path, method=MinHash(shingle_size=1), store="text").close()
     return path
 
 
 def command(*arguments):
     """What a user types."""
-    return [sys.executable, "-m", "samesame", "serve", *map(str, arguments)]
+    return [sys.executable, "-m", "nearsame", "serve", *map(str, arguments)]
 
 
 class Process:
-    """A running `samesame serve`."""
+    """A running `nearsame serve`."""
 
     def __init__(self, run, url):
         self.run = run
@@ -103,7 +103,7 @@ def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
         assert f"port {port}" in refused(index, "--port", port)[1]
     assert "nowhere.invalid" in refused(index, "--host", "nowhere.invalid")[1]
     assert "tokens" in refused_here(index, "--token-file", tmp_path / "tokens")
-    assert "missing.ss" in refused_here(tmp_path / "missing.ss")
+    assert "missing.ns" in refused_here(tmp_path / "missing.ns")
     assert "10 metres" in refused_here(index, "--max-body", "10 metres")
     assert "soon" in refused_here(index, "--timeout", "soon")
 
@@ -111,11 +111,11 @@ def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
 @pytest.mark.parametrize("package", ["fastapi", "uvicorn", "python_multipart"])
 def test_a_missing_package_says_its_install_line(index, package, monkeypatch):
     """Before anything is opened."""
-    monkeypatch.setattr("samesame.cli.serve.find_spec", lambda name: None if name == package else name)
+    monkeypatch.setattr("nearsame.cli.serve.find_spec", lambda name: None if name == package else name)
     done = CliRunner().invoke(commands, ["serve", str(index)])
     assert 2 == done.exit_code
     assert package in done.stderr
-    assert "pip install 'samesame[serve]'" in done.stderr
+    assert "pip install 'nearsame[serve]'" in done.stderr
 
 
 def test_the_address_may_be_of_version_6(index):

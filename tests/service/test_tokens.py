@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
-from samesame.errors import ConfigError, SourceError
-from samesame.service.access import Access
-from samesame.service.tokens import Tokens, is_open_to_others
+from nearsame.errors import ConfigError, SourceError
+from nearsame.service.access import Access
+from nearsame.service.tokens import Tokens, is_open_to_others
 
 READ, WRITE = "r" * 32, "w" * 32
 
@@ -75,7 +75,7 @@ def test_permissions_are_seen(tmp_path):
 def test_every_line_is_compared(tmp_path, monkeypatch):
     """In constant time: as many comparisons for the first token as for none."""
     counted = []
-    monkeypatch.setattr("samesame.service.tokens.hmac.compare_digest", lambda a, b: counted.append(1) or a == b)
+    monkeypatch.setattr("nearsame.service.tokens.hmac.compare_digest", lambda a, b: counted.append(1) or a == b)
     tokens = Tokens.read(written(tmp_path, f"read {READ}\nwrite {WRITE}\nread {'x' * 20}\n"))
     for token in (READ, WRITE, "nothing of the kind"):
         counted.clear()
@@ -108,7 +108,7 @@ def test_a_cookie_grows_old(tmp_path, monkeypatch):
     path = written(tmp_path, f"read {READ}\n")
     access = Access(lambda: Tokens.read(path))
     cookie = access.sign_in(READ)
-    import samesame.service.access as module
+    import nearsame.service.access as module
 
     now = module.time.time()
     monkeypatch.setattr(module.time, "time", lambda: now + 12 * 3600 - 5)

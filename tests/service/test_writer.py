@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from samesame.service.changes import Adding, Removing
-from samesame.service.metrics import Metrics
-from samesame.service.problems import Problem
-from samesame.service.writer import Writer
+from nearsame.service.changes import Adding, Removing
+from nearsame.service.metrics import Metrics
+from nearsame.service.problems import Problem
+from nearsame.service.writer import Writer
 
 from .fakes import Shelf
 

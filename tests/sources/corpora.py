@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 
-from samesame.sources import Columns, Part, Skipped, open_parts
-from samesame.sources.files import File
-from samesame.sources.streams import COMPRESSIONS as SUFFIXES
-from samesame.sources.streams import chunks
+from nearsame.sources import Columns, Part, Skipped, open_parts
+from nearsame.sources.files import File
+from nearsame.sources.streams import COMPRESSIONS as SUFFIXES
+from nearsame.sources.streams import chunks
 
 Rows = list[dict[str, Any]]
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from samesame.errors import ColumnError
-from samesame.sources import Annotations, Columns, open_parts
-from samesame.sources.feather import Feather
-from samesame.sources.jsonl import annotate_line
+from nearsame.errors import ColumnError
+from nearsame.sources import Annotations, Columns, open_parts
+from nearsame.sources.feather import Feather
+from nearsame.sources.jsonl import annotate_line
 
 from .corpora import Rows, only, table_of, write
 

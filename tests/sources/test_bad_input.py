@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from samesame.errors import ColumnError, SourceError
-from samesame.sources import Annotations, Columns, Skipped, open_parts
-from samesame.sources.streams import COMPRESSIONS as SUFFIXES
-from samesame.sources.taking import take
+from nearsame.errors import ColumnError, SourceError
+from nearsame.sources import Annotations, Columns, Skipped, open_parts
+from nearsame.sources.streams import COMPRESSIONS as SUFFIXES
+from nearsame.sources.taking import take
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
 

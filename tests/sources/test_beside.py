@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.sources.corpora import only, read
 
-from samesame.sources import Columns, open_parts
-from samesame.sources.columns import Chosen, choose
-from samesame.sources.reading import Reading
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.columns import Chosen, choose
+from nearsame.sources.reading import Reading
 
 _COLUMNS = Columns(beside=("url", "canonical"))
 

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from samesame.errors import ColumnError
-from samesame.sources import Columns
-from samesame.sources.columns import BATCH_ROWS, Chosen, choose
+from nearsame.errors import ColumnError
+from nearsame.sources import Columns
+from nearsame.sources.columns import BATCH_ROWS, Chosen, choose
 
 from .corpora import Rows, only, read, write
 

@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from samesame.errors import ColumnError, SourceError
-from samesame.sources import Columns, open_parts
-from samesame.sources.discovery import Parts
+from nearsame.errors import ColumnError, SourceError
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.discovery import Parts
 
 from .corpora import copied, encoded, only, read
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from samesame.errors import SourceError
-from samesame.sources import Columns, TextFolder, alike, open_parts
+from nearsame.errors import SourceError
+from nearsame.sources import Columns, TextFolder, alike, open_parts
 
 from .corpora import copied, only, read
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from samesame.sources import Columns
-from samesame.sources import streams as module
-from samesame.sources.jsonl import split_lines
+from nearsame.sources import Columns
+from nearsame.sources import streams as module
+from nearsame.sources.jsonl import split_lines
 
 from .corpora import Rows, encoded, only, read
 

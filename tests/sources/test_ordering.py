@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 
-from samesame.errors import ColumnError, ConfigError
-from samesame.sources import Columns, open_parts
-from samesame.sources.ordering import one_order
-from samesame.sources.reading import Reading
+from nearsame.errors import ColumnError, ConfigError
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.ordering import one_order
+from nearsame.sources.reading import Reading
 
 DAY, NOON = date(2024, 1, 2), datetime(2024, 1, 2, 12)  # noqa: DTZ001  (a time without a zone)
 UNITS = ["s", "ms", "us", "ns"]

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sources.archive import PAGE, html
 
-import samesame as ss
-from samesame.errors import ColumnError, ConfigError
-from samesame.sources import Columns, open_parts
-from samesame.sources.markup import about_page
-from samesame.sources.pages import page_of_file
+import nearsame as ns
+from nearsame.errors import ColumnError, ConfigError
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.markup import about_page
+from nearsame.sources.pages import page_of_file
 
 pytest.importorskip("resiliparse")
 
@@ -53,7 +53,7 @@ def test_the_same_content_in_other_surroundings_is_a_duplicate(tmp_path: Path) -
     other = html(PAGE.format(1)).replace(b"About us", b"Quite another menu").replace(b"= 1", b"= 2")
     (tmp_path / "in").mkdir()
     _folder(tmp_path / "in", a__html=html(PAGE.format(1)), b__html=other, c__txt=PAGE.format(1).encode())
-    found = ss.dedup(str(tmp_path / "in"))
+    found = ns.dedup(str(tmp_path / "in"))
     assert (3, 2) == (found.stats.documents, found.stats.removed)
     found.write(tmp_path / "clean", copy_files=True)
     assert html(PAGE.format(1)) == (tmp_path / "clean" / "kept" / "a.html").read_bytes()
@@ -63,13 +63,13 @@ def test_the_same_content_in_other_surroundings_is_a_duplicate(tmp_path: Path) -
 def test_equal_texts_of_different_files_are_found_by_digest(tmp_path: Path) -> None:
     """No file is ruled out by its size: what counts is the text."""
     _folder(tmp_path, a__html=html("the same"), b__html=html("the same", "Another title"))
-    assert 1 == ss.dedup(str(tmp_path), method="digest").stats.removed
+    assert 1 == ns.dedup(str(tmp_path), method="digest").stats.removed
 
 
 def test_kept_tells_title_and_text(tmp_path: Path) -> None:
     """The text is the extracted one."""
     _folder(tmp_path, a__html=html("words"), b__mhtml=MHTML)
-    found = ss.dedup(str(tmp_path)).kept().to_pylist()
+    found = ns.dedup(str(tmp_path)).kept().to_pylist()
     assert [("a.html", "Roses", None), ("b.mhtml", "Saved", "http://a.example/saved")] == [
         (row["id"], row["title"], row["url"]) for row in found
     ]
@@ -79,7 +79,7 @@ def test_kept_tells_title_and_text(tmp_path: Path) -> None:
 def test_mhtml_without_a_page_is_a_skip(tmp_path: Path) -> None:
     """It is counted with its path, and the others are read."""
     _folder(tmp_path, a__mht=b"Content-Type: text/plain\r\n\r\nx", b__html=html("words"))
-    found = ss.dedup(str(tmp_path))
+    found = ns.dedup(str(tmp_path))
     assert (1, 1) == (found.stats.documents, found.stats.skipped)
     assert "a.mht: MHTML without a part of HTML" == found.skipped.column("reason")[0].as_py()
 
@@ -87,7 +87,7 @@ def test_mhtml_without_a_page_is_a_skip(tmp_path: Path) -> None:
 def test_a_long_page_is_cut_and_counted(tmp_path: Path) -> None:
     """At the bound, in bytes."""
     _folder(tmp_path, a__html=b"<p>" + b"word " * 1000, b__html=b"<p>short")
-    found = ss.dedup(str(tmp_path), max_document=1000, extract="text")
+    found = ns.dedup(str(tmp_path), max_document=1000, extract="text")
     assert (1, 1000) == (found.stats.pages["cut"], found.stats.recipe["max_document"])
     assert "text" == found.stats.recipe["extract"]
 
@@ -95,7 +95,7 @@ def test_a_long_page_is_cut_and_counted(tmp_path: Path) -> None:
 def test_a_column_of_markup_is_read_as_pages() -> None:
     """`html_column` takes the place of the text."""
     rows = [{"id": n, "html": html(PAGE.format(n // 2)).decode()} for n in range(4)]
-    stats = ss.dedup(rows, html_column="html", method=ss.Jaccard(threshold=1)).stats
+    stats = ns.dedup(rows, html_column="html", method=ns.Jaccard(threshold=1)).stats
     assert (4, 2) == (stats.documents, stats.removed)
 
 
@@ -105,7 +105,7 @@ def test_a_column_of_markup_in_json_lines(tmp_path: Path) -> None:
 
     lines = [orjson.dumps({"id": str(n), "html": html(PAGE.format(n // 2)).decode()}) + b"\n" for n in range(4)]
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    found = ss.dedup(str(tmp_path / "a.jsonl"), html_column="html", method=ss.Jaccard(threshold=1))
+    found = ns.dedup(str(tmp_path / "a.jsonl"), html_column="html", method=ns.Jaccard(threshold=1))
     found.write(tmp_path / "clean")
     assert b"".join(lines[::2]) == (tmp_path / "clean" / "kept" / "a.jsonl").read_bytes()
 
@@ -113,22 +113,22 @@ def test_a_column_of_markup_in_json_lines(tmp_path: Path) -> None:
 def test_keep_may_go_by_what_is_known_of_a_page(tmp_path: Path) -> None:
     """`max:title` of two equal pages."""
     _folder(tmp_path, a__html=html("same words", "A"), b__html=html("same words", "B"))
-    found = ss.dedup(str(tmp_path), keep="max:title")
+    found = ns.dedup(str(tmp_path), keep="max:title")
     assert ["B"] == found.kept().column("title").to_pylist()
 
 
 def test_settings_that_do_nothing_are_refused() -> None:
     """Pages there are none, or two columns for one."""
     with pytest.raises(ConfigError, match="extract does nothing: no source holds web pages"):
-        ss.dedup(["a"], extract="text")
+        ns.dedup(["a"], extract="text")
     with pytest.raises(ConfigError, match="max_document does nothing"):
-        ss.pairs(["a"], max_document="1MB")
+        ns.pairs(["a"], max_document="1MB")
     with pytest.raises(ConfigError, match="html_column='h' and text_column='t'"):
-        ss.dedup([{"h": "x", "t": "y"}], html_column="h", text_column="t")
+        ns.dedup([{"h": "x", "t": "y"}], html_column="h", text_column="t")
     with pytest.raises(ConfigError, match="max_document='much' is not a number of bytes"):
-        ss.dedup([{"h": "x"}], html_column="h", max_document="much")
+        ns.dedup([{"h": "x"}], html_column="h", max_document="much")
     with pytest.raises(ColumnError, match="has no column 'h'"):
-        ss.dedup([{"id": 1, "g": "x"}], html_column="h")
+        ns.dedup([{"id": 1, "g": "x"}], html_column="h")
 
 
 def test_a_title_and_a_canonical_url_are_found_in_the_head() -> None:
@@ -149,8 +149,8 @@ def test_no_bytes_raise(data: bytes) -> None:
 
 def test_plan_and_evaluate_read_pages(tmp_path: Path) -> None:
     """Both take the text out first."""
-    from samesame.evaluation import evaluate
-    from samesame.planning import plan
+    from nearsame.evaluation import evaluate
+    from nearsame.planning import plan
 
     _folder(tmp_path, a__html=html(PAGE.format(1)), b__html=html(PAGE.format(1), "B"), c__html=html("other words"))
     assert 1 == evaluate(str(tmp_path), methods=["jaccard"], apart=False).scores[0].pairs
@@ -165,11 +165,11 @@ def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_
     pages.mkdir()
     bare = b"<nav><a href=/>Home</a> <a href=/b>About</a></nav>"
     _folder(pages, **{f"{n}__html": bare if n % 2 else html(PAGE.format(n)) for n in range(7)})
-    expected = ss.dedup(pages, batch_rows=2).stats.pages
+    expected = ns.dedup(pages, batch_rows=2).stats.pages
     assert 3 == expected["without_main"]
     work = tmp_path / "work"
     for gone in ("none", "*.arrow", "00000001.arrow"):
         for path in work.glob(f"features/{gone}"):
             path.unlink()
-        assert expected == ss.dedup(pages, batch_rows=2, workdir=work).stats.pages
-    assert expected == ss.dedup(pages, batch_rows=2, workdir=work).stats.pages
+        assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages
+    assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from samesame.sources import Columns
-from samesame.sources import parquet as module
+from nearsame.sources import Columns
+from nearsame.sources import parquet as module
 
 from .corpora import copied, only, read
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.sources import Columns, open_parts
-from samesame.sources.reading import Reading
-from samesame.sources.sampling import Sample, sample
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.sources.sampling import Sample, sample
 
 
 def drawn(num: int, most: int | None, *, batch_rows: int | None = None, seed: int = 0) -> Sample:

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from samesame.sources import Columns, open_parts
-from samesame.sources.sizes import FACTORS, text_bytes
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.sizes import FACTORS, text_bytes
 
 TEXTS = [f"text number {number} " * 20 for number in range(500)]
 SIZE = sum(map(len, TEXTS))

@@ -11,7 +11,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-import samesame as ss
+import nearsame as ns
 
 TABLE = pa.table(
     {
@@ -49,7 +49,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 def test_kept_and_removed_have_all_columns(tmp_path: Path, name: str) -> None:
     """Every format: the rows that stay and those that go, whole."""
     WRITERS[name](tmp_path / name)
-    found = ss.dedup(str(tmp_path / name))
+    found = ns.dedup(str(tmp_path / name))
     assert TABLE.take([0, 1, 3]).to_pylist() == found.kept().to_pylist()
     assert TABLE.take([2]).to_pylist() == found.removed().to_pylist()
 
@@ -58,13 +58,13 @@ def test_values_of_several_types_are_no_obstacle(tmp_path: Path) -> None:
     """Arrow wants one type for a key; another key with two types is read record by record."""
     rows = [{"text": "a b", "x": 1}, {"text": "a b", "x": 2.5}, {"text": "c", "x": None}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    assert [1.0, None] == ss.dedup(str(tmp_path / "a.jsonl")).kept().column("x").to_pylist()
+    assert [1.0, None] == ns.dedup(str(tmp_path / "a.jsonl")).kept().column("x").to_pylist()
 
 
 def test_a_record_that_cannot_be_read_is_neither_kept_nor_removed(tmp_path: Path) -> None:
     """It stays in kept/, but there is no row to show for it."""
     (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n{broken\n{"text": "a b"}\n', "utf-8")
-    found = ss.dedup(str(tmp_path / "a.jsonl"))
+    found = ns.dedup(str(tmp_path / "a.jsonl"))
     assert (1, 1) == (len(found.kept()), len(found.removed()))
 
 
@@ -73,6 +73,6 @@ def test_a_folder_of_texts_keeps_files_that_were_never_read(tmp_path: Path, meth
     """A digest reads only files that may have an equal; the others are kept all the same."""
     for name, text in (("a.txt", "same words"), ("b.txt", "same words"), ("c.txt", "longer than the others")):
         (tmp_path / name).write_text(text, "utf-8")
-    found = ss.dedup(str(tmp_path), method=method)
+    found = ns.dedup(str(tmp_path), method=method)
     assert ["a.txt", "c.txt"] == found.kept().column("id").to_pylist()
     assert [{"id": "b.txt", "text": "same words"}] == found.removed().to_pylist()

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from samesame.errors import ConfigError, SourceError
-from samesame.sources.truth import read_truth
+from nearsame.errors import ConfigError, SourceError
+from nearsame.sources.truth import read_truth
 
 IDS = ["a", "b", "c", "d", "e", "f", "g"]
 

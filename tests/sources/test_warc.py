@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sources.archive import PAGE, gzipped, html, http, record, response
 
-import samesame as ss
-from samesame.sources import Columns, open_parts
-from samesame.sources.archives import ARC, DAMAGE, WARC, walk
-from samesame.sources.base import Aside, Skipped
+import nearsame as ns
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.archives import ARC, DAMAGE, WARC, walk
+from nearsame.sources.base import Aside, Skipped
 
 pytest.importorskip("fastwarc")
 
@@ -245,15 +245,15 @@ def test_dedup_writes_an_archive_of_the_same_format(tmp_path: Path, suffix: str)
         ".lz4": lambda r: b"".join(pa.compress(each, "lz4", asbytes=True) for each in r),
     }  # fmt: skip
     path = _written(tmp_path, packers[suffix](plain), f"a.warc{suffix}")
-    ss.dedup(str(path)).write(tmp_path / "clean")
-    again = ss.dedup(str(tmp_path / "clean" / "kept" / path.name))
+    ns.dedup(str(path)).write(tmp_path / "clean")
+    again = ns.dedup(str(tmp_path / "clean" / "kept" / path.name))
     assert (2, 0) == (again.stats.documents, again.stats.removed)
 
 
 def test_kept_tables_have_the_text_and_what_is_known(tmp_path: Path) -> None:
     """`kept()` gives the extracted text, the URL and the title of each document."""
     path = _written(tmp_path, response(1) + response(2, PAGE.format(1)))
-    found = ss.dedup(str(path)).kept().to_pylist()
+    found = ns.dedup(str(path)).kept().to_pylist()
     assert [(PAGE.format(1), "http://a.example/1", "Roses")] == [
         (r["text"].strip(), r["url"], r["title"]) for r in found
     ]

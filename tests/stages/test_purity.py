@@ -16,15 +16,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.oracle.corpora import corpora
 
-import samesame as ss
-from samesame import arrow, schemas
-from samesame.engines.local import Local
-from samesame.kernels import shingles
-from samesame.methods import Containment, Digest, Jaccard, Method, MinHash, ModP, SimHash
-from samesame.stages.features.shingles import ItemSets, ShingleSets
-from samesame.stages.features.weighted import ListFeatures, Spelling
-from samesame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys
-from samesame.stages.pairs import measures
+import nearsame as ns
+from nearsame import arrow, schemas
+from nearsame.engines.local import Local
+from nearsame.kernels import shingles
+from nearsame.methods import Containment, Digest, Jaccard, Method, MinHash, ModP, SimHash
+from nearsame.stages.features.shingles import ItemSets, ShingleSets
+from nearsame.stages.features.weighted import ListFeatures, Spelling
+from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys
+from nearsame.stages.pairs import measures
 
 METHODS: dict[str, Method] = {
     "jaccard": Jaccard(shingle_size=2, threshold=0.5),
@@ -66,7 +66,7 @@ def _steps(name: str, texts: Any) -> list[tuple[Any, pa.RecordBatch, pa.RecordBa
     table = pa.table({"text": pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Local, "_through", through)
-        ss.dedup(table, method=METHODS[name], threads=1)
+        ns.dedup(table, method=METHODS[name], threads=1)
     if name == "jaccard":
         batch = next((made for stage, _, made in found if isinstance(stage, ShingleSets)), None)
         found += [] if batch is None else [(stage, batch, batch := stage(batch)) for stage in _in_passes(batch)]

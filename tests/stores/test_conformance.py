@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.errors import StoreError
-from samesame.stores import create_store, open_store
-from samesame.stores.base import Row
+from nearsame.errors import StoreError
+from nearsame.stores import create_store, open_store
+from nearsame.stores.base import Row
 
 SETTINGS = {"recipe": '{"method": "minhash"}', "store": "shingles"}
 EXTREMES = [-(2**63), -1, 0, 1, 2**63 - 1]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from tests.postgres import programs
 
-from samesame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
-from samesame.stores import create_store, open_store
-from samesame.stores.base import Row
-from samesame.stores.postgres_session import Address
+from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+from nearsame.stores import create_store, open_store
+from nearsame.stores.base import Row
+from nearsame.stores.postgres_session import Address
 
 SETTINGS = {"recipe": "{}"}
 NONE = np.zeros(0, np.int64)
@@ -48,13 +48,13 @@ def ids(store):
 @pytest.mark.parametrize(
     ("where", "schema", "shown"),
     [
-        ("postgresql://host/db", "samesame", "postgresql://host/db"),
+        ("postgresql://host/db", "nearsame", "postgresql://host/db"),
         ("postgres://me@host:5433/db?schema=news_2024", "news_2024", "postgres://me@host:5433/db?schema=news_2024"),
-        ("postgresql://me:s3cret@host/db", "samesame", "postgresql://me@host/db"),
-        ("postgresql://me:s3%40cret@host/db?sslmode=require", "samesame", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://me:s3cret@host/db", "nearsame", "postgresql://me@host/db"),
+        ("postgresql://me:s3%40cret@host/db?sslmode=require", "nearsame", "postgresql://me@host/db?sslmode=require"),
         ("postgresql://host/db?user=me&password=s3cret&schema=a", "a", "postgresql://host/db?user=me&schema=a"),
-        ("postgresql://me:s3cret@one:1,two:2/db", "samesame", "postgresql://me@one:1,two:2/db"),
-        ("postgresql:///db?host=/run/postgresql", "samesame", "postgresql:///db?host=%2Frun%2Fpostgresql"),
+        ("postgresql://me:s3cret@one:1,two:2/db", "nearsame", "postgresql://me@one:1,two:2/db"),
+        ("postgresql:///db?host=/run/postgresql", "nearsame", "postgresql:///db?host=%2Frun%2Fpostgresql"),
     ],
 )
 def test_an_address_is_shown_without_its_password(where, schema, shown):
@@ -92,12 +92,12 @@ def test_without_psycopg_there_is_its_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
     with pytest.raises(MissingExtraError, match="psycopg") as raised:
         open_store("postgresql://host/db")
-    assert "Run: pip install 'samesame[postgres]'" == raised.value.hint
+    assert "Run: pip install 'nearsame[postgres]'" == raised.value.hint
 
 
 def test_a_file_needs_no_psycopg():
-    """Nor does `import samesame`."""
-    code = "import samesame, sys; from samesame.stores import sqlite; assert 'psycopg' not in sys.modules"
+    """Nor does `import nearsame`."""
+    code = "import nearsame, sys; from nearsame.stores import sqlite; assert 'psycopg' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -206,7 +206,7 @@ def test_a_role_that_may_only_read_reads(postgres, postgres_url):
 
 def cut(postgres):
     """Hang up on all of ours."""
-    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'samesame'")
+    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nearsame'")
     time.sleep(0.1)
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame.canonical import CanonicalUrl
-from samesame.errors import ColumnError, ConfigError, SourceError
-from samesame.web.dust import Learning, learn_urls
-from samesame.web.rules import Rule, UrlRules, split_url, without_parameters
+import nearsame as ns
+from nearsame.canonical import CanonicalUrl
+from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.web.dust import Learning, learn_urls
+from nearsame.web.rules import Rule, UrlRules, split_url, without_parameters
 
 Page = dict[str, str]
 
@@ -86,12 +86,12 @@ def test_evidence_counts_urls_on_both_parts() -> None:
     assert 100 == rule.evidence.support + rule.evidence.held_support
     assert rule.evidence.held_support > 10
     assert (0, 0) == (rule.evidence.against, rule.evidence.held_against)
-    assert all(rule.apply(ss.canonical_url(a)) == rule.apply(ss.canonical_url(b)) for a, b in rule.examples)
+    assert all(rule.apply(ns.canonical_url(a)) == rule.apply(ns.canonical_url(b)) for a, b in rule.examples)
 
 
 def test_a_rule_that_fails_on_the_held_out_part_is_not_taken() -> None:
     """All exceptions stand in the part held out: what was learnt does not hold there."""
-    from samesame.web.dust import _share
+    from nearsame.web.dust import _share
 
     how = Learning()
     pages = []
@@ -191,8 +191,8 @@ def test_a_parameter_that_the_recipe_keeps_is_not_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "{", '{"format": "other"}', '{"format": "samesame-url-rules", "version": 2}',
-             '{"format": "samesame-url-rules", "version": 1, "recipe": {}, "rules": [{"host": 1}], "rejected": []}'],
+    "text", ["[]", "{", '{"format": "other"}', '{"format": "nearsame-url-rules", "version": 2}',
+             '{"format": "nearsame-url-rules", "version": 1, "recipe": {}, "rules": [{"host": 1}], "rejected": []}'],
 )  # fmt: skip
 def test_a_file_that_holds_no_rules_is_refused(text: str, tmp_path: Path) -> None:
     """Each with a hint of what to do."""
@@ -227,7 +227,7 @@ def test_rules_do_no_harm_to_any_text(rules: list[Rule], url: str) -> None:
     """What is no URL comes back as it is."""
     made = UrlRules(CanonicalUrl(), tuple(rules))
     assert made.apply(url) == made.apply(made.apply(url))
-    if "://" not in url and ss.canonical_url(url) == url:
+    if "://" not in url and ns.canonical_url(url) == url:
         assert url == made.apply(url)
 
 
@@ -248,7 +248,7 @@ def test_clusters_come_from_the_folder_of_a_run(tmp_path: Path) -> None:
     """What dedup wrote says which pages are alike; a folder about other sources is refused."""
     crawl = tmp_path / "crawl.jsonl"
     crawl.write_text("".join(json.dumps(page) + "\n" for page in site()), "utf-8")
-    ss.dedup(str(crawl), text_column="text").write(tmp_path / "clean")
+    ns.dedup(str(crawl), text_column="text").write(tmp_path / "clean")
     assert PLANTED == rules_of(learn_urls(str(crawl), clusters=tmp_path / "clean"))
     other = tmp_path / "other.jsonl"
     other.write_text('{"url": "http://a.example/", "text": "a"}\n', "utf-8")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame.errors import ColumnError, ConfigError, OutputError
+import nearsame as ns
+from nearsame.errors import ColumnError, ConfigError, OutputError
 
 Page = dict[str, str]
 
@@ -52,17 +52,17 @@ WEB = [
 
 
 @pytest.fixture(scope="module")
-def found() -> ss.Mirrors:
+def found() -> ns.Mirrors:
     """What is found in the made-up web by its texts."""
-    return ss.mirrors(WEB)
+    return ns.mirrors(WEB)
 
 
-def kinds(found: ss.Mirrors) -> dict[frozenset[str], str]:
+def kinds(found: ns.Mirrors) -> dict[frozenset[str], str]:
     """The kind of each pair of prefixes."""
     return {frozenset((row["a"], row["b"])): row["kind"] for row in found.table.to_pylist()}
 
 
-def pair(found: ss.Mirrors, a: str, b: str) -> dict[str, object]:
+def pair(found: ns.Mirrors, a: str, b: str) -> dict[str, object]:
     """The row of two prefixes, the first one as `a`."""
     rows = {(row["a"], row["b"]): row for row in found.table.to_pylist()}
     if (a, b) in rows:
@@ -77,7 +77,7 @@ def pair(found: ss.Mirrors, a: str, b: str) -> dict[str, object]:
     }
 
 
-def test_planted_mirrors_are_found_by_kind(found: ss.Mirrors) -> None:
+def test_planted_mirrors_are_found_by_kind(found: ns.Mirrors) -> None:
     """Twins, another name, another prefix, a part of a site, and two folders of one host."""
     origin = "http://origin.example/"
     by_kind = kinds(found)
@@ -89,25 +89,25 @@ def test_planted_mirrors_are_found_by_kind(found: ss.Mirrors) -> None:
     assert "same host" == by_kind[frozenset(("http://same.example/old", "http://same.example/new/home"))]
 
 
-def test_false_friends_are_no_mirrors(found: ss.Mirrors) -> None:
+def test_false_friends_are_no_mirrors(found: ns.Mirrors) -> None:
     """Three pages of boilerplate in common make none."""
     assert [] == [
         prefixes for prefixes in kinds(found) if any("friend" in each or "stranger" in each for each in prefixes)
     ]
 
 
-def test_agreement_is_told_both_ways(found: ss.Mirrors) -> None:
+def test_agreement_is_told_both_ways(found: ns.Mirrors) -> None:
     """Of 20 pages 12 are on the partial mirror, which has 12 others."""
     row = pair(found, "http://origin.example/", "http://part.example/x")
     counts = [row[name] for name in ("common", "agreeing", "a_pages", "b_pages", "agreement", "a_in_b", "b_in_a")]
     assert [12, 12, 20, 24, 1.0, 12 / 20, 12 / 24] == counts
 
 
-def test_mirrors_of_each_other_are_one_group_with_one_keeper(found: ss.Mirrors) -> None:
+def test_mirrors_of_each_other_are_one_group_with_one_keeper(found: ns.Mirrors) -> None:
     """Six sites, one of which is kept: that with the most pages below the prefix; of equals, on its whole site."""
     rows = [row for row in found.table.to_pylist() if "origin" in row["a"] + row["b"]]
     assert ({0}, {"http://part.example/x"}) == ({row["group"] for row in rows}, {row["keep"] for row in rows})
-    strict = ss.mirrors(WEB, thresholds=ss.MirrorThresholds(min_share=0.7))
+    strict = ns.mirrors(WEB, thresholds=ns.MirrorThresholds(min_share=0.7))
     kept = {row["keep"] for row in strict.table.to_pylist() if row["a"] == "http://origin.example/"}
     assert {"http://docs.example/manual/en"} == kept
 
@@ -131,11 +131,11 @@ def test_the_policy_says_what_is_kept(prefer: str, expected: str) -> None:
         }
         for n, page in enumerate(WEB)
     ]
-    found = ss.mirrors(web, prefer=prefer)
+    found = ns.mirrors(web, prefer=prefer)
     assert {expected} == {row["keep"] for row in found.table.to_pylist() if "origin" in row["a"] + row["b"]}
 
 
-def test_each_url_leads_to_one_that_leads_to_itself(found: ss.Mirrors) -> None:
+def test_each_url_leads_to_one_that_leads_to_itself(found: ns.Mirrors) -> None:
     """All URLs, each once; nothing leads on; reasons say why."""
     rows = found.map.to_pylist()
     leads = {row["url"]: row["canonical_url"] for row in rows}
@@ -150,14 +150,14 @@ def test_each_url_leads_to_one_that_leads_to_itself(found: ss.Mirrors) -> None:
 
 def test_what_is_kept_stands_for_its_mirrors_where_it_has_the_page() -> None:
     """Preferred by name; pages that it lacks go to another mirror."""
-    found = ss.mirrors(WEB, prefer="named:part.example")
+    found = ns.mirrors(WEB, prefer="named:part.example")
     leads = {row["url"]: (row["canonical_url"], row["reason"]) for row in found.map.to_pylist()}
     assert ("http://part.example/x/a/page-1", "mirror") == leads["http://docs.example/manual/en/a/page-1"]
     expected = ("http://docs.example/manual/en/b/c/page-9", "mirror")
     assert expected == leads["https://origin.example/b/c/page-9"]
 
 
-def test_alternatives_are_on_other_hosts_first(found: ss.Mirrors) -> None:
+def test_alternatives_are_on_other_hosts_first(found: ns.Mirrors) -> None:
     """One of each other host, then the rest; as many as are asked for, and how many there are."""
     rows = {row["url"]: row for row in found.alternatives.to_pylist()}
     row = rows["http://origin.example/a/page-1"]
@@ -166,11 +166,11 @@ def test_alternatives_are_on_other_hosts_first(found: ss.Mirrors) -> None:
         set(hosts[:4]), hosts[4],
     )  # fmt: skip
     assert 5 == row["num_alternatives"] == len(row["alternatives"])
-    few = ss.mirrors(WEB, alternatives=2).alternatives.to_pylist()
+    few = ns.mirrors(WEB, alternatives=2).alternatives.to_pylist()
     assert {2, 1} >= {len(row["alternatives"]) for row in few}
 
 
-def test_same_host_and_cross_host_duplicates_are_told_apart(found: ss.Mirrors) -> None:
+def test_same_host_and_cross_host_duplicates_are_told_apart(found: ns.Mirrors) -> None:
     """Pages of the one host's two folders; pages of the six sites and the boilerplate; the twins are both."""
     stats = found.stats
     assert (16 + 40, 5 * 20 + 12 + 6) == (stats.same_host, stats.cross_host)
@@ -180,7 +180,7 @@ def test_same_host_and_cross_host_duplicates_are_told_apart(found: ss.Mirrors) -
 def test_other_spellings_of_a_url_lead_to_its_page() -> None:
     """Counted as one page; the reason says so."""
     web = [*WEB[:20], {"url": "http://origin.example/a//page-1/?utm_id=1#x", "text": "other"}]
-    found = ss.mirrors(web)
+    found = ns.mirrors(web)
     leads = {row["url"]: (row["canonical_url"], row["reason"]) for row in found.map.to_pylist()}
     assert ("http://origin.example/a/page-1", "url") == leads[web[-1]["url"]]
     assert 20 == found.stats.pages
@@ -204,7 +204,7 @@ PAGES = st.lists(
 def test_the_map_and_the_alternatives_agree_with_the_clusters(pages: list[Page], prefer: str) -> None:
     """A URL leads to a page of its own content, for any pages; what is listed beside it is of that content, too."""
     pages = [*pages, {"url": "http://z.example/", "d": "9"}]
-    found = ss.mirrors(pages, cluster_column="d", prefer=prefer, thresholds=ss.MirrorThresholds(min_common=2))
+    found = ns.mirrors(pages, cluster_column="d", prefer=prefer, thresholds=ns.MirrorThresholds(min_common=2))
     content: dict[str, str] = {}
     for page in pages:
         content.setdefault(page["url"], page["d"])
@@ -223,14 +223,14 @@ def test_the_map_and_the_alternatives_agree_with_the_clusters(pages: list[Page],
 def test_a_text_on_very_many_hosts_is_bounded_and_counted() -> None:
     """An error page on 3,000 hosts: neighbours only, no mirror, and all of them lead to one."""
     pages = [{"url": f"http://h{n}.example/404.html", "d": "404"} for n in range(3000)]
-    found = ss.mirrors(pages, cluster_column="d")
+    found = ns.mirrors(pages, cluster_column="d")
     stats = found.stats
     assert (0, 1, 3000) == (found.table.num_rows, stats.large_buckets, stats.largest_bucket)
     assert 3000 * 2999 // 2 - (3 * 3000 - 6) == stats.pairs_not_proposed
     assert {"cross host": 2999} == stats.mapped
 
 
-def test_a_folder_is_written_and_read_again(found: ss.Mirrors, tmp_path: Path) -> None:
+def test_a_folder_is_written_and_read_again(found: ns.Mirrors, tmp_path: Path) -> None:
     """As Parquet or JSON lines; nothing is replaced unasked."""
     found.write(tmp_path / "out")
     assert found.map == pq.read_table(tmp_path / "out" / "map.parquet")
@@ -244,43 +244,43 @@ def test_a_folder_is_written_and_read_again(found: ss.Mirrors, tmp_path: Path) -
         found.write(tmp_path / "other", tables="csv")
 
 
-def test_clusters_of_an_earlier_run_give_the_same_mirrors(found: ss.Mirrors, tmp_path: Path) -> None:
+def test_clusters_of_an_earlier_run_give_the_same_mirrors(found: ns.Mirrors, tmp_path: Path) -> None:
     """The folder that dedup wrote takes the place of comparing again."""
     crawl = tmp_path / "crawl.jsonl"
     crawl.write_text("".join(json.dumps(page) + "\n" for page in WEB), "utf-8")
-    ss.dedup(str(crawl)).write(tmp_path / "clean")
-    assert found.table == ss.mirrors(str(crawl), clusters=tmp_path / "clean").table
+    ns.dedup(str(crawl)).write(tmp_path / "clean")
+    assert found.table == ns.mirrors(str(crawl), clusters=tmp_path / "clean").table
 
 
 @pytest.mark.parametrize("prefer", ["", "best", "most-complete:x", "fastest", "fastest:", "named:", "named: ,"])
 def test_a_policy_that_there_is_not_is_refused(prefer: str) -> None:
     """The hint lists those that there are."""
     with pytest.raises(ConfigError, match="is no policy") as error:
-        ss.mirrors(WEB, prefer=prefer)
+        ns.mirrors(WEB, prefer=prefer)
     assert "freshest:COLUMN" in error.value.hint
 
 
 def test_a_policy_that_cannot_be_applied_is_refused() -> None:
     """A column that is missing or holds no numbers, a host that has no page."""
     with pytest.raises(ColumnError, match="'seconds'"):
-        ss.mirrors(WEB, prefer="fastest:seconds")
+        ns.mirrors(WEB, prefer="fastest:seconds")
     with pytest.raises(ConfigError, match="needs numbers"):
-        ss.mirrors([{**page, "seconds": "fast"} for page in WEB], prefer="fastest:seconds")
+        ns.mirrors([{**page, "seconds": "fast"} for page in WEB], prefer="fastest:seconds")
     with pytest.raises(ConfigError, match=r"'nobody\.example'"):
-        ss.mirrors(WEB, prefer="named:nobody.example")
+        ns.mirrors(WEB, prefer="named:nobody.example")
 
 
 def test_settings_that_do_nothing_are_refused() -> None:
     """How texts are compared, where nothing is compared; a second side."""
     with pytest.raises(ConfigError, match="method does nothing"):
-        ss.mirrors(WEB, cluster_column="text", method="digest")
+        ns.mirrors(WEB, cluster_column="text", method="digest")
     with pytest.raises(ConfigError, match="against"):
-        ss.mirrors(WEB, against=WEB)
+        ns.mirrors(WEB, against=WEB)
 
 
 def test_what_has_no_host_is_counted() -> None:
     """No URL, and URLs of nothing that is served."""
-    found = ss.mirrors(
+    found = ns.mirrors(
         [{"url": None, "d": "1"}, {"url": "mailto:a@b.example", "d": "1"}, {"url": "x", "d": "1"}], cluster_column="d"
     )
     assert (3, 3, 0, 0) == (found.stats.read, found.stats.without_url, found.stats.pages, found.map.num_rows)
@@ -288,7 +288,7 @@ def test_what_has_no_host_is_counted() -> None:
 
 def test_known_mirrors_of_a_real_crawl_are_found(data_dir: Path) -> None:
     """The clusters are others', machine-made; these hosts are names of one site by what they serve."""
-    found = ss.mirrors(str(data_dir / "web" / "clueweb12-url-groups.tsv.gz"), cluster_column="group")
+    found = ns.mirrors(str(data_dir / "web" / "clueweb12-url-groups.tsv.gz"), cluster_column="group")
     by_kind = kinds(found)
     assert "virtual host" == by_kind[frozenset(("http://www.nasascience.nasa.gov/", "http://science1.nasa.gov/"))]
     assert "www twin" == by_kind[frozenset(("http://pinksunrise.com/", "http://www.pinksunrise.com/"))]
@@ -305,6 +305,6 @@ def test_a_fork_of_real_documentation_on_two_hosts_is_found(data_dir: Path) -> N
         {"url": f"http://{hosts[document['version']]}/{document['group']}", "text": document["text"]}
         for document in documents
     ]
-    found = ss.mirrors(web, method=ss.Jaccard(threshold=0.5, shingle_size=3))
+    found = ns.mirrors(web, method=ns.Jaccard(threshold=0.5, shingle_size=3))
     prefixes = kinds(found)
     assert frozenset(("http://redis.example/", "http://valkey.example/docs")) in prefixes

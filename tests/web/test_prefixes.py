@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.errors import ConfigError
-from samesame.web.prefixes import MirrorThresholds, Pair, Segments, Sites, find_pairs
+from nearsame.errors import ConfigError
+from nearsame.web.prefixes import MirrorThresholds, Pair, Segments, Sites, find_pairs
 
 Contents = dict[Segments, int]
 

@@ -19,15 +19,15 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 from tests.web.site import NUM_ARTICLES, Site, served
 
-from samesame.errors import ConfigError, IndexMismatchError
-from samesame.methods import MinHash
-from samesame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
-from samesame.web.scrapy.judge import Judge
-from samesame.web.scrapy.options import Options
-from samesame.web.seen import Indexed
+from nearsame.errors import ConfigError, IndexMismatchError
+from nearsame.methods import MinHash
+from nearsame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
+from nearsame.web.scrapy.judge import Judge
+from nearsame.web.scrapy.options import Options
+from nearsame.web.seen import Indexed
 
 ROOT = Path(__file__).resolve().parents[2]
-ADDON = {"ADDONS": {"samesame.web.scrapy.Addon": 500}}
+ADDON = {"ADDONS": {"nearsame.web.scrapy.Addon": 500}}
 BOUNDS = {"CLOSESPIDER_PAGECOUNT": 150, "CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0, "DEPTH_PRIORITY": 1}
 BREADTH_FIRST = {
     "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
@@ -87,7 +87,7 @@ def crawl(folder: Path, site: Site, **settings: Any) -> Crawl:
 
 def ours(crawl: Crawl) -> dict[str, int]:
     """Our numbers in Scrapy's statistics."""
-    prefix = "samesame/"
+    prefix = "nearsame/"
     return {name.removeprefix(prefix): value for name, value in crawl.stats.items() if name.startswith(prefix)}
 
 
@@ -117,8 +117,8 @@ def test_every_page_is_kept_once_and_the_crawl_ends(tmp_path: Path, site: Site) 
 
 @pytest.mark.slow
 def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Site) -> None:
-    """With SAMESAME_ACTION="mark"; links are not followed all the same."""
-    found = crawl(tmp_path, site, **ADDON, SAMESAME_ACTION="mark", SAMESAME_MARK_FIELD="like")
+    """With NEARSAME_ACTION="mark"; links are not followed all the same."""
+    found = crawl(tmp_path, site, **ADDON, NEARSAME_ACTION="mark", NEARSAME_MARK_FIELD="like")
     numbers = ours(found)
     assert numbers["seen"] == len(found.items) < 40
     marked = [item for item in found.items if "like" in item]
@@ -132,7 +132,7 @@ def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Sit
 @pytest.mark.slow
 def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
     """It judges items by their own text or markup; all links are followed, so the crawl is stopped."""
-    pipelines = {"samesame.web.scrapy.NearDuplicatePipeline": 100}
+    pipelines = {"nearsame.web.scrapy.NearDuplicatePipeline": 100}
     found = crawl(tmp_path, site, SPIDER="patiently", ITEM_PIPELINES=pipelines, CLOSESPIDER_PAGECOUNT=60)
     assert "closespider_pagecount" == found.stats["finish_reason"]
     assert NUM_ARTICLES + 2 == len(found.items)
@@ -142,7 +142,7 @@ def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
 @pytest.mark.slow
 def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
     """No item is dropped, and the crawl comes to its end; callbacks may be asynchronous."""
-    middlewares = {"samesame.web.scrapy.NearDuplicateLinksMiddleware": 950}
+    middlewares = {"nearsame.web.scrapy.NearDuplicateLinksMiddleware": 950}
     found = crawl(tmp_path, site, SPIDER="patiently", SPIDER_MIDDLEWARES=middlewares)
     assert "finished" == found.stats["finish_reason"]
     assert ours(found)["seen"] == len(found.items) == found.stats["response_received_count"] < 40
@@ -153,7 +153,7 @@ def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
 @pytest.mark.parametrize("method", ["digest", "jaccard", {"method": "minhash", "recall": 0.999}])
 def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> None:
     """Equal texts alone find sessions and mirrors; the months are all different to it."""
-    found = crawl(tmp_path, site, **ADDON, SAMESAME_METHOD=method, SAMESAME_EXTRACT="main", CLOSESPIDER_PAGECOUNT=60)
+    found = crawl(tmp_path, site, **ADDON, NEARSAME_METHOD=method, NEARSAME_EXTRACT="main", CLOSESPIDER_PAGECOUNT=60)
     months = sum(path.startswith("calendar") for path in found.paths)
     assert (months > 5) == (method == "digest")
     assert sorted(f"articles/{n}" for n in range(NUM_ARTICLES)) == sorted(p for p in found.paths if "articles" in p)
@@ -162,11 +162,11 @@ def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"SAMESAME_ACTION": "delete"}, "SAMESAME_ACTION='delete' is not one of drop, mark"),
-        ({"SAMESAME_TRESHOLD": 0.7}, "SAMESAME_TRESHOLD is no setting"),
-        ({"SAMESAME_THRESHOLD": 1.7}, "threshold"),
-        ({"SAMESAME_METHOD": ["minhash"]}, "make no recipe"),
-        ({"SAMESAME_EXTRACT": "body"}, "SAMESAME_EXTRACT='body' is not one of main, text"),
+        ({"NEARSAME_ACTION": "delete"}, "NEARSAME_ACTION='delete' is not one of drop, mark"),
+        ({"NEARSAME_TRESHOLD": 0.7}, "NEARSAME_TRESHOLD is no setting"),
+        ({"NEARSAME_THRESHOLD": 1.7}, "threshold"),
+        ({"NEARSAME_METHOD": ["minhash"]}, "make no recipe"),
+        ({"NEARSAME_EXTRACT": "body"}, "NEARSAME_EXTRACT='body' is not one of main, text"),
     ],
 )
 def test_a_setting_that_cannot_be_stops_the_crawl_before_it_begins(settings: dict[str, Any], message: str) -> None:
@@ -176,8 +176,8 @@ def test_a_setting_that_cannot_be_stops_the_crawl_before_it_begins(settings: dic
 
 
 def test_what_is_switched_off_is_not_there() -> None:
-    """SAMESAME_ENABLED as Scrapy's own components have it."""
-    crawler = get_crawler(settings_dict={"SAMESAME_ENABLED": False})
+    """NEARSAME_ENABLED as Scrapy's own components have it."""
+    crawler = get_crawler(settings_dict={"NEARSAME_ENABLED": False})
     for component in (NearDuplicatePipeline, NearDuplicateLinksMiddleware):
         with pytest.raises(NotConfigured):
             component.from_crawler(crawler)
@@ -201,7 +201,7 @@ class Marked(Item):
 
 def piped(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     """What the pipeline alone lets through, and our numbers."""
-    crawler = get_crawler(settings_dict={"SAMESAME_ACTION": "mark", **settings})
+    crawler = get_crawler(settings_dict={"NEARSAME_ACTION": "mark", **settings})
     pipeline = NearDuplicatePipeline(Options.of(crawler.settings), crawler)
     crawler.get_spider_middleware = lambda _: None  # type: ignore[method-assign]  # it has no engine
     crawler.stats = MemoryStatsCollector(crawler)
@@ -225,7 +225,7 @@ def test_items_of_any_class_are_marked_where_they_can_be() -> None:
     assert {"id": "a", "url": "a", "similarity": 1.0, "measure": "jaccard"} == second["near_duplicate"]
     assert "near_duplicate" not in first
     names = ("seen", "near_duplicates", "items_marked", "items_unmarked", "no_text")
-    assert [3, 2, 1, 1, 1] == [numbers[f"samesame/{name}"] for name in names]
+    assert [3, 2, 1, 1, 1] == [numbers[f"nearsame/{name}"] for name in names]
 
 
 def test_items_of_one_page_are_told_apart() -> None:
@@ -279,7 +279,7 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     job = {**ADDON, "JOBDIR": str(tmp_path / "job")}
     first = crawl(tmp_path, site, **job, CLOSESPIDER_PAGECOUNT=4)
     assert "closespider_pagecount" == first.stats["finish_reason"]
-    assert (tmp_path / "job" / "samesame.index").exists()
+    assert (tmp_path / "job" / "nearsame.index").exists()
     second = crawl(tmp_path, site, **job)
     assert "finished" == second.stats["finish_reason"]
     assert WHOLE == kept_paths(first, second)
@@ -305,8 +305,8 @@ def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
 
 @pytest.mark.slow
 def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site) -> None:
-    """SAMESAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its own pages."""
-    seen = {**ADDON, "SAMESAME_INDEX": str(tmp_path / "seen.ss")}
+    """NEARSAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its own pages."""
+    seen = {**ADDON, "NEARSAME_INDEX": str(tmp_path / "seen.ns")}
     assert WHOLE == kept_paths(crawl(tmp_path, site, **seen))
     mirror = crawl(tmp_path, site, **seen, START=[f"{site.hosts[1]}/"])
     assert ([], 1) == (mirror.items, ours(mirror)["near_duplicates"])
@@ -315,7 +315,7 @@ def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site
 
 def test_an_index_of_another_recipe_is_refused(tmp_path: Path) -> None:
     """It would answer another question."""
-    where = str(tmp_path / "seen.ss")
+    where = str(tmp_path / "seen.ns")
     Indexed(where, MinHash(threshold=0.7)).close()
     Indexed(where, None).close()
     with pytest.raises(IndexMismatchError, match="threshold"):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
-import samesame as ss
-from samesame.methods import Method
-from samesame.web.seen import Indexed, InMemory
+import nearsame as ns
+from nearsame.methods import Method
+from nearsame.web.seen import Indexed, InMemory
 
 _TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), max_size=12)
 
@@ -22,7 +22,7 @@ _TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), 
 @given(_TEXTS, st.sampled_from(["0.3", "0.5", "0.8", "1"]))
 def test_every_document_resembles_what_the_slow_search_finds(texts: list[str], threshold: str) -> None:
     """The most similar of those that were added, the first of equals; what resembles one is not added."""
-    seen = InMemory(ss.Jaccard(threshold=threshold, shingle_size=1))
+    seen = InMemory(ns.Jaccard(threshold=threshold, shingle_size=1))
     added: dict[str, frozenset[object]] = {}
     for number, text in enumerate(texts):
         items = features(text, size=1)
@@ -41,7 +41,7 @@ def test_every_document_resembles_what_the_slow_search_finds(texts: list[str], t
 @given(_TEXTS)
 def test_equal_texts_are_found_by_digest(texts: list[str]) -> None:
     """The first one with the same bytes; an empty text is like no other."""
-    seen, first = InMemory(ss.Digest()), {}
+    seen, first = InMemory(ns.Digest()), {}
     for number, text in enumerate(texts):
         answer = seen.add_if_new(str(number), "u", text)
         assert (first.get(text) if text else None) == (answer and answer.id)
@@ -50,7 +50,7 @@ def test_equal_texts_are_found_by_digest(texts: list[str]) -> None:
 
 def test_minhash_verifies_what_its_bands_bring_together() -> None:
     """The similarity is exact."""
-    seen = InMemory(ss.MinHash())
+    seen = InMemory(ns.MinHash())
     words = [f"w{n}" for n in range(100)]
     assert seen.add_if_new("a", "http://a/", " ".join(words)) is None
     found = seen.add_if_new("b", "http://b/", " ".join([*words, "more"]))
@@ -60,7 +60,7 @@ def test_minhash_verifies_what_its_bands_bring_together() -> None:
 @pytest.mark.parametrize("kind", ["memory", "index"])
 def test_a_document_does_not_resemble_itself(tmp_path: Path, kind: str) -> None:
     """The same id again is the same document, whatever it says now; what it said before is forgotten."""
-    seen = InMemory(ss.MinHash()) if kind == "memory" else Indexed(str(tmp_path / "seen.ss"), ss.MinHash())
+    seen = InMemory(ns.MinHash()) if kind == "memory" else Indexed(str(tmp_path / "seen.ns"), ns.MinHash())
     for text in ("one two three", "one two three", "four five six"):
         assert seen.add_if_new("a", "http://a/", text) is None
     assert seen.add_if_new("b", "http://b/", "one two three") is None
@@ -71,7 +71,7 @@ def test_a_document_does_not_resemble_itself(tmp_path: Path, kind: str) -> None:
 
 def test_an_index_keeps_what_it_has_seen(tmp_path: Path) -> None:
     """Whoever opens it again, by its own recipe, goes on with it."""
-    where = str(tmp_path / "seen.ss")
+    where = str(tmp_path / "seen.ns")
     for text, expected in (("one two three", None), ("one two three", "a"), ("four five six", None)):
         seen = Indexed(where, None)
         found = seen.add_if_new("a" if expected is None and "one" in text else text, None, text)
@@ -81,16 +81,16 @@ def test_an_index_keeps_what_it_has_seen(tmp_path: Path) -> None:
 
 def test_a_missing_scrapy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the line that installs it."""
-    for name in [name for name in sys.modules if name.startswith("samesame.web.scrapy")]:
+    for name in [name for name in sys.modules if name.startswith("nearsame.web.scrapy")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "scrapy", None)
-    with pytest.raises(ss.MissingExtraError) as error:
-        importlib.import_module("samesame.web.scrapy")
-    assert "pip install 'samesame[scrapy]'" == error.value.hint
+    with pytest.raises(ns.MissingExtraError) as error:
+        importlib.import_module("nearsame.web.scrapy")
+    assert "pip install 'nearsame[scrapy]'" == error.value.hint
 
 
-@pytest.mark.parametrize("method", [ss.SimHash(), ss.MinHash(verify="estimate"), ss.Digest(algorithm="crc32")])
+@pytest.mark.parametrize("method", [ns.SimHash(), ns.MinHash(verify="estimate"), ns.Digest(algorithm="crc32")])
 def test_what_cannot_be_kept_in_memory_says_so(method: Method) -> None:
     """And what to do instead."""
-    with pytest.raises(ss.ConfigError, match="keeps nothing in memory"):
+    with pytest.raises(ns.ConfigError, match="keeps nothing in memory"):
         InMemory(method)

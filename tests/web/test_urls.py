@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import samesame as ss
-from samesame.errors import ColumnError, ConfigError, OutputError
-from samesame.web.rules import Rule, UrlRules
+import nearsame as ns
+from nearsame.errors import ColumnError, ConfigError, OutputError
+from nearsame.web.rules import Rule, UrlRules
 
 URLS = [
     "http://example.org/a/index.html",
@@ -27,7 +27,7 @@ FORM = "https://example.org/a"
 
 def test_each_url_has_its_row_in_order() -> None:
     """With its form, and the rules that made it."""
-    table = ss.urls(URLS).table
+    table = ns.urls(URLS).table
     assert URLS == table.column("url").to_pylist()
     assert [FORM, FORM, FORM, "https://example.org/b", "no url", FORM] == table.column("canonical").to_pylist()
     assert ["documents,trailing_slash,scheme", "trailing_slash,tracking", "", "", "", ""] == table["rules"].to_pylist()
@@ -36,12 +36,12 @@ def test_each_url_has_its_row_in_order() -> None:
 def test_groups_are_of_different_urls() -> None:
     """The same URL read twice is one, with a count."""
     expected = [(0, FORM, URLS[0], 1), (0, FORM, URLS[1], 1), (0, FORM, URLS[2], 2)]
-    assert expected == list(zip(*ss.urls(URLS).groups.to_pydict().values(), strict=True))
+    assert expected == list(zip(*ns.urls(URLS).groups.to_pydict().values(), strict=True))
 
 
 def test_counts_tell_what_each_rule_merges() -> None:
     """Without the rule for documents one form more; two URLs have a slash too many, and are one form with it, too."""
-    stats = ss.urls(URLS).stats
+    stats = ns.urls(URLS).stats
     assert (6, 5, 3, 1, 1) == (stats.read, stats.distinct, stats.canonical, stats.groups, stats.invalid)
     merged = {name: (rule.changed, rule.merged) for name, rule in stats.rules.items()}
     assert {"scheme": (1, 1), "documents": (1, 1), "trailing_slash": (2, 1), "tracking": (1, 1)} == merged
@@ -53,17 +53,17 @@ PARTS = ["http://", "https://", "example.org", "www.", "/", "a", "index.html", "
 @given(st.lists(st.lists(st.sampled_from(PARTS), max_size=8).map("".join), max_size=12))
 def test_what_a_rule_merges_is_what_leaving_it_out_parts(urls: list[str]) -> None:
     """Slow and obvious: how many more forms those groups have by a recipe without the rule."""
-    found = ss.urls(urls)
+    found = ns.urls(urls)
     forms: dict[str, list[str]] = {}
     for url in dict.fromkeys(urls):
-        forms.setdefault(ss.canonical_url(url), []).append(url)
+        forms.setdefault(ns.canonical_url(url), []).append(url)
     assert len(forms) == found.stats.canonical
     for rule, counted in found.stats.rules.items():
-        without = ss.CanonicalUrl().without(rule)
+        without = ns.CanonicalUrl().without(rule)
         apart = 0
         for form, members in forms.items():
             touched = {url for url in members if rule in found.table["rules"][urls.index(url)].as_py().split(",")}
-            left = {ss.canonical_url(url, without) if url in touched else form for url in members}
+            left = {ns.canonical_url(url, without) if url in touched else form for url in members}
             apart += len(left) - 1
         assert apart == counted.merged
 
@@ -77,7 +77,7 @@ def test_sources_are_text_files_tables_and_lists(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("id,url\n1,http://example.org/6\n", "utf-8")
     files = tuple(str(tmp_path / name) for name in ("a.txt", "b.txt.gz", "c.jsonl", "d.parquet", "e.csv"))
     column = pa.chunked_array([["http://example.org/9"]])
-    found = ss.urls((*files, ["http://example.org/7", None], [{"url": "http://example.org/8"}], column))
+    found = ns.urls((*files, ["http://example.org/7", None], [{"url": "http://example.org/8"}], column))
     expected = [f"https://example.org/{n}" if n else None for n in (1, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9)]
     assert expected == found.table.column("canonical").to_pylist()
     assert (11, 2) == (found.stats.read, found.stats.without_url)
@@ -86,7 +86,7 @@ def test_sources_are_text_files_tables_and_lists(tmp_path: Path) -> None:
 def test_lines_that_are_no_text_are_told_with_their_number(tmp_path: Path) -> None:
     """The others are read."""
     (tmp_path / "a.txt").write_bytes(b"http://example.org/1\nhttp://example.org/\xff\nhttp://example.org/3\n")
-    found = ss.urls(str(tmp_path / "a.txt"))
+    found = ns.urls(str(tmp_path / "a.txt"))
     assert (2, 1) == (found.table.num_rows, found.stats.unread)
     assert [(str(tmp_path / "a.txt"), 2)] == [(row["source"], row["line"]) for row in found.skipped.to_pylist()]
 
@@ -95,29 +95,29 @@ def test_a_torn_file_gives_what_stands_before_the_break(tmp_path: Path) -> None:
     """And says that it is torn."""
     whole = gzip.compress("".join(f"http://example.org/{n}\n" for n in range(200_000)).encode())
     (tmp_path / "a.txt.gz").write_bytes(whole[: len(whole) // 2])
-    found = ss.urls(str(tmp_path / "a.txt.gz"))
+    found = ns.urls(str(tmp_path / "a.txt.gz"))
     assert 1 == found.stats.unread
     assert 1000 < found.table.num_rows < 200_000
 
 
 def test_lone_surrogates_are_no_urls() -> None:
     """A string that is no text is mended, kept and counted."""
-    assert 1 == ss.urls(["http://example.org/\ud800", "x\ud800"]).stats.invalid
+    assert 1 == ns.urls(["http://example.org/\ud800", "x\ud800"]).stats.invalid
 
 
 def test_learnt_rules_are_applied_and_counted() -> None:
     """As a rule of their own; theirs is the recipe."""
-    rules = UrlRules(ss.CanonicalUrl(www=True), (Rule("example.org", parameters=("ref",)),))
-    found = ss.urls(["http://www.example.org/a?ref=1", "http://example.org/a"], rules=rules)
+    rules = UrlRules(ns.CanonicalUrl(www=True), (Rule("example.org", parameters=("ref",)),))
+    found = ns.urls(["http://www.example.org/a?ref=1", "http://example.org/a"], rules=rules)
     assert (1, 1) == (found.stats.canonical, found.stats.rules["learnt"].merged)
     with pytest.raises(ConfigError, match="differ"):
-        ss.urls(URLS, rules=rules, recipe=ss.CanonicalUrl())
+        ns.urls(URLS, rules=rules, recipe=ns.CanonicalUrl())
 
 
 @pytest.mark.parametrize("name", ["urls.parquet", "urls.csv", "urls.jsonl"])
 def test_tables_and_groups_are_written(name: str, tmp_path: Path) -> None:
     """In each format; nothing is replaced unasked."""
-    found = ss.urls(URLS)
+    found = ns.urls(URLS)
     found.write(tmp_path / name, surt=True)
     found.write(tmp_path / f"groups-{name}", groups=True)
     if name.endswith(".parquet"):
@@ -133,10 +133,10 @@ def test_tables_and_groups_are_written(name: str, tmp_path: Path) -> None:
 def test_a_missing_column_names_the_option() -> None:
     """And the columns that there are."""
     with pytest.raises(ColumnError, match="'url'") as error:
-        ss.urls([{"link": "a"}])
+        ns.urls([{"link": "a"}])
     assert "--url-column" in error.value.hint
 
 
 def test_statistics_are_json() -> None:
     """For machines."""
-    assert 2 == json.loads(json.dumps(ss.urls(URLS).stats.record()))["merged"]
+    assert 2 == json.loads(json.dumps(ns.urls(URLS).stats.record()))["merged"]

@@ -6,8 +6,8 @@ The session of the other tests adapts nothing, which is faster on so little.
 import pytest
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
-import samesame as ss
-from samesame.engines.spark.verbs import Verbs
+import nearsame as ns
+from nearsame.engines.spark.verbs import Verbs
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -55,20 +55,20 @@ def adapted(spark):
 def test_documents_that_go_are_the_same(adapted, conf, where):
     """Whatever Spark makes of the plans."""
     spark = adapted(conf)
-    here = ss.dedup(corpus(), ties="content", audit=False)
-    there = ss.dedup(frame(spark, corpus()), engine=ss.Spark(spark, **where))
+    here = ns.dedup(corpus(), ties="content", audit=False)
+    there = ns.dedup(frame(spark, corpus()), engine=ns.Spark(spark, **where))
     assert decisions(here.removals) == decisions(there.removals)
     assert (here.stats.kept, there.kept().count()) == (there.stats.kept, here.stats.kept)
     there.release()
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", [ss.MinHash(), ss.Containment()], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("method", [ns.MinHash(), ns.Containment()], ids=lambda recipe: recipe.name)
 def test_pairs_are_the_same(adapted, method):
     """By sketches, and by one in the other."""
     spark = adapted(_EAGER)
-    here = ss.pairs(corpus(), method=method, audit=False)
-    there = ss.pairs(frame(spark, corpus()), method=method, audit=False, engine=ss.Spark(spark, driver_bytes=0))
+    here = ns.pairs(corpus(), method=method, audit=False)
+    there = ns.pairs(frame(spark, corpus()), method=method, audit=False, engine=ns.Spark(spark, driver_bytes=0))
     assert listed(here.table) == listed(there.table)
     there.release()
 
@@ -77,7 +77,7 @@ def test_pairs_are_the_same(adapted, method):
 def test_what_is_kept_has_no_more_partitions_than_it_needs(adapted, before):
     """And the session is what it was."""
     spark = adapted({**_ADAPTED, _JOINED: before})
-    verbs = Verbs(ss.Spark(spark), spark)
+    verbs = Verbs(ns.Spark(spark), spark)
     kept = verbs.once(spark.range(1000).groupBy("id").count())
     assert kept.rdd.getNumPartitions() < 5
     assert kept.count() == 1000

@@ -3,9 +3,9 @@
 import pytest
 from tests.parity import corpora
 
-import samesame as ss
+import nearsame as ns
 
-COARSE = ss.MinHash(threshold=0.6, shingle_size=2, bands=4, rows=8)  # misses many
+COARSE = ns.MinHash(threshold=0.6, shingle_size=2, bands=4, rows=8)  # misses many
 
 
 def corpus(seed=5):
@@ -15,10 +15,10 @@ def corpus(seed=5):
 
 def both(spark, table, **settings):
     """The audits of one machine and of Spark, where nothing is decided on the driver."""
-    engine = ss.Spark(spark, driver_bytes=0)
+    engine = ns.Spark(spark, driver_bytes=0)
     frames = {name: spark.createDataFrame(settings[name]) for name in ("against",) if name in settings}
-    here = ss.dedup(table, order_column="number", **settings).audit
-    there = ss.dedup(spark.createDataFrame(table), order_column="number", engine=engine, **settings | frames).audit
+    here = ns.dedup(table, order_column="number", **settings).audit
+    there = ns.dedup(spark.createDataFrame(table), order_column="number", engine=engine, **settings | frames).audit
     return here, there
 
 
@@ -35,10 +35,10 @@ def test_an_approximate_run_is_audited_unasked(spark):
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
-        (ss.Jaccard(threshold=0.6, shingle_size=2), {"audit": True}),
-        (ss.Jaccard(threshold=0.6, shingle_size=2), {"audit": True, "clusters": "components"}),
-        (ss.MinHash(threshold=0.6, shingle_size=2), {}),
-        (ss.Hyperplane(threshold=0.95, bands=4, rows=40), {}),
+        (ns.Jaccard(threshold=0.6, shingle_size=2), {"audit": True}),
+        (ns.Jaccard(threshold=0.6, shingle_size=2), {"audit": True, "clusters": "components"}),
+        (ns.MinHash(threshold=0.6, shingle_size=2), {}),
+        (ns.Hyperplane(threshold=0.95, bands=4, rows=40), {}),
     ],
     ids=["jaccard", "components", "minhash", "hyperplane"],
 )
@@ -61,8 +61,8 @@ def test_only_the_judged_side_is_asked_about(spark, within):
 @pytest.mark.slow
 def test_of_pairs_only_the_recall_of_keys_is_known(spark):
     """Nothing was decided."""
-    here = ss.pairs(corpus(), method=COARSE)
-    there = ss.pairs(spark.createDataFrame(corpus()), method=COARSE, engine=ss.Spark(spark))
+    here = ns.pairs(corpus(), method=COARSE)
+    there = ns.pairs(spark.createDataFrame(corpus()), method=COARSE, engine=ns.Spark(spark))
     assert here.audit == there.audit
     assert there.stats.audit["residual"] is None
 
@@ -70,8 +70,8 @@ def test_of_pairs_only_the_recall_of_keys_is_known(spark):
 @pytest.mark.slow
 def test_the_sample_has_room(spark):
     """No more features come to the driver than a table may take."""
-    engine = ss.Spark(spark, broadcast_bytes=8192)
-    found = ss.dedup(spark.createDataFrame(corpus()), method=COARSE, engine=engine)
+    engine = ns.Spark(spark, broadcast_bytes=8192)
+    found = ns.dedup(spark.createDataFrame(corpus()), method=COARSE, engine=engine)
     assert 0 < found.audit.sampled < 60
     assert "recall was not measured" in found.at(threshold=0.9).stats.notes[-1]
 
@@ -79,7 +79,7 @@ def test_the_sample_has_room(spark):
 def test_nothing_to_sample(spark):
     """No document has features: nothing is known, and nothing fails."""
     rows = spark.createDataFrame([("a", None), ("b", "")], "id string, text string")
-    audit = ss.dedup(rows, method="minhash", engine=ss.Spark(spark)).audit
+    audit = ns.dedup(rows, method="minhash", engine=ns.Spark(spark)).audit
     assert (0, 0, None, None, None) == (
         audit.sampled, audit.with_partner, audit.key_recall, audit.residual, audit.precision
     )  # fmt: skip
@@ -87,5 +87,5 @@ def test_nothing_to_sample(spark):
 
 def test_a_method_that_cannot_be_audited_says_so(spark):
     """As on one machine."""
-    with pytest.raises(ss.ConfigError, match="method=digest is about digest"):
-        ss.dedup(spark.range(1), method="digest", audit=True, engine=ss.Spark(spark))
+    with pytest.raises(ns.ConfigError, match="method=digest is about digest"):
+        ns.dedup(spark.range(1), method="digest", audit=True, engine=ns.Spark(spark))

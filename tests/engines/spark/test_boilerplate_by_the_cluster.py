@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.engines.spark.test_parity_with_local import decisions, frame
 
-import samesame as ss
-from samesame import pipeline
+import nearsame as ns
+from nearsame import pipeline
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -30,11 +30,11 @@ def pages(number: int, own: int) -> list[dict[str, Any]]:
 def test_boilerplate_is_exact_with_more_shingles_than_slots(spark, monkeypatch):
     """And the table is planned for the different ones, however often they occur."""
     rows, plan, planned = pages(800, 120), pipeline.plan_counting, list[int]()
-    method = ss.Jaccard(shingle_size=1, drop_boilerplate=15)
-    here = ss.dedup(rows, method=method, ties="content", audit=False)
+    method = ns.Jaccard(shingle_size=1, drop_boilerplate=15)
+    here = ns.dedup(rows, method=method, ties="content", audit=False)
     monkeypatch.setattr(pipeline, "plan_counting", lambda num, most: planned.append(num) or plan(num, most))
-    engine = ss.Spark(spark, broadcast_bytes=_TABLE)
-    there = ss.dedup(frame(spark, rows), method=method, engine=engine, audit=False)
+    engine = ns.Spark(spark, broadcast_bytes=_TABLE)
+    there = ns.dedup(frame(spark, rows), method=method, engine=engine, audit=False)
     different = len({word for row in rows for word in row["text"].split()})
     assert different > 2 * _TABLE
     assert planned == [pytest.approx(different, rel=0.03)]

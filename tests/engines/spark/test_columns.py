@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-import samesame as ss
-from samesame.engines.spark.reading import Given, read
-from samesame.frames.asked import Asked
-from samesame.frames.documents import Side
-from samesame.frames.parts import part_of
-from samesame.results import Clock
-from samesame.sources import Columns
-from samesame.stages.clusters.policies import Keep
+import nearsame as ns
+from nearsame.engines.spark.reading import Given, read
+from nearsame.frames.asked import Asked
+from nearsame.frames.documents import Side
+from nearsame.frames.parts import part_of
+from nearsame.results import Clock
+from nearsame.sources import Columns
+from nearsame.stages.clusters.policies import Keep
 
 
 def _asked(spark: Any, **columns: Any) -> Asked:
-    return Asked(ss.Spark(spark), ss.Jaccard(), Columns(**columns), Clock())
+    return Asked(ns.Spark(spark), ns.Jaccard(), Columns(**columns), Clock())
 
 
 def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[Side, ...]:
@@ -46,7 +46,7 @@ def write(tmp_path):
 def test_sources_whose_texts_have_different_names_are_refused(spark, write):
     """Of the union one column would be chosen, and the texts of the other source would be nothing."""
     one, two = write("one.jsonl", b'{"id":"a","text":"x"}\n'), write("two.jsonl", b'{"id":"b","content":"y"}\n')
-    with pytest.raises(ss.ColumnError, match=r"one\.jsonl would be 'text', that of .*two\.jsonl 'content'"):
+    with pytest.raises(ns.ColumnError, match=r"one\.jsonl would be 'text', that of .*two\.jsonl 'content'"):
         _sides(spark, (one, two))
 
 
@@ -93,7 +93,7 @@ def test_vectors_that_hold_no_numbers_are_counted(spark):
 
 def test_strict_stops_at_a_record_that_cannot_be_read(spark, write):
     """Where JSON is concerned, at once."""
-    with pytest.raises(ss.SourceError):
+    with pytest.raises(ns.SourceError):
         read(spark, [write("x.jsonl", b'{"id":"a","text":"x"}\n{"id":"b","te\n')], strict=True)
 
 
@@ -116,7 +116,7 @@ def test_bytes_that_are_no_utf8_are_nothing(spark):
 def test_orders_that_cannot_be_compared_are_refused(spark, one, other):
     """By the error of one machine: Spark would make texts of both."""
     frames = [spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n") for kind in (one, other)]
-    with pytest.raises(ss.ConfigError, match=r"column 'n' is .* no type holds the values of both exactly"):
+    with pytest.raises(ns.ConfigError, match=r"column 'n' is .* no type holds the values of both exactly"):
         _sides(spark, frames[0], frames[1], order="n")
 
 
@@ -124,7 +124,7 @@ def test_orders_that_cannot_be_compared_are_refused(spark, one, other):
 def test_an_order_of_lists_or_records_is_refused(spark, kind):
     """They have none."""
     kind = kind.replace("<a int>", "<a: int>")
-    with pytest.raises(ss.ConfigError, match="which has no order"):
+    with pytest.raises(ns.ConfigError, match="which has no order"):
         _sides(spark, spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n"), order="n")
 
 
@@ -166,7 +166,7 @@ def test_dates_of_csv_stay_texts(spark, write):
 
 def test_fields_of_json_that_spark_cannot_tell_apart_are_refused(spark, write):
     """By the same error as columns."""
-    with pytest.raises(ss.ColumnError, match="`text` already exists"):
+    with pytest.raises(ns.ColumnError, match="`text` already exists"):
         _sides(spark, write("x.jsonl", b'{"text":"x","Text":"y"}\n'))
 
 
@@ -174,12 +174,12 @@ def test_fields_of_json_that_spark_cannot_tell_apart_are_refused(spark, write):
     ("query", "message"),
     [
         ("select 'x' as text, 1 as n, 2 as N", "columns 'n', 'N', which Spark takes for one"),
-        ("select 'x' as text, 1 as samesame_row", "column 'samesame_row': names that begin with samesame_"),
+        ("select 'x' as text, 1 as nearsame_row", "column 'nearsame_row': names that begin with nearsame_"),
     ],
 )
 def test_names_that_spark_cannot_tell_apart_are_refused(spark, query, message):
     """So are those that are ours."""
-    with pytest.raises(ss.ColumnError, match=message):
+    with pytest.raises(ns.ColumnError, match=message):
         _part(spark, query)
 
 
@@ -207,7 +207,7 @@ def test_names_with_dots_and_backticks_are_names(spark):
 )
 def test_columns_of_another_type_are_refused(spark, query, columns, message):
     """As on one machine; Spark would cast them without a word."""
-    with pytest.raises(ss.ColumnError, match=message):
+    with pytest.raises(ns.ColumnError, match=message):
         _part(spark, query, **columns)
 
 
@@ -229,20 +229,20 @@ def test_columns_of_another_type_are_refused(spark, query, columns, message):
 def test_rows_that_differ_within_a_value_are_called_differently(spark, one, other):
     """Spark's hash knows of no nulls within, no bounds of lists, and no maps."""
     frame = spark.sql(f"select 'x' as text, {one} as v union all select 'x', {other}")
-    assert len({row["samesame_row"] for row in _sides(spark, frame)[0].named(0).select("samesame_row").collect()}) == 2
+    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(0).select("nearsame_row").collect()}) == 2
 
 
 def test_lists_that_are_cut_elsewhere_are_called_differently(spark):
     """Though they hold the same one after the other."""
     frame = spark.sql("select 'x' as text, array('a') as v, array() as w union all select 'x', array(), array('a')")
-    assert len({row["samesame_row"] for row in _sides(spark, frame)[0].named(0).select("samesame_row").collect()}) == 2
+    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(0).select("nearsame_row").collect()}) == 2
 
 
 @pytest.mark.slow
 def test_what_could_not_be_read_is_in_the_statistics(spark, write, tmp_path):
     """So the command ends with the exit code that says so; and it is told in words."""
     lines = b'{"id":"a","text":"one two three"}\n{"id":"b","text":"one two three"}\n{"id":"c","te\n'
-    found = ss.dedup(write("x.jsonl", lines), engine=ss.Spark(spark))
+    found = ns.dedup(write("x.jsonl", lines), engine=ns.Spark(spark))
     stats = found.stats
     assert (stats.documents, stats.kept, stats.skipped) == (2, 1, 1)
     assert any("1 record of " in note and "x.jsonl could not be read" in note for note in stats.notes)
@@ -255,6 +255,6 @@ def test_frames_with_other_columns_go_through_a_run(spark):
     """From the sources to what stays."""
     frame = spark.sql("select 'a' as id, 'one two three' as text, map('a', null) as m")
     other = spark.sql("select 'b' as id, 'one two three' as text, 4 as o")
-    found = ss.dedup((frame, other), engine=ss.Spark(spark))
+    found = ns.dedup((frame, other), engine=ns.Spark(spark))
     assert [row["id"] for row in found.kept().collect()] == ["a"]
     assert [row["id"] for row in found.removed().collect()] == ["b"]

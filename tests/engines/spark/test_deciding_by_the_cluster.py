@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
-import samesame as ss
+import nearsame as ns
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -28,12 +28,12 @@ def chain(links: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("way", _WAYS)
-@pytest.mark.parametrize("method", [ss.Jaccard(), ss.Containment(), ss.SimHash(k=6)], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("method", [ns.Jaccard(), ns.Containment(), ns.SimHash(k=6)], ids=lambda recipe: recipe.name)
 def test_every_way_of_deciding_removes_the_same(spark, method, way):
     """With the same witnesses, the most similar keepers of higher priority."""
     rows = corpus() + chain(30)
-    here = ss.dedup(rows, method=method, ties="content", audit=False)
-    there = ss.dedup(frame(spark, rows), method=method, engine=ss.Spark(spark, **_WAYS[way]))
+    here = ns.dedup(rows, method=method, ties="content", audit=False)
+    there = ns.dedup(frame(spark, rows), method=method, engine=ns.Spark(spark, **_WAYS[way]))
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 
@@ -42,18 +42,18 @@ def test_every_way_of_deciding_removes_the_same(spark, method, way):
 def test_an_against_side_is_kept_in_rounds_too(spark, within):
     """And without `within` only it removes."""
     old, new = corpus()[::2], corpus()[1::2] + chain(10)
-    here = ss.dedup(new, against=old, within=within, ties="content", audit=False)
-    engine = ss.Spark(spark, **_WAYS["rounds"])
-    there = ss.dedup(frame(spark, new), against=frame(spark, old), within=within, engine=engine)
+    here = ns.dedup(new, against=old, within=within, ties="content", audit=False)
+    engine = ns.Spark(spark, **_WAYS["rounds"])
+    there = ns.dedup(frame(spark, new), against=frame(spark, old), within=within, engine=engine)
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 
 
-@pytest.mark.parametrize("method", [ss.Jaccard(), ss.Containment(), ss.ModP()], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("method", [ns.Jaccard(), ns.Containment(), ns.ModP()], ids=lambda recipe: recipe.name)
 def test_pairs_by_the_cluster_are_those_of_one_machine(spark, method):
     """Each pair once, however many keys it shares."""
-    here = ss.pairs(corpus(), method=method, audit=False)
-    there = ss.pairs(frame(spark, corpus()), method=method, engine=ss.Spark(spark, driver_bytes=0))
+    here = ns.pairs(corpus(), method=method, audit=False)
+    there = ns.pairs(frame(spark, corpus()), method=method, engine=ns.Spark(spark, driver_bytes=0))
     assert listed(here.table) == listed(there.table)
     there.release()
 
@@ -61,8 +61,8 @@ def test_pairs_by_the_cluster_are_those_of_one_machine(spark, method):
 def test_components_by_stars_are_those_of_one_machine(spark):
     """With what there is to say of the largest."""
     rows = corpus() + chain(60)
-    here = ss.dedup(rows, clusters="components", ties="content", audit=False)
-    there = ss.dedup(frame(spark, rows), clusters="components", engine=ss.Spark(spark, driver_bytes=0))
+    here = ns.dedup(rows, clusters="components", ties="content", audit=False)
+    there = ns.dedup(frame(spark, rows), clusters="components", engine=ns.Spark(spark, driver_bytes=0))
     assert decisions(here.removals) == decisions(there.removals)
     assert here.stats.component == there.stats.component
     there.release()

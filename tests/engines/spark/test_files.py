@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-import samesame as ss
-from samesame.engines.spark.reading import UNREAD, read
+import nearsame as ns
+from nearsame.engines.spark.reading import UNREAD, read
 
 _ROWS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "three"}]
 _LINES = "".join(json.dumps(row) + "\n" for row in _ROWS)
@@ -39,7 +39,7 @@ def test_commas_and_tabs_in_one_folder_are_refused(spark, tmp_path):
     """They are two formats."""
     (tmp_path / "x.tsv").write_text(_TABS, "utf-8")
     (tmp_path / "y.csv").write_text("id,text\na,b\n", "utf-8")
-    with pytest.raises(ss.SourceError, match=r"several formats \(csv, tsv\)"):
+    with pytest.raises(ns.SourceError, match=r"several formats \(csv, tsv\)"):
         read(spark, [str(tmp_path)])
 
 
@@ -113,13 +113,13 @@ def test_what_spark_cannot_unpack_is_an_error_that_says_so(spark, tmp_path, name
     """In one line, before anything is read; in a folder, too."""
     (tmp_path / name).write_bytes(b"\x28\xb5\x2f\xfd")
     for path in (tmp_path / name, tmp_path):
-        with pytest.raises(ss.SourceError, match=f"this Spark cannot read .{name.rpartition('.')[2]}"):
+        with pytest.raises(ns.SourceError, match=f"this Spark cannot read .{name.rpartition('.')[2]}"):
             read(spark, [str(path)])
 
 
 def test_what_is_no_parquet_is_an_error_in_one_line(spark, tmp_path):
     """With no trace of Java."""
     (tmp_path / "x.parquet").write_text("no Parquet at all, whatever it is called", "utf-8")
-    with pytest.raises(ss.SourceError, match=r"x\.parquet") as caught:
+    with pytest.raises(ns.SourceError, match=r"x\.parquet") as caught:
         read(spark, [str(tmp_path / "x.parquet")])
     assert "\n" not in caught.value.message

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samesame import arrow
-from samesame.engines.spark import folding
-from samesame.engines.spark.folding import chunk_bytes, fold_frame
-from samesame.kernels.boilerplate import Slots
-from samesame.stages.features.boilerplate import CountExactly
-from samesame.stages.features.distinct import DistinctItems
-from samesame.stages.features.frequencies import CountDocuments
+from nearsame import arrow
+from nearsame.engines.spark import folding
+from nearsame.engines.spark.folding import chunk_bytes, fold_frame
+from nearsame.kernels.boilerplate import Slots
+from nearsame.stages.features.boilerplate import CountExactly
+from nearsame.stages.features.distinct import DistinctItems
+from nearsame.stages.features.frequencies import CountDocuments
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame
 
-import samesame as ss
-from samesame.engines.spark.plans import changing
-from samesame.engines.spark.verbs import Verbs
+import nearsame as ns
+from nearsame.engines.spark.plans import changing
+from nearsame.engines.spark.verbs import Verbs
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -41,9 +41,9 @@ def _texts(spark, *columns):
 def test_numbers_do_not_depend_on_where_a_task_stands(spark, setting):
     """Nothing is shuffled between numbering and a union of what was numbered, and all is computed anew."""
     setting("spark.sql.defaultSizeInBytes", "1")
-    found = ss.dedup(frame(spark, corpus(), 4), engine=ss.Spark(spark))
+    found = ns.dedup(frame(spark, corpus(), 4), engine=ns.Spark(spark))
     removed, kept = decisions(found.removals), found.kept().count()
-    assert removed == decisions(ss.dedup(corpus(), ties="content", audit=False).removals)
+    assert removed == decisions(ns.dedup(corpus(), ties="content", audit=False).removals)
     found.release()
     assert (decisions(found.removals), found.kept().count()) == (removed, kept)
 
@@ -62,8 +62,8 @@ def test_rows_that_are_others_each_time_are_refused(spark, column, what):
     given = _texts(spark, column)
     hidden = given.filter("text <> ''").join(_texts(spark, "1 as n").select("id", "n"), "id")
     for source in (given, hidden):
-        with pytest.raises(ss.SourceError) as caught:
-            ss.dedup(source, engine=ss.Spark(spark))
+        with pytest.raises(ns.SourceError) as caught:
+            ns.dedup(source, engine=ns.Spark(spark))
         assert caught.value.message.startswith(f"the DataFrame has {what}, so its rows are others each time")
         assert "Persist it" in caught.value.hint
 
@@ -90,8 +90,8 @@ def test_rows_that_only_look_like_chance_are_taken(spark, tmp_path):
 def test_a_stream_is_refused(spark):
     """It has no end."""
     stream = spark.readStream.format("rate").load().selectExpr("cast(value as string) as text")
-    with pytest.raises(ss.SourceError, match="the DataFrame is a stream, which has no end"):
-        ss.dedup(stream, engine=ss.Spark(spark))
+    with pytest.raises(ns.SourceError, match="the DataFrame is a stream, which has no end"):
+        ns.dedup(stream, engine=ns.Spark(spark))
 
 
 @pytest.mark.parametrize(
@@ -103,22 +103,22 @@ def test_a_stream_is_refused(spark):
 )
 def test_what_is_no_session_that_runs_is_refused(spark, session, message):
     """With what to give instead."""
-    with pytest.raises(ss.ConfigError, match=message):
-        ss.dedup(_texts(spark), engine=ss.Spark(session))
+    with pytest.raises(ns.ConfigError, match=message):
+        ns.dedup(_texts(spark), engine=ns.Spark(session))
 
 
 def test_texts_that_are_no_utf8_are_told_of(spark):
     """They stay; with `strict` they are an error."""
     good = _texts(spark).selectExpr("id", "cast(text as binary) as text")
     given = good.union(spark.sql("select 'x', x'ff' union all select 'x', x'ff'"))
-    found = ss.dedup(given, engine=ss.Spark(spark))
+    found = ns.dedup(given, engine=ns.Spark(spark))
     told = "the DataFrame: 2 texts are no UTF-8: these documents stay, and are compared with nothing"
     assert told in found.stats.notes
     assert (found.stats.documents, found.stats.kept) == (4, 4)
     found.release()
-    with pytest.raises(ss.SourceError, match="the DataFrame: 2 texts are no UTF-8"):
-        ss.pairs(given, strict=True, engine=ss.Spark(spark))
-    fine = ss.dedup(_texts(spark), strict=True, engine=ss.Spark(spark))
+    with pytest.raises(ns.SourceError, match="the DataFrame: 2 texts are no UTF-8"):
+        ns.pairs(given, strict=True, engine=ns.Spark(spark))
+    fine = ns.dedup(_texts(spark), strict=True, engine=ns.Spark(spark))
     assert not any("UTF-8" in note for note in fine.stats.notes)
     fine.release()
 
@@ -130,8 +130,8 @@ def _num_kept(spark):
 def test_a_run_that_fails_keeps_nothing(spark):
     """Nobody could give it back."""
     before = _num_kept(spark)
-    with pytest.raises(ss.TooManyPairsError):
-        ss.pairs(frame(spark, corpus()), max_pairs=1, engine=ss.Spark(spark))
+    with pytest.raises(ns.TooManyPairsError):
+        ns.pairs(frame(spark, corpus()), max_pairs=1, engine=ns.Spark(spark))
     assert _num_kept(spark) == before
 
 
@@ -139,9 +139,9 @@ def test_what_deciding_shuffles_is_told(spark):
     """Not only what it takes to bring documents together."""
     told = []
     for settings in ({}, {"driver_bytes": 0, "task_bytes": 0}):
-        verbs = Verbs(ss.Spark(spark), spark)
+        verbs = Verbs(ns.Spark(spark), spark)
         before = verbs.shuffled_bytes()
-        found = ss.dedup(frame(spark, corpus()), audit=False, engine=ss.Spark(spark, **settings))
+        found = ns.dedup(frame(spark, corpus()), audit=False, engine=ns.Spark(spark, **settings))
         told.append(found.stats.room["shuffle"]["written_bytes"])
         assert told[-1] <= verbs.shuffled_bytes() - before
         found.release()
@@ -153,7 +153,7 @@ def test_settings_are_left_as_they_were(spark):
     assert spark.conf.get(_JOINED, None) is None
 
     def keep(_):
-        verbs = Verbs(ss.Spark(spark), spark)
+        verbs = Verbs(ns.Spark(spark), spark)
         for _ in range(10):
             verbs.keep(spark.range(10))
         verbs.release()
@@ -167,7 +167,7 @@ def test_words_that_sql_reserves_are_no_trouble(spark, setting):
     """Nor are names of columns with signs of its own."""
     setting("spark.sql.ansi.enforceReservedKeywords", "true")
     given = _texts(spark, "'2024-01-01' as `we``n`")
-    found = ss.dedup(given, keep="newest:we`n", engine=ss.Spark(spark))
+    found = ns.dedup(given, keep="newest:we`n", engine=ns.Spark(spark))
     assert found.stats.kept == 2
     found.release()
 
@@ -177,19 +177,19 @@ def test_ids_that_engines_spell_differently_are_refused(spark, kind, fits):
     """Small decimals have an exponent on one machine."""
     given = _texts(spark).selectExpr("text", f"cast(1 as {kind}) as id")
     if fits:
-        found = ss.dedup(given, engine=ss.Spark(spark))
+        found = ns.dedup(given, engine=ns.Spark(spark))
         assert found.stats.documents == 2
         found.release()
         return
-    with pytest.raises(ss.SameSameError, match="which Spark spells in its own way"):
-        ss.dedup(given, engine=ss.Spark(spark))
+    with pytest.raises(ns.NearSameError, match="which Spark spells in its own way"):
+        ns.dedup(given, engine=ns.Spark(spark))
 
 
 def test_frequencies_are_those_of_one_machine(spark):
     """To weigh the features of a later run."""
-    method = ss.SimHash(k=6, weights="tfidf")
-    here = ss.dedup(corpus(), method=method, ties="content", audit=False)
-    there = ss.dedup(frame(spark, corpus()), method=method, engine=ss.Spark(spark), audit=False)
+    method = ns.SimHash(k=6, weights="tfidf")
+    here = ns.dedup(corpus(), method=method, ties="content", audit=False)
+    there = ns.dedup(frame(spark, corpus()), method=method, engine=ns.Spark(spark), audit=False)
     assert here.frequencies.to_pydict() == there.frequencies.to_pydict()
     there.release()
 
@@ -198,13 +198,13 @@ def test_files_of_no_known_format_are_counted(spark, tmp_path):
     """As on one machine."""
     (tmp_path / "a.jsonl").write_text(f'{{"text": "{_TEXT}"}}\n', "utf-8")
     (tmp_path / "b.what").write_text("?", "utf-8")
-    there = ss.dedup(str(tmp_path), engine=ss.Spark(spark))
-    assert (there.num_ignored, there.stats.documents) == (ss.dedup(str(tmp_path)).num_ignored, 1) == (1, 1)
+    there = ns.dedup(str(tmp_path), engine=ns.Spark(spark))
+    assert (there.num_ignored, there.stats.documents) == (ns.dedup(str(tmp_path)).num_ignored, 1) == (1, 1)
     there.release()
 
 
 def test_nothing_to_read_starts_no_session(monkeypatch):
     """What is wrong is told first."""
-    monkeypatch.setattr(ss.Spark, "connected", lambda _: pytest.fail("a session was started"))
-    with pytest.raises(ss.SourceError, match="source=None is nothing to read"):
-        ss.dedup(None, engine=ss.Spark())
+    monkeypatch.setattr(ns.Spark, "connected", lambda _: pytest.fail("a session was started"))
+    with pytest.raises(ns.SourceError, match="source=None is nothing to read"):
+        ns.dedup(None, engine=ns.Spark())

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from tests.engines.spark.test_parity_with_local import decisions, frame, listed
 
-import samesame as ss
-from samesame.engines.spark.verbs import Verbs
-from samesame.frames import candidates
-from samesame.kernels.scores import JACCARD, Bound
+import nearsame as ns
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.frames import candidates
+from nearsame.kernels.scores import JACCARD, Bound
 
 pytestmark = pytest.mark.long
 
@@ -25,14 +25,14 @@ def template(number: int) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.parametrize("method", [ss.Jaccard(), ss.MinHash()], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("method", [ns.Jaccard(), ns.MinHash()], ids=lambda recipe: recipe.name)
 def test_a_hot_template_is_decided_alike_in_blocks(spark, monkeypatch, method):
     """With blocks so small that every bucket is cut."""
     monkeypatch.setattr(candidates, "BLOCK", 64)
-    monkeypatch.setattr("samesame.frames.rounds.BLOCK", 64)
+    monkeypatch.setattr("nearsame.frames.rounds.BLOCK", 64)
     rows = template(600)
-    here = ss.dedup(rows, method=method, ties="content", audit=False)
-    there = ss.dedup(frame(spark, rows), method=method, engine=ss.Spark(spark, driver_bytes=0, task_bytes=0))
+    here = ns.dedup(rows, method=method, ties="content", audit=False)
+    there = ns.dedup(frame(spark, rows), method=method, engine=ns.Spark(spark, driver_bytes=0, task_bytes=0))
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 
@@ -40,10 +40,10 @@ def test_a_hot_template_is_decided_alike_in_blocks(spark, monkeypatch, method):
 def test_the_pairs_of_a_hot_template_are_listed_once_each(spark, monkeypatch):
     """Every two blocks meet, and no pair in more than one of them."""
     monkeypatch.setattr(candidates, "BLOCK", 32)
-    monkeypatch.setattr("samesame.frames.rounds.BLOCK", 32)
+    monkeypatch.setattr("nearsame.frames.rounds.BLOCK", 32)
     rows = template(200)
-    here = ss.pairs(rows, audit=False)
-    there = ss.pairs(frame(spark, rows), engine=ss.Spark(spark, driver_bytes=0))
+    here = ns.pairs(rows, audit=False)
+    there = ns.pairs(frame(spark, rows), engine=ns.Spark(spark, driver_bytes=0))
     assert listed(here.table) == listed(there.table)
     there.release()
 
@@ -51,11 +51,11 @@ def test_the_pairs_of_a_hot_template_are_listed_once_each(spark, monkeypatch):
 def test_components_of_a_hot_template_are_joined_alike_in_blocks(spark, monkeypatch):
     """A template, and pages that share a key with all of it and resemble nothing, or only each other."""
     monkeypatch.setattr(candidates, "BLOCK", 64)
-    monkeypatch.setattr("samesame.frames.rounds.BLOCK", 64)
+    monkeypatch.setattr("nearsame.frames.rounds.BLOCK", 64)
     rows = template(400)
     rows += [{**row, "id": f"again {row['id']}", "text": f"{row['text']} again"} for row in rows[:200:10]]
-    here = ss.dedup(rows, clusters="components", ties="content", audit=False)
-    there = ss.dedup(frame(spark, rows), clusters="components", engine=ss.Spark(spark, driver_bytes=0))
+    here = ns.dedup(rows, clusters="components", ties="content", audit=False)
+    there = ns.dedup(frame(spark, rows), clusters="components", engine=ns.Spark(spark, driver_bytes=0))
     assert decisions(here.removals) == decisions(there.removals)
     assert here.stats.component == there.stats.component
     there.release()
@@ -72,7 +72,7 @@ def test_what_belongs_together_does_not_meet_again(spark, monkeypatch, hot):
     entries = spark.createDataFrame(
         rows, "key bigint, number bigint, place int, size bigint, one_side boolean, root bigint"
     )
-    verbs = Verbs(ss.Spark(spark), spark)
+    verbs = Verbs(ns.Spark(spark), spark)
     sides = candidates.split_by_main(verbs, entries)
     found = candidates.meeting_pairs(verbs, sides, Bound(JACCARD, 4, 5), hot=hot, placed=True, apart=True)
     told = sorted((row["a"], row["b"]) for row in found.collect())

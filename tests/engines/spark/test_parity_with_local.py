@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-import samesame as ss
+import nearsame as ns
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 _METHODS = {
-    "digest": ss.Digest(),
-    "digest-weak": ss.Digest(algorithm="crc32"),
-    "jaccard": ss.Jaccard(),
-    "containment": ss.Containment(),
-    "minhash": ss.MinHash(),
-    "minhash-estimate": ss.MinHash(verify="estimate"),
-    "modp": ss.ModP(),
-    "simhash": ss.SimHash(k=6),
-    "simhash-tfidf": ss.SimHash(k=6, weights="tfidf", confirm="jaccard"),
+    "digest": ns.Digest(),
+    "digest-weak": ns.Digest(algorithm="crc32"),
+    "jaccard": ns.Jaccard(),
+    "containment": ns.Containment(),
+    "minhash": ns.MinHash(),
+    "minhash-estimate": ns.MinHash(verify="estimate"),
+    "modp": ns.ModP(),
+    "simhash": ns.SimHash(k=6),
+    "simhash-tfidf": ns.SimHash(k=6, weights="tfidf", confirm="jaccard"),
 }
 _QUICK = ("jaccard",)
 
@@ -88,8 +88,8 @@ def _id(name: str) -> str:
 @pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in _METHODS])
 def test_both_engines_remove_the_same_documents_for_the_same_reasons(spark, name):
     """Documents, witnesses, similarities and counts are those of one machine."""
-    here = ss.dedup(corpus(), method=_METHODS[name], ties="content", audit=False)
-    there = ss.dedup(frame(spark, corpus()), method=_METHODS[name], engine=ss.Spark(spark))
+    here = ns.dedup(corpus(), method=_METHODS[name], ties="content", audit=False)
+    there = ns.dedup(frame(spark, corpus()), method=_METHODS[name], engine=ns.Spark(spark))
     assert decisions(here.removals) == decisions(there.removals)
     counts = ("documents", "removed", "kept", "exact_copies", "near_copies", "clusters", "distinct", "empty", "bare",
               "repeated_ids", "text_bytes", "features")  # fmt: skip
@@ -100,8 +100,8 @@ def test_both_engines_remove_the_same_documents_for_the_same_reasons(spark, name
 @pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in _METHODS])
 def test_both_engines_list_the_same_pairs(spark, name):
     """Pairs, similarities and the columns that a method alone has."""
-    here = ss.pairs(corpus(), method=_METHODS[name], audit=False)
-    there = ss.pairs(frame(spark, corpus()), method=_METHODS[name], engine=ss.Spark(spark))
+    here = ns.pairs(corpus(), method=_METHODS[name], audit=False)
+    there = ns.pairs(frame(spark, corpus()), method=_METHODS[name], engine=ns.Spark(spark))
     assert listed(here.table) == listed(there.table)
     there.release()
 
@@ -116,8 +116,8 @@ def test_both_engines_list_the_same_pairs(spark, name):
 )
 def test_priority_is_the_same_on_both_engines(spark, keep):
     """Whatever decides who stays, nulls last and ties by id and text."""
-    here = ss.dedup(corpus(), keep=keep, ties="content", audit=False)
-    there = ss.dedup(frame(spark, corpus(), 2), keep=keep, engine=ss.Spark(spark))
+    here = ns.dedup(corpus(), keep=keep, ties="content", audit=False)
+    there = ns.dedup(frame(spark, corpus(), 2), keep=keep, engine=ns.Spark(spark))
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 
@@ -126,21 +126,21 @@ def test_priority_is_the_same_on_both_engines(spark, keep):
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
 def test_an_order_column_takes_the_place_of_the_order_of_reading(spark, keep):
     """On both engines, where a DataFrame has no order of its own."""
-    here = ss.dedup(corpus(), keep=keep, order_column="n", audit=False)
-    there = ss.dedup(frame(spark, corpus(), 5), keep=keep, order_column="n", engine=ss.Spark(spark))
+    here = ns.dedup(corpus(), keep=keep, order_column="n", audit=False)
+    there = ns.dedup(frame(spark, corpus(), 5), keep=keep, order_column="n", engine=ns.Spark(spark))
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("within", [True, False])
-@pytest.mark.parametrize("method", [ss.Jaccard(), ss.Containment(), ss.Digest()], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("method", [ns.Jaccard(), ns.Containment(), ns.Digest()], ids=lambda recipe: recipe.name)
 def test_two_sides_are_the_same_on_both_engines(spark, method, within):
     """The against side stays; without `within` only it removes."""
     old, new = corpus()[::2], corpus()[1::2] + corpus()[:5]
-    here = ss.dedup(new, against=old, within=within, method=method, ties="content", audit=False)
-    there = ss.dedup(
-        frame(spark, new), against=frame(spark, old, 2), within=within, method=method, engine=ss.Spark(spark)
+    here = ns.dedup(new, against=old, within=within, method=method, ties="content", audit=False)
+    there = ns.dedup(
+        frame(spark, new), against=frame(spark, old, 2), within=within, method=method, engine=ns.Spark(spark)
     )
     assert decisions(here.removals) == decisions(there.removals)
     assert (here.stats.kept, here.stats.against) == (there.stats.kept, there.stats.against)
@@ -151,7 +151,7 @@ def test_two_sides_are_the_same_on_both_engines(spark, method, within):
 def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     """With all their columns, each row as often as it was given in all."""
     given = frame(spark, corpus())
-    found = ss.dedup(given, engine=ss.Spark(spark))
+    found = ns.dedup(given, engine=ns.Spark(spark))
     stay, go = found.kept(), found.removed()
     assert given.columns == stay.columns == go.columns
     rows = lambda table: sorted(map(repr, table.collect()))  # noqa: E731
@@ -163,9 +163,9 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
 @pytest.mark.slow
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
-    found = ss.dedup(frame(spark, corpus()), method=ss.Jaccard(threshold=0.6), engine=ss.Spark(spark))
-    here = ss.dedup(corpus(), method=ss.Jaccard(threshold=0.9), ties="content", audit=False)
+    found = ns.dedup(frame(spark, corpus()), method=ns.Jaccard(threshold=0.6), engine=ns.Spark(spark))
+    here = ns.dedup(corpus(), method=ns.Jaccard(threshold=0.9), ties="content", audit=False)
     assert decisions(here.removals) == decisions(found.at(threshold=0.9).removals)
-    with pytest.raises(ss.ConfigError, match=r"threshold=0.5 is below the run's own, 0.6"):
+    with pytest.raises(ns.ConfigError, match=r"threshold=0.5 is below the run's own, 0.6"):
         found.at(threshold=0.5)
     found.release()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests import sparks
 
-from samesame.engines.spark import sessions
-from samesame.errors import ConfigError, MissingExtraError
+from nearsame.engines.spark import sessions
+from nearsame.errors import ConfigError, MissingExtraError
 
 LINE = "apt-get install openjdk-17-jre-headless"
 
@@ -26,7 +26,7 @@ def java(folder: Path, said: str) -> None:
 def run(code: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """What a process of its own says."""
     sparks.require_java()
-    program = f"from samesame.engines.spark.sessions import started\nfrom samesame.errors import SameSameError\n{code}"
+    program = f"from nearsame.engines.spark.sessions import started\nfrom nearsame.errors import NearSameError\n{code}"
     settings = {**os.environ, **sparks.environment(), **environment}
     return subprocess.run([sys.executable, "-c", program], env=settings, capture_output=True, text=True, check=False)
 
@@ -69,7 +69,7 @@ def test_no_pyspark_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError, match="needs pyspark") as told:
         sessions.require_spark()
-    assert "Run: pip install 'samesame[spark]'" == told.value.hint
+    assert "Run: pip install 'nearsame[spark]'" == told.value.hint
 
 
 def test_without_java_a_test_is_skipped_and_in_ci_it_fails(tmp_path, monkeypatch):
@@ -101,7 +101,7 @@ def test_a_session_says_nothing_and_leaves_nothing(tmp_path):
     code += "    print(session.range(7).count(), session.conf.get('spark.sql.shuffle.partitions'))"
     done = run(code, TMPDIR=str(tmp_path))
     assert ("7 5\n", "", 0) == (done.stdout, done.stderr, done.returncode)
-    assert [] == list(tmp_path.glob("samesame-spark-*"))
+    assert [] == list(tmp_path.glob("nearsame-spark-*"))
 
 
 @pytest.mark.long
@@ -114,10 +114,10 @@ def test_a_session_says_nothing_and_leaves_nothing(tmp_path):
 )
 def test_what_spark_cannot_start_with_is_one_line(master, conf, reason, tmp_path):
     """It is the user's to change."""
-    code = f"try:\n    with started({master!r}, {conf!r}): pass\nexcept SameSameError as error: print(error)"
+    code = f"try:\n    with started({master!r}, {conf!r}): pass\nexcept NearSameError as error: print(error)"
     done = run(code, TMPDIR=str(tmp_path))
     assert reason in done.stdout
-    assert [] == list(tmp_path.glob("samesame-spark-*"))
+    assert [] == list(tmp_path.glob("nearsame-spark-*"))
 
 
 @pytest.mark.long
@@ -130,8 +130,8 @@ def bad(batches):
 try:
     with started("local[1]") as session:
         session.range(3).mapInArrow(bad, "id long").count()
-except SameSameError as error:
+except NearSameError as error:
     print(type(error).__name__, error, error.hint)"""
     done = run(code, TMPDIR=str(tmp_path))
-    (log,) = tmp_path.glob("samesame-spark-*.log")
+    (log,) = tmp_path.glob("nearsame-spark-*.log")
     assert f"EngineError Spark gave up: ValueError: bad 3 Read {log}, where Spark tells more.\n" == done.stdout

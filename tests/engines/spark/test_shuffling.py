@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from tests.engines.spark.test_parity_with_local import corpus, frame
 
-import samesame as ss
-from samesame.frames.shuffling import KEY_BYTES, advice, predicted
+import nearsame as ns
+from nearsame.frames.shuffling import KEY_BYTES, advice, predicted
 
 MOST = Fraction(4, 5)
 
@@ -46,7 +46,7 @@ def test_the_bytes_of_keys_are_those_of_their_exchange(spark):
     rows = [
         {**row, "id": f"{row['id']}-{part}", "text": f"{row['text']} {part}"} for part in range(9) for row in corpus()
     ]
-    found = ss.dedup(frame(spark, rows), method=ss.MinHash(), engine=ss.Spark(spark), audit=False)
+    found = ns.dedup(frame(spark, rows), method=ns.MinHash(), engine=ns.Spark(spark), audit=False)
     told = found.stats.room["shuffle"]
     assert KEY_BYTES / 3 < told["keys_bytes"] / told["keys"] <= KEY_BYTES
     assert told["keys_bytes"] < told["written_bytes"] / 2

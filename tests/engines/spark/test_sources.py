@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import samesame as ss
-from samesame.engines.spark.reading import read
+import nearsame as ns
+from nearsame.engines.spark.reading import read
 
 _ROWS = [{"id": "a", "text": "one two three four five six"}, {"id": "b", "text": "one two three four five six"}]
 
@@ -36,7 +36,7 @@ def test_paths_are_read_by_their_endings_and_folders_by_those_of_their_files(spa
 def test_a_path_that_cannot_be_read_is_an_error_in_one_line(spark, tmp_path, path):
     """With what Spark says of it, and no trace of Java."""
     (tmp_path / "x.unknown").write_text("?", "utf-8")
-    with pytest.raises(ss.SourceError) as caught:
+    with pytest.raises(ns.SourceError) as caught:
         read(spark, [str(tmp_path / path)])
     assert path in caught.value.message
     assert "\n" not in caught.value.message
@@ -44,8 +44,8 @@ def test_a_path_that_cannot_be_read_is_an_error_in_one_line(spark, tmp_path, pat
 
 def test_a_list_of_texts_is_no_source_of_spark(spark):
     """And the error says what is."""
-    with pytest.raises(ss.SourceError, match="source of type list is neither a Spark DataFrame nor a path"):
-        ss.dedup(["a", "b"], engine=ss.Spark(spark))
+    with pytest.raises(ns.SourceError, match="source of type list is neither a Spark DataFrame nor a path"):
+        ns.dedup(["a", "b"], engine=ns.Spark(spark))
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_list_of_texts_is_no_source_of_spark(spark):
         ({"keep": "last"}, "keep='last' and ties='content'"),
         ({"keep": "max:n", "order_column": "n"}, "one column decides"),
         ({"engine": "spark"}, "engine='spark' is no engine"),
-        ({"method": ss.SimHash(search="adjacent")}, "search=adjacent"),
+        ({"method": ns.SimHash(search="adjacent")}, "search=adjacent"),
     ],
 )
 def test_what_spark_cannot_do_is_refused(spark, given, message):
     """Never ignored."""
     frame = spark.createDataFrame(_ROWS)
-    with pytest.raises(ss.ConfigError, match=message):
-        ss.dedup(frame, **{"engine": ss.Spark(spark), **given})
+    with pytest.raises(ns.ConfigError, match=message):
+        ns.dedup(frame, **{"engine": ns.Spark(spark), **given})
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_what_spark_cannot_do_is_refused(spark, given, message):
 )
 def test_settings_are_checked_before_anything_starts(given):
     """By their names and values."""
-    with pytest.raises(ss.ConfigError, match=str(next(iter(given.values()))).replace("?", "[?]")):
-        ss.Spark(**given)
+    with pytest.raises(ns.ConfigError, match=str(next(iter(given.values()))).replace("?", "[?]")):
+        ns.Spark(**given)

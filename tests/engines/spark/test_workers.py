@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from samesame.engines.spark import workers
+from nearsame.engines.spark import workers
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.oracle.corpora import thresholds
 from tests.oracle.decisions import decide, greedy, pairs
 
-from samesame.kernels import scores
-from samesame.kernels.buckets import Entries, Meeting
-from samesame.kernels.sharing import Stamps
-from samesame.stages.clusters import keepers
-from samesame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
-from samesame.stages.pairs.join import AllPairs
-from samesame.stages.pairs.measures import bound
+from nearsame.kernels import scores
+from nearsame.kernels.buckets import Entries, Meeting
+from nearsame.kernels.sharing import Stamps
+from nearsame.stages.clusters import keepers
+from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
+from nearsame.stages.pairs.join import AllPairs
+from nearsame.stages.pairs.measures import bound
 
 
 def _meeting(sets, rows):

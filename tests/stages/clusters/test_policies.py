@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle.priority import order
 
-import samesame as ss
-from samesame.errors import ConfigError
-from samesame.stages.clusters.policies import Keep, ranks
+import nearsame as ns
+from nearsame.errors import ConfigError
+from nearsame.stages.clusters.policies import Keep, ranks
 
 BY_COLUMN = ("newest:c", "oldest:c", "max:c", "min:c")
 UTC = dt.UTC
@@ -186,4 +186,4 @@ def test_a_column_of_any_source_decides(keep, kept):
         }
     )
     for given_frame in (frame, frame.with_columns(pl.col("when").cast(pl.Categorical))):
-        assert [kept] == ss.dedup(given_frame, keep=keep).kept()["id"].to_pylist()
+        assert [kept] == ns.dedup(given_frame, keep=keep).kept()["id"].to_pylist()

@@ -5,8 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow, schemas
-from samesame.stages.features.about import About, CountEntries, CountRows, Describe
+from nearsame import arrow, schemas
+from nearsame.stages.features.about import About, CountEntries, CountRows, Describe
 
 ROWS = st.lists(st.tuples(*[st.integers(-2, 2)] * 4, st.integers(0, 3)), max_size=8)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame import arrow
-from samesame.kernels.distinct import PLACES, mark_longest
-from samesame.stages.features.distinct import DistinctItems
+from nearsame import arrow
+from nearsame.kernels.distinct import PLACES, mark_longest
+from nearsame.stages.features.distinct import DistinctItems
 
 
 def batch(items: np.ndarray, rows: int = 1) -> pa.RecordBatch:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow
-from samesame.errors import ConfigError
-from samesame.stages.features.frequencies import UNIT, CountDocuments, FrequencyTable, idf
+from nearsame import arrow
+from nearsame.errors import ConfigError
+from nearsame.stages.features.frequencies import UNIT, CountDocuments, FrequencyTable, idf
 
 HASHES = st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**32, 2**63, 2**64 - 1])
 

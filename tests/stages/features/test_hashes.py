@@ -7,8 +7,8 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.errors import ConfigError
-from samesame.stages.features.hashes import hash_features, hasher, table_hasher
+from nearsame.errors import ConfigError
+from nearsame.stages.features.hashes import hash_features, hasher, table_hasher
 
 KNOWN = {  # of b"a", from the functions' own publications
     ("fnv1a", 64): 0xAF63DC4C8601EC8C,
@@ -41,7 +41,7 @@ def test_murmur3_has_its_low_word_first():
 
     hashed = hasher("murmur3", 128)
     assert 0 == hashed(b"")
-    assert mmh3.hash128(b"samesame", x64arch=True, signed=False) == hashed(b"samesame")
+    assert mmh3.hash128(b"nearsame", x64arch=True, signed=False) == hashed(b"nearsame")
 
 
 @given(st.lists(st.binary(max_size=9), max_size=6), st.sampled_from([1, 32, 64, 65, 128]))

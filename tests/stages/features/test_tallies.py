@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow
-from samesame.stages.features.tallies import Counts, dealt, summed
+from nearsame import arrow
+from nearsame.stages.features.tallies import Counts, dealt, summed
 
 HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 20)
 COUNTS = st.dictionaries(HASHES, st.integers(1, 9), max_size=20)

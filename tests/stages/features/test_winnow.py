@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests.oracle import tokens as oracle
 from tests.oracle.passages import winnowed
 
-from samesame import arrow
-from samesame.errors import ConfigError
-from samesame.kernels import tokens, unicode
-from samesame.kernels import winnow as kernel
-from samesame.stages.features.places import place, runs
-from samesame.stages.features.winnow import Winnow
-from samesame.stages.texts.aligned import align
+from nearsame import arrow
+from nearsame.errors import ConfigError
+from nearsame.kernels import tokens, unicode
+from nearsame.kernels import winnow as kernel
+from nearsame.stages.features.places import place, runs
+from nearsame.stages.features.winnow import Winnow
+from nearsame.stages.texts.aligned import align
 
 TEXTS = st.text(st.sampled_from("aB ß_é.,\u0301\u00a0漢字ฉัน-ﬁ１\U0001d400\t가"), max_size=40)
 FLAGS = [

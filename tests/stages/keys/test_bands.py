@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle.measures import band_chance
 
-from samesame import arrow, schemas
-from samesame.errors import ConfigError
-from samesame.methods import MinHash
-from samesame.stages.keys.bands import BandKeys, choose_bands, collision_probability
+from nearsame import arrow, schemas
+from nearsame.errors import ConfigError
+from nearsame.methods import MinHash
+from nearsame.stages.keys.bands import BandKeys, choose_bands, collision_probability
 
 
 def _all_shapes(threshold, recall, num_perm):
@@ -61,7 +61,7 @@ def test_the_chances_at_80_percent_are_as_tabled(shape, found):
     ],
 )
 def test_the_s_curve_of_20_bands_of_5_is_the_textbooks(similarity, found, digits):
-    """EXAMPLES, as samesame computes it; at .3 the source prints .047."""
+    """EXAMPLES, as nearsame computes it; at .3 the source prints .047."""
     assert found == round(float(collision_probability(similarity, 20, 5)), digits)
 
 

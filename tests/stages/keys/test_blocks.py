@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.errors import ConfigError
-from samesame.kernels.hamming_search import brute_force, self_join
-from samesame.stages.keys.blocks import Codes, choices, plan, tables, weigh_bits
+from nearsame.errors import ConfigError
+from nearsame.kernels.hamming_search import brute_force, self_join
+from nearsame.stages.keys.blocks import Codes, choices, plan, tables, weigh_bits
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame import arrow, schemas
-from samesame.stages.keys import prefix
-from samesame.stages.keys.prefix import Counting, CountItems, ItemCounts, plan_counting
-from samesame.stages.pairs import measures
+from nearsame import arrow, schemas
+from nearsame.stages.keys import prefix
+from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, plan_counting
+from nearsame.stages.pairs import measures
 
 SETS = st.lists(
     st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 40).map(lambda n: n << 56), max_size=30), max_size=25

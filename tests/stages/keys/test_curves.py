@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from samesame.stages.keys.bands import choose_bands, collision_probability, offers
-from samesame.stages.keys.curves import areas, bit_differs, least_area, within_distance
+from nearsame.stages.keys.bands import choose_bands, collision_probability, offers
+from nearsame.stages.keys.curves import areas, bit_differs, least_area, within_distance
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 THRESHOLDS = st.floats(0.05, 0.99)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle.measures import jaccard
 
-from samesame import arrow, schemas
-from samesame.kernels import scores
-from samesame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys, plan_counting
-from samesame.stages.pairs.measures import bound
+from nearsame import arrow, schemas
+from nearsame.kernels import scores
+from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys, plan_counting
+from nearsame.stages.pairs.measures import bound
 
 ITEMS = st.integers(0, 2**64 - 1) | st.integers(0, 9).map(lambda n: (n << 60) + n)
 SETS = st.lists(st.sets(ITEMS, max_size=9).map(sorted), max_size=7)

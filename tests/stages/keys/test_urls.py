@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.canonical import RULES, CanonicalUrl
-from samesame.errors import ConfigError
-from samesame.stages.keys import urls
-from samesame.stages.keys.surt import surt
-from samesame.stages.keys.urls import Canonical, canonical_url, host_of, pieces, whatwg
+from nearsame.canonical import RULES, CanonicalUrl
+from nearsame.errors import ConfigError
+from nearsame.stages.keys import urls
+from nearsame.stages.keys.surt import surt
+from nearsame.stages.keys.urls import Canonical, canonical_url, host_of, pieces, whatwg
 
 SESSION = "0123456789abcdef0123456789abcdef"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.oracle.corpora import sets_of_numbers, thresholds
 from tests.oracle.decisions import greedy, pairs
 
-from samesame.stages.pairs.agreement import adjusted_rand, agreement, clusters_of, pack
+from nearsame.stages.pairs.agreement import adjusted_rand, agreement, clusters_of, pack
 
 PAIRS = st.frozensets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda pair: pair[0] < pair[1]))
 LABELS = st.integers(2, 12).flatmap(

@@ -9,12 +9,12 @@ from tests.oracle.corpora import corpora
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features as slow_features
 
-from samesame import pipeline
-from samesame.engines.local import Local
-from samesame.methods import Jaccard
-from samesame.sources import Columns, open_parts
-from samesame.sources.reading import Reading
-from samesame.stages.pairs.chosen import Features, Gather
+from nearsame import pipeline
+from nearsame.engines.local import Local
+from nearsame.methods import Jaccard
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.stages.pairs.chosen import Features, Gather
 
 
 def gathered(texts: list[str | None], threads: int, batch_rows: int | None) -> Features:

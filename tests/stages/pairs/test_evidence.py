@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 
-from samesame.stages.pairs import evidence
-from samesame.stages.pairs.evidence import KINDS, hosts, kinds, mirrored, named, paths, same
+from nearsame.stages.pairs import evidence
+from nearsame.stages.pairs.evidence import KINDS, hosts, kinds, mirrored, named, paths, same
 
 _URLS = st.none() | st.builds(
     "http://{}.org/{}".format, st.sampled_from(["a", "b", "c"]), st.sampled_from(["", "1", "2", "3?q"])

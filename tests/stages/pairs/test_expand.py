@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.errors import TooManyPairsError
-from samesame.stages.pairs.expand import Groups, check_number
-from samesame.stages.pairs.join import Found
+from nearsame.errors import TooManyPairsError
+from nearsame.stages.pairs.expand import Groups, check_number
+from nearsame.stages.pairs.join import Found
 
 
 @st.composite

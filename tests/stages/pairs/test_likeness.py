@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle import measures as oracle
 
-from samesame.errors import ConfigError
-from samesame.stages.pairs import likeness
+from nearsame.errors import ConfigError
+from nearsame.stages.pairs import likeness
 
 SETS = st.frozensets(st.integers(0, 6))
 VECTORS = st.dictionaries(st.integers(0, 4), st.integers(1, 5), min_size=1)

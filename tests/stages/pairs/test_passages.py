@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle.passages import common_runs, covered
 
-from samesame.stages.features.winnow import Winnow
-from samesame.stages.pairs.passages import Side, shared_passages
+from nearsame.stages.features.winnow import Winnow
+from nearsame.stages.pairs.passages import Side, shared_passages
 
 TOKENS = st.lists(st.integers(0, 2), max_size=40)
 ONCE = st.permutations(range(30))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle.corpora import corpora
 
-from samesame import arrow
-from samesame.stages.pairs.ways import WAYS
+from nearsame import arrow
+from nearsame.stages.pairs.ways import WAYS
 
 TEXTS = st.one_of(corpora(), st.lists(st.sampled_from(["a", "ab", "b" * 40, "b" * 39 + "c", "", None]), max_size=12))
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle import minhash as twin
 
-from samesame import arrow, schemas
-from samesame.methods import MinHash
-from samesame.stages.sketches.minhash import Signatures
+from nearsame import arrow, schemas
+from nearsame.methods import MinHash
+from nearsame.stages.sketches.minhash import Signatures
 
 
 def _features(rows):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.methods import UNICODE_VERSION
-from samesame.stages.texts.normalise import normalise
+from nearsame.methods import UNICODE_VERSION
+from nearsame.stages.texts.normalise import normalise
 
 NFKC = {"nfkc": True, "strip_accents": False}
 STRIP = {"nfkc": False, "strip_accents": True}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame import schemas
-from samesame.errors import ConfigError
-from samesame.stages.texts.pages import EXTRACTS, PageTexts, page_text
+from nearsame import schemas
+from nearsame.errors import ConfigError
+from nearsame.stages.texts.pages import EXTRACTS, PageTexts, page_text
 
 pytest.importorskip("resiliparse")
 

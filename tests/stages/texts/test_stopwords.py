@@ -5,9 +5,9 @@ from subprocess import run
 
 import pytest
 
-from samesame.errors import ConfigError
-from samesame.kernels import unicode
-from samesame.stages.texts.stopwords import known_languages, stop_words, version
+from nearsame.errors import ConfigError
+from nearsame.kernels import unicode
+from nearsame.stages.texts.stopwords import known_languages, stop_words, version
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_the_version_of_the_lists_is_known() -> None:
 
 def test_the_lists_are_loaded_when_first_asked_for() -> None:
     """Importing the module does not read them."""
-    code = "import sys, samesame.stages.texts.stopwords; sys.exit('stopwordsiso' in sys.modules)"
+    code = "import sys, nearsame.stages.texts.stopwords; sys.exit('stopwordsiso' in sys.modules)"
     assert 0 == run([sys.executable, "-c", code], check=False).returncode

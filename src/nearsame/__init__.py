@@ -1,0 +1,155 @@
+"""nearsame: find the documents that are the same, and nearly the same. The public names, and nothing else.
+
+They load on first use, so that `nearsame --help` does not wait for Arrow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nearsame._version import __version__
+
+if TYPE_CHECKING:
+    from nearsame.answers import Pairs, Result
+    from nearsame.api import dedup, pairs
+    from nearsame.canonical import CanonicalUrl
+    from nearsame.engines.spark import Spark
+    from nearsame.errors import (
+        ColumnError,
+        ConfigError,
+        EngineError,
+        IndexMismatchError,
+        MissingExtraError,
+        NearSameError,
+        OutputError,
+        SourceError,
+        StoreBusyError,
+        StoreError,
+        TooManyPairsError,
+        UnknownIdError,
+        WorkdirError,
+    )
+    from nearsame.evaluation import evaluate
+    from nearsame.explaining import explain
+    from nearsame.findings import Evaluation, Plan, SimHashPlan
+    from nearsame.index.index import Index
+    from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
+    from nearsame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+    from nearsame.outputs.reports import write_evaluation
+    from nearsame.planning import plan, plan_simhash
+    from nearsame.questions import compare
+    from nearsame.results import Comparison, Explanation
+    from nearsame.stages.keys.surt import surt
+    from nearsame.stages.keys.urls import canonical_url
+    from nearsame.web.dust import Learning, learn_urls
+    from nearsame.web.mirrors import Mirrors, mirrors
+    from nearsame.web.prefixes import MirrorThresholds
+    from nearsame.web.rules import UrlRules
+    from nearsame.web.urls import Urls, urls
+
+__all__ = [
+    "Added",
+    "CanonicalUrl",
+    "ColumnError",
+    "Comparison",
+    "ConfigError",
+    "Containment",
+    "Digest",
+    "EngineError",
+    "Entry",
+    "Evaluation",
+    "Explanation",
+    "Group",
+    "Hyperplane",
+    "Index",
+    "IndexMismatchError",
+    "IndexStats",
+    "Jaccard",
+    "Learning",
+    "Likeness",
+    "Match",
+    "MinHash",
+    "MirrorThresholds",
+    "Mirrors",
+    "MissingExtraError",
+    "ModP",
+    "NearSameError",
+    "OutputError",
+    "Pairs",
+    "Plan",
+    "Result",
+    "SimHash",
+    "SimHashPlan",
+    "SourceError",
+    "Spark",
+    "StoreBusyError",
+    "StoreError",
+    "TooManyPairsError",
+    "UnknownIdError",
+    "UrlRules",
+    "Urls",
+    "WorkdirError",
+    "__version__",
+    "canonical_url",
+    "compare",
+    "dedup",
+    "evaluate",
+    "explain",
+    "learn_urls",
+    "mirrors",
+    "pairs",
+    "plan",
+    "plan_simhash",
+    "surt",
+    "urls",
+    "write_evaluation",
+]
+
+_HOMES = {
+    "nearsame.answers": ("Pairs", "Result"),
+    "nearsame.api": ("dedup", "pairs"),
+    "nearsame.canonical": ("CanonicalUrl",),
+    "nearsame.engines.spark": ("Spark",),
+    "nearsame.errors": (
+        "ColumnError",
+        "ConfigError",
+        "EngineError",
+        "MissingExtraError",
+        "OutputError",
+        "IndexMismatchError",
+        "NearSameError",
+        "SourceError",
+        "StoreBusyError",
+        "StoreError",
+        "TooManyPairsError",
+        "UnknownIdError",
+        "WorkdirError",
+    ),
+    "nearsame.evaluation": ("evaluate",),
+    "nearsame.explaining": ("explain",),
+    "nearsame.findings": ("Evaluation", "Plan", "SimHashPlan"),
+    "nearsame.index.index": ("Index",),
+    "nearsame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
+    "nearsame.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
+    "nearsame.outputs.reports": ("write_evaluation",),
+    "nearsame.planning": ("plan", "plan_simhash"),
+    "nearsame.questions": ("compare",),
+    "nearsame.results": ("Comparison", "Explanation"),
+    "nearsame.stages.keys.surt": ("surt",),
+    "nearsame.stages.keys.urls": ("canonical_url",),
+    "nearsame.web.dust": ("Learning", "learn_urls"),
+    "nearsame.web.mirrors": ("Mirrors", "mirrors"),
+    "nearsame.web.prefixes": ("MirrorThresholds",),
+    "nearsame.web.rules": ("UrlRules",),
+    "nearsame.web.urls": ("Urls", "urls"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'nearsame' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,135 @@
+"""What callers ask for, seen to before anything is read: what cannot be is an error that names the values.
+
+1. Functions called `chosen_…` give what stands for a choice that was left out; those called `require_…` only refuse.
+2. Recipes check themselves; here is what a recipe, columns, sides and an engine mean together.
+"""
+
+from typing import Any
+
+from nearsame import audits
+from nearsame.arguments import require_text, require_yes_or_no
+from nearsame.errors import ConfigError
+from nearsame.methods import METHODS, Jaccard, Method, Recipe, Shingling, by_name
+from nearsame.sources import Columns
+
+__all__ = [
+    "chosen_recipe",
+    "chosen_ties",
+    "chosen_vectors",
+    "chosen_within",
+    "is_audited",
+    "refuse_on_spark",
+    "require_clusters",
+    "require_columns",
+]
+
+_CALLED = {"items": "features", "vectors": "vector"}  # what callers call these columns
+
+
+def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
+    """What decides between documents of equal value."""
+    require_text("ties", ties)
+    require_text("order_column", order_column)
+    if ties == "reading" and engine is not None:
+        raise ConfigError(
+            "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
+        )
+    if ties == "reading" and order_column is not None:
+        message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
+        raise ConfigError(message, hint="Leave one of them out.")
+    return ties or ("reading" if engine is None and order_column is None else "content")
+
+
+def refuse_on_spark(**given: Any) -> None:
+    """An error for what only one machine can do, or has."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name}={value!r} is about one machine, and the engine is Spark"
+            raise ConfigError(message, hint="Leave it out.")
+
+
+def chosen_recipe(method: Method | str | None) -> Method:
+    """The recipe itself, by its name, or the default."""
+    if method is None:
+        return Jaccard()
+    if not isinstance(method, str | Recipe):
+        raise ConfigError(
+            f"method={method!r} is no recipe", hint='Give one, as in Jaccard(), or a name, as in "jaccard".'
+        )
+    return by_name(method) if isinstance(method, str) else method
+
+
+def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
+    """Whether documents of one side are compared with each other."""
+    require_yes_or_no("within", within, default=True)
+    if within is False and against is None:
+        raise ConfigError("within=False without against: nothing would be compared", hint="Give against, too.")
+    if not recipe.across_only:
+        return within is not False
+    if against is None:
+        raise ConfigError("remove='container' needs the documents that may be contained", hint="Give them as against.")
+    if within:
+        message = "remove='container' and within=True: what contains its like on the same side is not removed"
+        raise ConfigError(message, hint="Leave within out.")
+    return False
+
+
+def require_clusters(clusters: str, recipe: Method) -> None:
+    """An error unless it is a kind of clusters, and one for this method."""
+    if clusters not in ("greedy", "components"):
+        message = f"clusters={clusters!r} is not 'greedy' or 'components'"
+        raise ConfigError(message, hint="Choose one of the two.")
+    if clusters == "components" and recipe.has_direction:
+        message = f"clusters='components' and method={recipe.name}: what shares a part would become one"
+        raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")
+
+
+def chosen_vectors(recipe: Method, name: str | None) -> str | None:
+    """The column of vectors, where the method is about them."""
+    if recipe.of_vectors:
+        return name or "vector"
+    if name is not None:
+        message = f"vector_column={name!r} does nothing with method={recipe.name}"
+        raise ConfigError(message, hint="Leave it out, or choose hyperplane.")
+    return None
+
+
+def require_columns(columns: Columns, recipe: Method) -> None:
+    """An error unless names are texts, and columns are what the method looks at."""
+    for name in ("text", "id", "order", "items", "vectors"):
+        require_text(f"{_CALLED.get(name, name)}_column", getattr(columns, name))
+    _require_of_method(columns, recipe)
+
+
+def _require_of_method(columns: Columns, recipe: Method) -> None:
+    if recipe.of_vectors and columns.text is not None:
+        message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
+    if recipe.of_vectors and columns.items is not None:
+        message = f"method={recipe.name} needs vectors, not features_column={columns.items!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
+    if columns.items is None:
+        return
+    if columns.text is not None:
+        raise ConfigError(
+            f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
+        )
+    if not isinstance(recipe, Shingling):
+        message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
+        *others, last = (name for name, each in METHODS.items() if issubclass(each, Shingling))
+        raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
+    given = recipe.for_texts
+    if given:
+        raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
+
+
+def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
+    """Whether a run is audited: unasked, if its method may miss pairs.
+
+    Raises:
+        ConfigError: It is asked for, of a method that has none.
+    """
+    if wanted and not audits.can_be_audited(recipe):
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
+        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
+    return recipe.may_miss if wanted is None else wanted

@@ -1,0 +1,93 @@
+"""`nearsame compare`: two texts in, every measure and the shared passages out."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import options, recipeoptions
+from nearsame.cli.recipe import built
+
+__all__ = ["MEASURES", "compare"]
+
+MEASURES = (
+    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
+    "levenshtein", "clusters",
+)  # fmt: skip
+
+_DIFFERENT = 1
+_COMPARING = options.section(
+    "Method",
+    options.spec(
+        "--measure",
+        type=click.Choice(MEASURES),
+        default="jaccard",
+        metavar="NAME",
+        help=f"What decides: {', '.join(MEASURES)}.",
+        stands="jaccard",
+    ),
+    options.spec("--threshold", metavar="NUMBER", help="Least similarity of near-duplicates.", stands="0.8"),
+    options.spec(
+        "--passage",
+        type=int,
+        metavar="N",
+        help="Find every shared run of N words (or characters).",
+        stands="8 words, 40 characters",
+    ),
+    options.spec(
+        "--clusters",
+        metavar="FILE",
+        help="JSON: lists of words that count as one, for the measure clusters.",
+        stands="none",
+    ),
+    options.spec(
+        "--edits/--no-edits",
+        default=None,
+        help="Count edits, which takes long for long texts.",
+        stands="up to some 158,000 characters each",
+    ),
+    options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    options.setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
+    options.setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+)
+
+
+@click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@options.page_files
+@_COMPARING
+@recipeoptions.text
+@options.output(options.WHOLE, options.AS_JSON)
+@options.running_plainly
+@click.pass_context
+def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
+    """Compare two texts by every measure, and show the passages that they share.
+
+    A and B are files or URLs of UTF-8 text, each one text as a whole (.gz, .zst, .bz2 and .xz are unpacked), or web
+    pages (.html, .xhtml, .mhtml), whose text is taken out first; one of them may be - for standard input. Exit code
+    0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
+    """
+    from nearsame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import comparison, console  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.pages import texts_of  # noqa: PLC0415
+    from nearsame.sources.whole import read_json, require_different  # noqa: PLC0415
+
+    require_different(a, b)
+    recipe = built(ctx.command, {**given, "method": "minhash"})
+    texts = texts_of((a, b), given["extract"])
+    clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
+    settings = {name: given[name] for name in ("threshold", "passage", "edits")}
+    measure = given["measure"].replace("-", "_")
+    found = questions.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
+    if given["as_json"]:
+        console.print_json({"a_name": a, "b_name": b, **found.record()})
+    else:
+        sources = comparison.Sources(_called(a), _called(b), *texts)
+        comparison.report(Page(sys.stdout), found, sources, everything=given["everything"])
+    return 0 if found.similar else _DIFFERENT
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == "-" else path

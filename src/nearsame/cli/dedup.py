@@ -1,0 +1,141 @@
+"""`nearsame dedup`: flags in, a folder out."""
+
+import sys
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from nearsame.cli import options, recipeoptions
+from nearsame.cli.engine import check, running_on
+from nearsame.cli.outcome import asked, outcome
+from nearsame.cli.recipe import built
+from nearsame.errors import ConfigError
+
+__all__ = ["dedup"]
+
+_NEEDS_OUTPUT = {
+    "write_pairs": "--pairs",
+    "annotate": "--annotate",
+    "copy_files": "--copy",
+    "drop_unreadable": "--drop-unreadable",
+    "overwrite": "--overwrite",
+}
+
+_ASKED = (
+    *("text_column", "id_column", "features_column", "vector_column", "url_column", "use", "strict"),
+    *("html_column", "extract", "max_document", "keep", "clusters", "order_column"),
+)
+_WRITTEN = ("annotate", "drop_unreadable", "copy_files")
+
+
+@click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
+@options.sources
+@options.pages
+@recipeoptions.method
+@recipeoptions.text
+@options.deciding
+@options.output(
+    options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear, complete or not at all."),
+    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
+    options.spec(
+        "--annotate",
+        is_flag=True,
+        help="All records in kept/, with the columns cluster, witness_id and num_duplicates.",
+        stands="only those that stay",
+    ),
+    options.spec(
+        "--copy", "copy_files", is_flag=True, help="Copy the text files of a folder.", stands="list them in kept.txt"
+    ),
+    options.spec("--drop-unreadable", is_flag=True, help="Leave unreadable records out of kept/.", stands="keep"),
+    options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
+    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+)
+@options.auditing
+@options.room
+@options.running
+@options.engine
+@click.pass_context
+def dedup(ctx: click.Context, /, **given: Any) -> int:
+    """Keep one of each group of similar documents.
+
+    SOURCE is a folder, file, pattern or URL: .txt and .md files, .html, .xhtml and .mhtml pages, .warc, .wet and .arc
+    archives, .jsonl, .csv, .tsv, .parquet, .arrow (also .gz, .zst, .bz2, .xz); or - for JSON lines from standard
+    input. Nothing is removed without a kept document, its witness, that was verified to be similar. Defaults stand
+    in brackets.
+
+    DIR gets kept/ (the files that were read, without the removed records), removed.parquet, clusters.parquet,
+    stats.json, and skipped.parquet if something could not be read. On Spark kept/, removed/ and
+    clusters/ are folders of Parquet parts.
+    """
+    _check(given)
+    check(given)
+    from nearsame.api import dedup as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console  # noqa: PLC0415
+    from nearsame.outputs.folder import require_place  # noqa: PLC0415
+
+    directory, overwrite = given["output"], given["overwrite"]
+    if directory is not None and given["engine"] == "local":
+        require_place(directory, [*given["sources"], *given["against"]], overwrite=overwrite)
+    recipe = built(ctx.command, given)
+    with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
+        found = find(
+            given["sources"],
+            method=_wanted(ctx, given, recipe),
+            against=given["against"] or None,
+            within=False if given["no_within"] else None,
+            audit=asked(given),
+            urls=_rules(given["url_rules"]),
+            progress=progress,
+            **{name: given[name] for name in _ASKED},
+            **engine,
+        )
+        stats = found.stats
+        if directory is not None and not given["dry_run"]:
+            chosen = {name: given[name] for name in _WRITTEN if given[name]}
+            stats = found.write(directory, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
+        examples = found.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
+    if given["as_json"]:
+        console.print_json(stats.record())
+    elif not given["quiet"]:
+        report = console.Report(sys.stdout)
+        report.summary(stats, found.skipped, found.num_ignored)
+        if examples is not None:
+            report.examples(examples)
+        elif directory is not None:
+            report.written(directory)
+    return outcome(stats, given["require_recall"])
+
+
+def _rules(path: str | None) -> Any:
+    """Learnt rules for URLs."""
+    if path is None:
+        return None
+    from nearsame.web.rules import UrlRules  # noqa: PLC0415  (likewise)
+
+    return UrlRules.load(path)
+
+
+def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
+    """The method; without the layer text none, unless one was asked for, which is then an error."""
+    if given["use"] is None or "text" in given["use"]:
+        return recipe
+    options_given = {
+        str(param.name)
+        for param in ctx.command.params
+        if getattr(param, "setting", False) or param.name == "method"
+        if ctx.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+    }
+    return recipe if options_given else None
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["output"] is None:
+        if not given["dry_run"] and not given["as_json"]:
+            raise ConfigError("there is no place to write to", hint="Add -o DIR, or --dry-run to only look.")
+        for name, option in _NEEDS_OUTPUT.items():
+            if given[name]:
+                raise ConfigError(f"{option} does nothing without -o", hint="Add -o DIR, or leave it out.")
+    if given["no_within"] and not given["against"]:
+        raise ConfigError("--no-within without --against: nothing would be compared", hint="Add --against SOURCE.")

@@ -1,0 +1,152 @@
+"""`nearsame demo`: the sample corpus de-duplicated, and every decision explained by what is known of it.
+
+1. The corpus says of each text how it came about; the run is not told.
+2. Everything about similarity comes from the library: here are only words and the choice of examples.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearsame.cli import options
+
+if TYPE_CHECKING:
+    from nearsame.outputs.console import Report
+
+__all__ = ["KINDS", "demo"]
+
+KINDS = {
+    "original": "the first text of its kind",
+    "copy": "the same text elsewhere",
+    "reformatted": "other spacing, capitals, punctuation",
+    "edited": "a few words changed",
+    "revised": "written anew in good part",
+    "rewrite": "a wire story, cut and reworded",
+    "chain": "each changes the one before a little",
+    "twin": "one template, other facts: no copies",
+    "short": "a few words, marks, or nothing at all",
+}
+_REMOVED = {"copy": "en", "reformatted": "fr", "edited": "de", "rewrite": "en", "chain": "en"}  # with their languages
+_KEPT = {
+    "twin": "They share a template, not their news.",
+    "revised": "Too much was written anew.",
+    "chain": "Both are like the one between them, and not like each other.",
+}
+_LOWER = 0.5  # where to look for what was rightly kept
+
+Record = dict[str, Any]
+
+
+@click.command(cls=options.Command, short_help="De-duplicate a bundled sample corpus, and explain it.")
+@options.output(
+    options.spec("-o", "--output", metavar="DIR", help="A folder to write the result to.", stands="nothing is written"),
+    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+)
+@options.running
+def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: bool) -> None:
+    """De-duplicate a bundled sample corpus, and say what was kept, what was removed, and why.
+
+    The corpus is a few hundred made-up articles, pages and notices in fifteen languages, with exact copies, edited
+    versions, rewrites, and texts that look alike and are no duplicates.
+    """
+    from nearsame import api  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.demo import corpus_path  # noqa: PLC0415
+    from nearsame.methods import Jaccard  # noqa: PLC0415
+    from nearsame.outputs import console, folder  # noqa: PLC0415
+
+    if output is not None:
+        folder.require_place(output, overwrite=overwrite)
+    path = str(corpus_path())
+    with console.watched(quiet=quiet) as progress:
+        found = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
+        alike = api.pairs(path, method=Jaccard(threshold=_LOWER), threads=threads, progress=progress)
+        if output is not None:
+            found.write(output, overwrite=overwrite, pairs=True)
+    if quiet:
+        return
+    with corpus_path().open(encoding="utf-8") as lines:
+        documents = {record["id"]: record for record in map(json.loads, lines)}
+    report = console.Report(sys.stdout)
+    _introduce(report, documents)
+    report.summary(found.stats, found.skipped, found.num_ignored)
+    _explain(report, documents, found.removals.to_pylist(), alike.table.to_pylist())
+    if output is not None:
+        report.written(output)
+
+
+def _introduce(report: "Report", documents: dict[str, Record]) -> None:
+    sites, languages = (len({record[name] for record in documents.values()}) for name in ("site", "lang"))
+    report.line(
+        f"{len(documents)} made-up articles, pages and notices of {sites} sites in {languages} languages. Of several"
+        " that are alike the oldest is to stay: nearsame dedup corpus.jsonl --keep oldest:date"
+    )
+    report.line()
+
+
+def _explain(report: "Report", documents: dict[str, Record], removals: list[Record], alike: list[Record]) -> None:
+    removed = {removal["id"] for removal in removals}
+    _table(report, documents, removed, title="kind", field="kind", remarks=KINDS)
+    report.heading("Removed (-), and the witness that stays (+), where they first differ")
+    for kind, language in _REMOVED.items():
+        chosen = _removed_example(kind, language, documents, removals)
+        if chosen is not None:
+            report.line()
+            report.pair(_named(chosen, documents), title=KINDS[kind])
+    report.heading("Rightly kept, both of them")
+    for kind, why in _KEPT.items():
+        chosen = _kept_example(kind, documents, removed, alike)
+        if chosen is not None:
+            report.line()
+            report.pair(_named(chosen, documents), title=why, signs="++")
+    _table(report, documents, removed, title="language", field="lang", remarks={})
+
+
+def _table(
+    report: "Report",
+    documents: dict[str, Record],
+    removed: set[str],
+    *,
+    title: str,
+    field: str,
+    remarks: Mapping[str, str],
+) -> None:
+    """Documents, removed and kept, by the values of a field."""
+    total = Counter(record[field] for record in documents.values())
+    gone = Counter(documents[name][field] for name in removed)
+    report.heading(f"{title:<12}{'documents':>10}{'removed':>9}{'kept':>7}")
+    for value in remarks or [value for value, _ in total.most_common()]:
+        counts = f"{total[value]:>10}{gone[value]:>9}{total[value] - gone[value]:>7}"
+        report.line(f"{value:<12}{counts}   {remarks.get(value, '')}".rstrip())
+
+
+def _removed_example(kind: str, language: str, documents: dict[str, Record], removals: list[Record]) -> Record | None:
+    found = [
+        {**removal, "text": documents[removal["id"]]["text"], "witness_text": documents[removal["witness_id"]]["text"]}
+        for removal in removals
+        if (documents[removal["id"]]["kind"], documents[removal["id"]]["lang"]) == (kind, language)
+    ]
+    return min(found, key=lambda removal: removal["similarity"], default=None)
+
+
+def _kept_example(kind: str, documents: dict[str, Record], removed: set[str], alike: list[Record]) -> Record | None:
+    """The most similar pair of which neither was removed, one of them of this kind."""
+    found = []
+    for pair in alike:
+        a, b = documents[pair["a_id"]], documents[pair["b_id"]]
+        if not removed.intersection((a["id"], b["id"])) and b["lang"] == "en" and kind in (a["kind"], b["kind"]):
+            texts = {"text": a["text"], "witness_text": b["text"]}
+            found.append({**pair, "id": a["id"], "witness_id": b["id"], **texts})
+    return max(found, key=lambda pair: pair["similarity"], default=None)
+
+
+def _named(pair: Record, documents: dict[str, Record]) -> Record:
+    """The pair, with the date and the site beside the ids."""
+    names = {}
+    for name in ("id", "witness_id"):
+        record = documents[pair[name]]
+        names[name] = f"{record['id']}  ({record['site']}, {record['date']})"
+    return {**pair, **names}

@@ -1,0 +1,80 @@
+"""Where a run runs: on this machine, or on Spark, in a session that lives as long as the command.
+
+1. An option that the chosen engine does not have is an error that names it; none is ever ignored.
+2. Nothing of Spark is loaded, or looked for, before it is asked for.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from nearsame.errors import ConfigError
+
+__all__ = ["check", "running_on"]
+
+_ONE_MACHINE = {
+    "threads": "--threads",
+    "memory": "--memory",
+    "workdir": "--workdir",
+    "annotate": "--annotate",
+    "copy_files": "--copy",
+    "drop_unreadable": "--drop-unreadable",
+}
+_INSTEAD = {
+    "threads": "Choose with --master, as in local[4].",
+    "memory": "Set --conf spark.driver.memory=4g, or spark.executor.memory on a cluster.",
+}
+_SPARK = {
+    "master": "--master",
+    "conf": "--conf",
+    "partitions": "--partitions",
+    "broadcast_bytes": "--broadcast",
+    "driver_bytes": "--on-driver",
+}
+
+
+def check(given: Mapping[str, Any]) -> None:
+    """See that every option that was given is one of the engine's.
+
+    Raises:
+        ConfigError: One is the other engine's.
+    """
+    if given["engine"] == "spark":
+        for name, option in _ONE_MACHINE.items():
+            if _is_given(given.get(name)):
+                hint = _INSTEAD.get(name, "Leave it out.")
+                raise ConfigError(f"{option} does nothing with --engine spark", hint=hint)
+        if "-" in (*given["sources"], *given["against"]):
+            raise ConfigError("Spark cannot read standard input", hint="Write it to a file that all executors see.")
+        return
+    for name, option in _SPARK.items():
+        if _is_given(given[name]):
+            raise ConfigError(f"{option} does nothing without --engine spark", hint="Add --engine spark.")
+
+
+@contextmanager
+def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[dict[str, Any]]:
+    """What `dedup` and `pairs` are told of the engine, while it is there; the place to write to has been looked at."""
+    if given["engine"] == "local":
+        yield {name: given[name] for name in ("threads", "memory", "workdir")}
+        return
+    from nearsame.engines.spark import sessions  # noqa: PLC0415  (optional)
+    from nearsame.engines.spark.session import Spark  # noqa: PLC0415  (likewise)
+    from nearsame.frames.writing import DONE, STATS, check_target, format_of  # noqa: PLC0415  (likewise)
+
+    chosen = {
+        name: given[name] for name in ("partitions", "broadcast_bytes", "driver_bytes") if given[name] is not None
+    }
+    Spark(None, **chosen)  # what cannot be is said before a session is started
+    target, sources = given["output"], [*given["sources"], *given["against"]]
+    if target is not None and listing:
+        format_of(target)
+    with sessions.started(given["master"], given["conf"]) as session:
+        if target is not None:
+            check_target(session, target, sources, DONE if listing else STATS, overwrite=given["overwrite"])
+        yield {"engine": Spark(session, **chosen)}
+
+
+def _is_given(value: Any) -> bool:
+    """Whether an option was given, be it 0."""
+    return value is not None and value is not False and value != ()

@@ -1,0 +1,106 @@
+"""`nearsame explain`: one text in, a method step by step out."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nearsame.cli import options, recipeoptions
+from nearsame.cli.recipe import built
+from nearsame.errors import ConfigError
+
+__all__ = ["explain"]
+
+_LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
+_EXPLAINING = options.section(
+    "Method",
+    options.spec(
+        "--method",
+        type=click.Choice(("simhash", "minhash")),
+        default="simhash",
+        help="What to walk through.",
+        stands="simhash",
+    ),
+    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
+    recipeoptions.weights("one", "tf"),
+    recipeoptions.FEATURE_HASH,
+    options.setting(
+        "--hashes",
+        "table",
+        metavar="FILE",
+        help="simhash: JSON, a hash for each feature; then any number of bits will do.",
+        stands="none",
+    ),
+    recipeoptions.K,
+    recipeoptions.ZERO_BIT,
+    recipeoptions.NUM_PERM,
+    recipeoptions.SKETCH,
+    options.setting("--threshold", metavar="NUMBER", help="minhash: similarity that bands are for.", stands="0.8"),
+    options.setting(
+        "--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at it.", stands="0.99"
+    ),
+    options.setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
+    options.setting(
+        "--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"
+    ),
+    recipeoptions.CHOICE,
+    options.setting("--seed", type=int, metavar="N", help="minhash: of hashes and permutations.", stands="0"),
+    options.spec(
+        "--orders",
+        metavar="FILE",
+        help="minhash: JSON, lists of shingles, each from the least on, in the place of permutations.",
+        stands="none",
+    ),
+)
+
+
+@click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
+@click.argument("text", metavar="FILE|TEXT")
+@options.page_files
+@_EXPLAINING
+@recipeoptions.text
+@options.output(options.WHOLE, options.AS_JSON)
+@options.running_plainly
+@click.pass_context
+def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
+    """Walk through a method with one text, step by step, as textbooks do.
+
+    FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
+    the TEXT itself; - is standard input. Defaults stand in brackets.
+    """
+    from nearsame import explaining  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, explanation  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.pages import texts_of  # noqa: PLC0415
+    from nearsame.sources.whole import read_json  # noqa: PLC0415
+
+    orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
+    recipe = built(ctx.command, given)
+    walk = explaining.explain(_read(text, given["extract"], texts_of), method=recipe, orders=orders)
+    if given["as_json"]:
+        console.print_json(walk.record())
+    else:
+        explanation.report(Page(sys.stdout), walk, everything=given["everything"])
+
+
+def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) -> str:
+    """What a file holds, or the text itself."""
+    if _is_file(text):
+        (found,) = texts_of([text], extract)
+        return found
+    if extract is not None:
+        raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
+    return text
+
+
+def _is_file(text: str) -> bool:
+    if text == "-" or ("://" in text and " " not in text):
+        return True
+    return (
+        text != ""
+        and len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME
+        and "\0" not in text
+        and Path(text).exists()
+    )

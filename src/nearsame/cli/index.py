@@ -1,0 +1,276 @@
+"""`nearsame index`: an index that stays. The group of its commands, and those that only read."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import indexoptions, options
+from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
+from nearsame.errors import ConfigError
+
+__all__ = ["index"]
+
+_DONE, _NO, _UNREADABLE = 0, 1, 3
+_CUT = (
+    "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents", "shingle_size", "unit", "whitespace",
+    "overlapping", "repeats", "threshold", "num_perm", "sketch", "seed",
+)  # fmt: skip
+
+
+class _Commands(click.Group):
+    """A group whose commands stand in the order in which one meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were added."""
+        del ctx
+        return list(self.commands)
+
+
+@click.group(cls=_Commands, short_help="Keep documents in an index, and ask what resembles them.")
+def index() -> None:
+    """Keep documents in an index on disk, and ask at any time what a text resembles.
+
+    \b
+      nearsame index create seen.ns --from crawl/
+      nearsame index add seen.ns today.jsonl --if-new -o results.jsonl
+      nearsame index query seen.ns "some text"
+      nearsame index stats seen.ns
+
+    INDEX is a file, for one writer at a time and any number of readers; or
+    postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME, which many machines write to at once.
+    """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
+
+
+@click.command(cls=options.Command, short_help="Ask what a text, a file or many documents resemble.")
+@indexoptions.WHERE
+@click.argument("text", required=False, metavar="[TEXT]")
+@options.section(
+    "Sources",
+    options.spec(
+        "--file", "path", metavar="FILE", help="Ask about this file, as one text; - for standard input.", stands="TEXT"
+    ),
+    options.spec("--id", metavar="ID", help="Ask about this document of the index.", stands="TEXT"),
+    options.spec("--url", metavar="URL", help="Of the text; or alone, where the index has URLs.", stands="none"),
+    options.spec(
+        "--from",
+        "sources",
+        multiple=True,
+        metavar="SOURCE",
+        help="Ask about all these documents. Repeatable.",
+        stands="none",
+    ),
+)
+@indexoptions.columns
+@options.section(
+    "Deciding",
+    indexoptions.MATCHES,
+    options.spec(
+        "--threshold",
+        metavar="NUMBER",
+        help="Least similarity; not below that of the index.",
+        stands="that of the index",
+    ),
+)
+@options.output(
+    options.spec(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="With --from, a line of JSON for each document.",
+        stands="standard output",
+    ),
+    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.AS_JSON,
+)
+@options.section("Running", *indexoptions.READING)
+@options.running_plainly
+def query(where: str, text: str | None, **given: Any) -> int:
+    """Ask what a text, a file, or each document of a source resembles: verified, best first.
+
+    SOURCE is as in `nearsame dedup`; a line of FILE then has the id of a document and its matches. Exit code 0,
+    whether there are matches or not. Defaults stand in brackets.
+    """
+    _check_query(text, given)
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, lookups  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.pages import texts_of  # noqa: PLC0415
+
+    if given["path"] is not None:
+        text = texts_of([given["path"]], given["extract"])[0]
+    limits = {"limit": given["limit"], "threshold": given["threshold"]}
+    with Index.open(where, read_only=True) as found:
+        if given["sources"]:
+            return _query_many(found, given, limits)
+        if given["id"] is not None:
+            matches = found.duplicates(given["id"], limit=given["limit"])
+        else:
+            matches = found.query({"text": text or "", "url": given["url"]}, **limits)
+    if given["as_json"]:
+        console.print_json({"matches": [match.record() for match in matches]})
+    else:
+        lookups.show_matches(Page(sys.stdout), matches)
+    return _DONE
+
+
+@click.command(cls=options.Command, short_help="Compare two documents of the index.")
+@indexoptions.WHERE
+@click.argument("a", metavar="ID_A")
+@click.argument("b", metavar="ID_B")
+@options.output(options.WHOLE, options.AS_JSON)
+@options.running_plainly
+def compare(where: str, a: str, b: str, *, everything: bool, as_json: bool) -> int:
+    """Compare two documents of the index; where it stores texts, by every measure, with the passages they share.
+
+    Exit code 0: similar, by a method of the index; 1: not.
+    """
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import comparison, console, lookups  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    with Index.open(where, read_only=True) as found:
+        likeness = found.compare(a, b)
+        passages = _passages(found, a, b)
+    if as_json:
+        console.print_json({**likeness.record(), **({"comparison": passages[0].record()} if passages else {})})
+        return _DONE if likeness.similar else _NO
+    page = Page(sys.stdout)
+    lookups.show_likeness(page, likeness)
+    if passages:
+        page.line()
+        comparison.report(page, passages[0], comparison.Sources(a, b, *passages[1]), everything=everything)
+    return _DONE if likeness.similar else _NO
+
+
+@click.command(cls=options.Command, short_help="Show what is in an index, and how it was made.")
+@indexoptions.WHERE
+@options.output(options.AS_JSON)
+@options.running_plainly
+def stats(where: str, *, as_json: bool) -> None:
+    """Show how many documents an index has, what it takes on disk, and the settings of its methods."""
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, lookups  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    with Index.open(where, read_only=True) as found:
+        record = found.stats().record()
+    if as_json:
+        console.print_json(record)
+    else:
+        lookups.show_stats(Page(sys.stdout), record)
+
+
+@click.command(cls=options.Command, short_help="Look through all of an index for anything that is wrong.")
+@indexoptions.WHERE
+@options.output(options.AS_JSON)
+@options.running_plainly
+def check(where: str, *, as_json: bool) -> int:
+    """Look through all of an index: whether each document is found by its keys, and each key has its documents.
+
+    Exit code 0: all is as it must be; 1: it is not, and what is wrong is listed.
+    """
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    with Index.open(where, read_only=True) as found:
+        documents = found.stats().documents
+        problems = found.check()
+    if as_json:
+        console.print_json({"documents": documents, "problems": problems})
+        return _NO if problems else _DONE
+    page = Page(sys.stdout)
+    for problem in problems:
+        page.line(f"- {console.clean(problem)}")
+    wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
+    page.line(f"{documents:,} documents. {wrong if problems else 'All is as it must be.'}", style="bold")
+    return _NO if problems else _DONE
+
+
+@click.command(cls=options.Command, short_help="Write all documents to a file.")
+@indexoptions.WHERE
+@click.argument("path", metavar="FILE")
+@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
+@options.section("Running", *indexoptions.READING)
+@options.running_plainly
+def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
+    """Write the ids, URLs and digests of all documents, and their texts where these are stored, to a FILE.
+
+    FILE ends in .jsonl or .parquet.
+    """
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+
+    with Index.open(where, read_only=True) as found:
+        count = found.export(path, overwrite=overwrite)
+    if not quiet:
+        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {path}")
+
+
+def _passages(found: Any, a: str, b: str) -> Any:
+    """What `nearsame compare` says of two stored texts, cut as the index cuts them; nothing where none are stored."""
+    from nearsame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.methods import MinHash  # noqa: PLC0415  (likewise)
+
+    stats = found.stats()
+    if stats.store != "text":
+        return None
+    texts = found.text(a), found.text(b)
+    sets: dict[str, Any] = next((method for method in stats.methods if method["method"] == MinHash.name), {})
+    recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
+    return questions.compare(*texts, method=recipe), texts
+
+
+def _query_many(found: Any, given: dict[str, Any], limits: dict[str, Any]) -> int:
+    """Answer for each document of a source."""
+    from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    asked = matched = 0
+    path = given["output"] or "-"
+    with (
+        console.watched(quiet=given["quiet"]) as progress,
+        lines_to(path, given["sources"], overwrite=given["overwrite"]) as write,
+    ):
+        columns = indexoptions.given_columns(given)
+        progress.begin("features")
+        for ids, answers in found.query_batches(given["sources"], progress=progress, **limits, **columns):
+            asked += len(ids)
+            matched += sum(map(bool, answers))
+            write(
+                {"id": id_, "matches": [match.record() for match in matches]}
+                for id_, matches in zip(ids, answers, strict=True)
+            )
+    if not given["quiet"]:
+        page = Page(sys.stderr if path == "-" else sys.stdout)
+        page.line(f"{asked:,} documents, {matched:,} of them resemble documents of the index.")
+        show_skipped(page, found.skipped)
+        if path != "-":
+            page.written(path)
+    return _UNREADABLE if found.skipped else _DONE
+
+
+def _check_query(text: str | None, given: dict[str, Any]) -> None:
+    ways = {"TEXT": text is not None, "--file": given["path"] is not None, "--id": given["id"] is not None}
+    ways["--from"] = bool(given["sources"])
+    named = [name for name, is_given in ways.items() if is_given]
+    if len(named) > 1:
+        raise ConfigError(f"{' and '.join(named)} are given, and one is asked about", hint="Leave one out.")
+    if not named and given["url"] is None:
+        hint = "Give a TEXT in quotes, --file FILE, --id ID, --url URL or --from SOURCE."
+        raise ConfigError("there is nothing to ask about", hint=hint)
+    if given["url"] is not None and named not in ([], ["TEXT"], ["--file"]):
+        raise ConfigError(f"--url does nothing with {named[0]}", hint="Leave it out.")
+    if given["id"] is not None and given["threshold"] is not None:
+        raise ConfigError("--threshold does nothing with --id", hint="Leave it out.")
+    if given["sources"] and given["as_json"]:
+        raise ConfigError("--json does nothing with --from, which writes lines of JSON anyway", hint="Leave it out.")
+    page = {"extract"} if given["path"] is not None else set()
+    for name in (*indexoptions.COLUMNS, "output", "overwrite") if not given["sources"] else ():
+        if given[name] and name not in page:
+            option = "-o" if name == "output" else f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")
+
+
+for _command in (create, add, query, compare, remove, stats, check, export):
+    index.add_command(_command)

@@ -1,0 +1,217 @@
+"""`nearsame index create`, `add` and `remove`: what changes an index."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from nearsame.cli import indexoptions, options, recipeoptions
+from nearsame.errors import ConfigError
+
+if TYPE_CHECKING:
+    from nearsame.outputs.lookups import Tally
+    from nearsame.outputs.page import Page
+
+__all__ = ["add", "create", "lines_to", "remove", "show_skipped"]
+
+_DONE, _USER_ERROR, _UNREADABLE = 0, 2, 3
+_SHOWN_SKIPS = 5
+
+
+@click.command(cls=options.Command, short_help="Make an index, empty or of the documents of a source.")
+@indexoptions.WHERE
+@options.section(
+    "Sources",
+    options.spec(
+        "--from", "sources", multiple=True, metavar="SOURCE", help="Put these documents in. Repeatable.", stands="none"
+    ),
+)
+@indexoptions.columns
+@indexoptions.method
+@recipeoptions.text
+@options.output(
+    options.spec("--overwrite", is_flag=True, help="Replace INDEX, when the new one is complete.", stands="refuse"),
+    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+)
+@options.section("Running", *indexoptions.READING)
+@options.running_plainly
+@click.pass_context
+def create(ctx: click.Context, /, where: str, **given: Any) -> int:
+    """Make an index, empty or of the documents of a source.
+
+    INDEX is a file that is to appear, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. It carries its
+    methods with all their settings; whatever is added and asked later goes by them. SOURCE is as in `nearsame dedup`.
+    Of several documents of one id the first goes in. The index appears complete or not at all. Defaults stand in
+    brackets.
+    """
+    _check_sources(given)
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, lookups  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    methods = indexoptions.methods_of(ctx.command, given)
+    chosen = {"store": given["store"], "overwrite": given["overwrite"], **indexoptions.given_columns(given)}
+    with (
+        console.watched(quiet=given["quiet"]) as progress,
+        Index.create(where, method=methods, source=given["sources"] or None, progress=progress, **chosen) as index,
+    ):
+        stats, skipped = index.stats().record(), index.skipped
+    if given["as_json"]:
+        console.print_json({**stats, "skipped": len(skipped)})
+    elif not given["quiet"]:
+        page = Page(sys.stdout)
+        lookups.show_stats(page, stats)
+        show_skipped(page, skipped)
+    return _UNREADABLE if skipped else _DONE
+
+
+@click.command(cls=options.Command, short_help="Add documents, and tell what each resembles.")
+@indexoptions.WHERE
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@indexoptions.columns
+@options.section(
+    "Deciding",
+    options.spec("--if-new", is_flag=True, help="Leave out what resembles a document of the index.", stands="add all"),
+    options.spec("--replace", is_flag=True, help="Put a text in place of another one of its id.", stands="leave that"),
+    indexoptions.MATCHES,
+)
+@options.output(
+    options.spec(
+        "-o", "--output", metavar="FILE", help="A line of JSON for each document; - to see them.", stands="none"
+    ),
+    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
+)
+@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.running_plainly
+def add(where: str, **given: Any) -> int:
+    """Add documents to an index, and tell what each resembles among those before it.
+
+    SOURCE is as in `nearsame dedup`. A line of FILE has the id, whether it was added, its status and its matches: id,
+    similarity, measure, found_by (minhash, simhash, bytes, text, url), distance, url. The status is added, replaced,
+    resembles (with --if-new: left out), present (the same document is there: adding again does nothing) or conflict
+    (the id is that of another text, which stays: exit code 2). With -o - a line is shown when its document is safely
+    stored. Defaults stand in brackets.
+    """
+    _check_output(given)
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, lookups  # noqa: PLC0415
+    from nearsame.outputs.page import Page  # noqa: PLC0415
+
+    chosen = {name: given[name] for name in ("if_new", "replace", "limit")}
+    silent = given["output"] is None
+    tally, began = lookups.Tally(), time.monotonic()
+    with (
+        Index.open(where, timeout_seconds=given["wait"]) as index,
+        console.watched(quiet=given["quiet"]) as progress,
+        lines_to(given["output"], given["sources"], overwrite=given["overwrite"]) as write,
+    ):
+        columns = indexoptions.given_columns(given)
+        progress.begin("features")
+        for batch in index.add_batches(given["sources"], progress=progress, **columns, **chosen):
+            tally.count(batch)
+            if not silent:
+                write(added.record() for added in batch)
+        skipped = index.skipped
+    if given["as_json"]:
+        console.print_json({**tally.record(), "skipped": len(skipped)})
+    elif not given["quiet"]:
+        page = Page(sys.stderr if given["output"] == "-" else sys.stdout)
+        tally.show(page, time.monotonic() - began)
+        show_skipped(page, skipped)
+        if given["output"] not in (None, "-"):
+            page.written(given["output"])
+    return _outcome(tally, skipped)
+
+
+@click.command(cls=options.Command, short_help="Take documents out.")
+@indexoptions.WHERE
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@options.section(
+    "Sources",
+    options.spec("--from", "path", metavar="FILE", help="Ids, one a line; - for standard input.", stands="none"),
+)
+@options.section(
+    "Deciding", options.spec("--missing-ok", is_flag=True, help="Pass over ids that are not there.", stands="refuse")
+)
+@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.running_plainly
+def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> None:
+    """Take documents out of an index, all of them or, if one is not there, none."""
+    if bool(ids) == bool(path):
+        raise ConfigError("remove needs ids, or --from FILE", hint="Give one of the two.")
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.sources.whole import read_text  # noqa: PLC0415
+
+    wanted = list(ids) if path is None else [line for line in read_text(path).splitlines() if line]
+    with Index.open(where, timeout_seconds=given["wait"]) as index:
+        count = index.remove(wanted, missing_ok=given["missing_ok"])
+        left = index.stats().documents
+    if not given["quiet"]:
+        missing = len({*wanted}) - count
+        passed = f"; {missing:,} were not there" if missing else ""
+        click.echo(f"{count:,} removed, {left:,} left{passed}.")
+
+
+@contextmanager
+def lines_to(path: str | None, sources: Iterable[str], *, overwrite: bool) -> Iterator[Any]:
+    """What writes records as lines of JSON: to a file that appears at the end, or at once to standard output."""
+    from nearsame.outputs.folder import appearing, require_place  # noqa: PLC0415  (`--help` must not wait for Arrow)
+
+    if path in (None, "-"):
+        yield lambda records: _write_lines(sys.stdout.buffer, records)
+        return
+    place = require_place(str(path), list(sources), folder=False, overwrite=overwrite)
+    with appearing(place) as made, made.open("wb") as out:
+        yield lambda records: _write_lines(out, records)
+
+
+def show_skipped(page: "Page", skipped: list[Any]) -> None:
+    """What could not be read, with its place."""
+    if not skipped:
+        return
+    from nearsame.outputs.console import clean  # noqa: PLC0415  (as above)
+
+    page.line(f"{'not readable':<16}{len(skipped):>14,}   counted nowhere else")
+    for each in skipped[:_SHOWN_SKIPS]:
+        place = each.source if each.line is None else f"{each.source}:{each.line}"
+        page.line(f"  {clean(place)}: {clean(each.reason)}")
+    if len(skipped) > _SHOWN_SKIPS:
+        page.line(f"  and {len(skipped) - _SHOWN_SKIPS:,} more")
+
+
+def _write_lines(out: BinaryIO, records: Iterable[dict[str, Any]]) -> None:
+    import orjson  # noqa: PLC0415  (likewise)
+
+    out.writelines(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+    out.flush()
+
+
+def _outcome(tally: "Tally", skipped: list[Any]) -> int:
+    conflicts = tally.counts["conflict"]
+    if conflicts:
+        named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
+        what = "document has the id" if conflicts == 1 else "documents have the ids"
+        click.echo(f"error: {conflicts:,} {what} of another text in the index, and stayed out: {named}", err=True)
+        click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
+        return _USER_ERROR
+    return _UNREADABLE if skipped else _DONE
+
+
+def _check_sources(given: dict[str, Any]) -> None:
+    if given["sources"]:
+        return
+    for name in indexoptions.COLUMNS:
+        if given[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")
+
+
+def _check_output(given: dict[str, Any]) -> None:
+    if given["output"] == "-" and given["as_json"]:
+        raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if given["output"] in (None, "-") and given["overwrite"]:
+        raise ConfigError("--overwrite does nothing without -o FILE", hint="Leave it out.")

@@ -1,0 +1,146 @@
+"""The command line: its commands, and what becomes of their errors.
+
+1. An error is one line and a hint on standard error, never a traceback unless --debug is given.
+2. Exit codes stand in one table, here.
+3. Nothing that computes is imported before a command runs.
+"""
+
+import gc
+import os
+import signal
+import sys
+import traceback
+from typing import Any, NoReturn
+
+import click
+
+from nearsame._version import __version__
+from nearsame.cli.compare import compare
+from nearsame.cli.dedup import dedup
+from nearsame.cli.demo import demo
+from nearsame.cli.evaluate import evaluate
+from nearsame.cli.explain import explain
+from nearsame.cli.index import index
+from nearsame.cli.mirrors import mirrors
+from nearsame.cli.pairs import pairs
+from nearsame.cli.plan import plan
+from nearsame.cli.serve import serve
+from nearsame.cli.urls import urls
+from nearsame.errors import NearSameError, SourceError
+
+__all__ = ["DONE", "INTERRUPTED", "UNREADABLE", "USER_ERROR", "commands", "main"]
+
+DONE = 0
+USER_ERROR = 2
+UNREADABLE = 3
+INTERRUPTED = 128 + signal.SIGINT
+_BROKEN_PIPE = 128 + signal.SIGPIPE
+_DEFECT = 70  # what sysexits.h calls an internal software error
+
+_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or index check that something
+is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
+without it or not; 4 the recall that was measured is below the one that --require-recall asks for."""
+
+
+class _Commands(click.Group):
+    """A group that turns every error into a line, a hint and an exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run, and exit."""
+        given = args[0] if args else extra.pop("args", None)
+        given = sys.argv[1:] if given is None else list(given)
+        extra = {"prog_name": "nearsame", **extra, "standalone_mode": False}
+        try:
+            status = super().main(given, *args[1:], **extra)
+        except BaseException as error:  # noqa: BLE001  (this is where all of them end)
+            if "--debug" in given:
+                traceback.print_exc()
+            status, message, hint = _verdict(error)
+            _say(message, hint)
+        gc.freeze()  # the interpreter collects once more at its end: a fifth of a second over tables and kernels
+        sys.exit(status or DONE)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader of our output that has gone is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python's last flush complains
+            raise click.exceptions.Exit(_BROKEN_PIPE) from None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which one meets them."""
+        del ctx
+        return list(self.commands)
+
+
+def _verdict(error: BaseException) -> tuple[int, str, str]:
+    """The exit code of an error, and what is to be said."""
+    status, message, hint = USER_ERROR, "", ""
+    match error:
+        case SystemExit():
+            status = error.code if isinstance(error.code, int) else USER_ERROR
+        case click.exceptions.Exit():
+            status = error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            status = INTERRUPTED
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.ctx.get_help())
+            status = DONE
+        case click.UsageError():
+            message, hint = error.format_message(), f"See {error.ctx.command_path if error.ctx else 'nearsame'} --help."
+        case NearSameError():
+            status = UNREADABLE if _is_unreadable(error) else USER_ERROR
+            message, hint = error.message, error.hint
+        case MemoryError():
+            message, hint = "out of memory", "Use a machine with more of it, or split the source and use --against."
+        case _:
+            status, message = _DEFECT, f"unexpected {type(error).__name__}: {error}"
+            hint = "Run again with --debug, and report what it shows."
+    return status, message, hint
+
+
+def _is_unreadable(error: NearSameError) -> bool:
+    return type(error) is SourceError  # a missing column is the user's choice
+
+
+def _say(message: str, hint: str) -> None:
+    if message:
+        click.echo(f"error: {' '.join(message.split())}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+
+
+def _terminate(number: int, _: Any) -> None:
+    """End as after Ctrl-C: what is half written is taken away."""
+    sys.exit(128 + number)
+
+
+@click.group(cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="nearsame %(version)s")
+def commands() -> None:
+    """Find the documents that are the same, and nearly the same.
+
+    \b
+      nearsame demo                          see it work on a sample corpus
+      nearsame dedup crawl/ -o clean/        one copy of each document
+      nearsame pairs crawl/ -o pairs.csv     who resembles whom
+      nearsame plan --threshold 0.7          what a setting finds and misses
+      nearsame compare a.txt b.txt           two texts by every measure
+      nearsame explain "some text"           a method step by step
+      nearsame evaluate crawl/ --sample 2000 how methods do on your texts
+      nearsame urls urls.txt                 which URLs name one page
+      nearsame mirrors crawl/                which sites serve the same pages
+      nearsame index create seen.ns          an index that stays, and grows
+      nearsame serve seen.ns                 an index over HTTP, with pages
+    """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
+
+
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, index, serve):
+    commands.add_command(_command)
+
+
+def main() -> NoReturn:
+    """What the `nearsame` command runs."""
+    signal.signal(signal.SIGTERM, _terminate)
+    commands.main()

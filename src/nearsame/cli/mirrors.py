@@ -1,0 +1,107 @@
+"""`nearsame mirrors`: pages in; which sites mirror which, what to keep, and where each URL leads, out."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import options, recipeoptions, weboptions
+from nearsame.cli.recipe import built
+from nearsame.errors import ConfigError
+
+__all__ = ["mirrors"]
+
+_DONE, _UNREADABLE = 0, 3
+
+_MIRRORS = options.section(
+    "Mirrors",
+    options.spec(
+        "--prefer",
+        default="most-complete",
+        metavar="POLICY",
+        help="What to keep: most-complete, fastest:COLUMN, freshest:COLUMN or named:HOST,HOST.",
+        stands="most-complete",
+    ),
+    options.spec("--min-common", type=int, metavar="N", help="Paths that two must agree on.", stands="5"),
+    options.spec("--min-agreement", type=float, metavar="SHARE", help="Of the common paths.", stands="0.8"),
+    options.spec("--min-share", type=float, metavar="SHARE", help="Of the pages of one of them.", stands="0.5"),
+    options.spec("--most", type=int, metavar="N", help="Pages of a bucket that are all compared.", stands="50"),
+    options.spec("--alternatives", type=int, default=10, metavar="N", help="URLs to try that are listed.", stands="10"),
+)
+_THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
+
+
+@click.command(cls=options.Command, short_help="Find sites that serve the same pages, and what to keep of them.")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@weboptions.content
+@weboptions.canonical_paths
+@_MIRRORS
+@recipeoptions.method
+@recipeoptions.text
+@options.output(
+    options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear.", stands="none"),
+    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.spec(
+        "--tables", type=click.Choice(("parquet", "jsonl")), default="parquet", help="What DIR holds.", stands="parquet"
+    ),
+    options.spec("--json", "as_json", is_flag=True, help="Counts and mirrors as JSON.", stands="a table"),
+)
+@options.room
+@options.running
+@click.pass_context
+def mirrors(ctx: click.Context, /, **given: Any) -> int:
+    """Find sites, and parts of sites, that serve the same paths with the same or nearly the same content.
+
+    SOURCE is as in `nearsame dedup`, with a column of URLs. Texts are compared as `nearsame dedup` does (the options
+    under Method and Text), or --clusters or --cluster-column say which pages are alike. Found are prefixes such as
+    a.example/docs and b.example/manual/en, how many paths they have in common, and how far they agree each way.
+
+    DIR gets mirrors, map (url, canonical_url and reason: for jobs on links), alternatives (which URLs to try if one
+    fails) and stats.json. Defaults stand in brackets.
+    """
+    _check(ctx, given)
+    from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs.folder import require_place  # noqa: PLC0415
+    from nearsame.outputs.mirrors import show_mirrors  # noqa: PLC0415
+    from nearsame.web.mirrors import mirrors as find  # noqa: PLC0415
+    from nearsame.web.prefixes import MirrorThresholds  # noqa: PLC0415
+
+    directory = given["output"]
+    if directory is not None:
+        require_place(directory, given["sources"], overwrite=given["overwrite"])
+    thresholds = MirrorThresholds(**{name: given[name] for name in _THRESHOLDS if given[name] is not None})
+    settings: dict[str, Any] = {}
+    if given["clusters"] is None and given["cluster_column"] is None:
+        settings = {name: given[name] for name in weboptions.DEDUP}
+        settings["method"] = built(ctx.command, dict(given))
+    with console.watched(quiet=given["quiet"]) as progress:
+        if settings:
+            settings["progress"] = progress
+        found = find(
+            given["sources"],
+            thresholds=thresholds,
+            recipe=weboptions.recipe_of(given),
+            **{name: given[name] for name in ("prefer", "alternatives", "url_column", "cluster_column", "clusters")},
+            **settings,
+        )
+        if directory is not None:
+            found.write(directory, tables=given["tables"], overwrite=given["overwrite"])
+    if given["as_json"]:
+        console.print_json(found.record())
+    elif not given["quiet"]:
+        report = console.Report(sys.stdout)
+        show_mirrors(report, found.record(), found.skipped)
+        if directory is not None:
+            report.written(directory)
+    return _UNREADABLE if found.stats.unread else _DONE
+
+
+def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+    if given["output"] is None:
+        typed = {*weboptions.given_names(ctx, "Output"), *weboptions.given_names(ctx, "Mirrors")}
+        for name in ("--overwrite", "--tables", "--alternatives"):
+            if name in typed:
+                raise ConfigError(f"{name} does nothing without -o", hint="Add -o DIR, or leave it out.")
+    if given["clusters"] is not None or given["cluster_column"] is not None:
+        hint = "Leave it out, or the clusters."
+        weboptions.refuse(weboptions.for_comparing(ctx), "does nothing where clusters are given", hint)

@@ -1,0 +1,109 @@
+"""`nearsame pairs`: flags in, a table of pairs out."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import options, recipeoptions
+from nearsame.cli.engine import check, running_on
+from nearsame.cli.outcome import asked, outcome
+from nearsame.cli.recipe import built
+from nearsame.errors import ConfigError
+
+__all__ = ["pairs"]
+
+
+@click.command(cls=options.Command, short_help="List every pair of similar documents.")
+@options.sources
+@options.hosts
+@recipeoptions.method
+@recipeoptions.text
+@options.output(
+    options.spec("-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines."),
+    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.spec(
+        "--max-pairs", type=int, default=100_000_000, metavar="N", help="Refuse if there are more.", stands="100000000"
+    ),
+    options.spec(
+        "--identical",
+        type=click.Choice(("all", "star")),
+        default="all",
+        help="Identical documents: all their pairs, or each with the first of them.",
+        stands="all",
+    ),
+    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+)
+@options.ordering
+@options.auditing
+@options.room
+@options.running
+@options.engine
+@click.pass_context
+def pairs(ctx: click.Context, /, **given: Any) -> int:
+    """List every pair of similar documents, with the similarity of each.
+
+    SOURCE is as in `nearsame dedup`. With --against, only pairs of one document of each side are listed. FILE has
+    the columns a_id, a_source, a_row, b_id, b_source, b_row, similarity and measure; with --method containment also
+    the shares a_in_b and b_in_a; with modp, where these are estimates, also exact, exact_a_in_b and exact_b_in_a.
+    Defaults stand in brackets.
+    """
+    path = given["output"]
+    _check(given)
+    check(given)
+    from nearsame.api import pairs as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, lists  # noqa: PLC0415
+    from nearsame.outputs.folder import require_place  # noqa: PLC0415
+
+    if path not in (None, "-") and given["engine"] == "local":
+        lists.writer(path)
+        require_place(path, [*given["sources"], *given["against"]], folder=False, overwrite=given["overwrite"])
+    recipe = built(ctx.command, given)
+    names = (
+        "identical",
+        "max_pairs",
+        "order_column",
+        "text_column",
+        "id_column",
+        "features_column",
+        "vector_column",
+        "url_column",
+        "html_column",
+        "extract",
+        "max_document",
+        "strict",
+    )
+    with running_on(given, listing=True) as engine, console.watched(quiet=given["quiet"]) as progress:
+        found = find(
+            given["sources"],
+            method=recipe,
+            against=given["against"] or None,
+            audit=asked(given),
+            progress=progress,
+            **{name: given[name] for name in names},
+            **engine,
+        )
+        if path not in (None, "-"):
+            found.write(path, overwrite=given["overwrite"])
+        stats, count = found.stats, found.num_pairs
+    if path == "-":
+        lists.json_lines(found.table, sys.stdout.buffer)
+    if given["as_json"]:
+        console.print_json({**stats.record(), "pairs": count})
+    elif not given["quiet"]:
+        report = console.Report(sys.stderr if path == "-" else sys.stdout)
+        report.pairs(stats, count, found.skipped, found.num_ignored)
+        if path not in (None, "-"):
+            report.written(path)
+    return outcome(stats, given["require_recall"])
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["output"] is None and not given["as_json"]:
+        raise ConfigError("there is no place to write to", hint="Add -o pairs.parquet, or -o - to see them.")
+    if given["output"] == "-" and given["as_json"]:
+        raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if given["output"] == "-" and given["engine"] == "spark":
+        raise ConfigError("-o - and --engine spark: pairs are written by its executors", hint="Name a place for them.")
+    if given["output"] in (None, "-") and given["overwrite"]:
+        raise ConfigError("--overwrite does nothing without -o FILE", hint="Leave it out.")

@@ -1,0 +1,121 @@
+"""`nearsame plan`: what a choice of bands, or of k, will find and miss."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import options, recipeoptions
+from nearsame.errors import ConfigError
+
+__all__ = ["plan"]
+
+_SIMHASH = ("bits", "k")
+_COMMON = ("threshold", "recall")
+_PLANNING = options.section(
+    "Method",
+    options.setting("--threshold", metavar="NUMBER", help="Similarity from which on pairs are wanted.", stands="0.8"),
+    options.setting(
+        "--recall", type=float, metavar="NUMBER", help="Chance to find a pair at the threshold.", stands="0.99"
+    ),
+    options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
+    options.setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
+    options.setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    options.spec(
+        "--simhash", is_flag=True, help="Show the curve of SimHash, in the place of MinHash's.", stands="MinHash"
+    ),
+    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
+    options.setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
+    options.spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    options.spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
+)
+
+
+@click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
+@click.argument("corpus", nargs=-1, metavar="[SOURCE]...")
+@options.page_settings
+@_PLANNING
+@recipeoptions.text
+@options.output(
+    options.spec("--plot", metavar="FILE", help="Draw the curve: a .svg or .png file.", stands="none"),
+    options.spec("--json", "as_json", is_flag=True, help="The plan as JSON on standard output.", stands="tables"),
+)
+@options.running_plainly
+@click.pass_context
+def plan(ctx: click.Context, /, **given: Any) -> None:
+    """Show what a threshold and a recall, or SimHash's k, find and miss.
+
+    For MinHash: the bands and rows that are chosen, why, the S-curve, its areas of false positives and false negatives,
+    and the pairs lost at the threshold and above. With SOURCE, read as in `nearsame dedup`, also the candidates
+    that its own similarities would give. Defaults stand in brackets.
+    """
+    settings = _settings(ctx.command, given)
+    from nearsame.outputs import console, plans, plots  # noqa: PLC0415  (`--help` must not wait for Arrow)
+
+    if given["plot"] is not None:
+        plots.check_name(given["plot"])
+        plots.altair()
+    text, draw = (plans.simhash_text, plots.simhash_chart) if given["simhash"] else (plans.plan_text, plots.plan_chart)
+    made: Any = _simhash(given, settings) if given["simhash"] else _bands(given, settings)
+    if given["plot"] is not None:
+        plots.write_chart(draw(made), given["plot"])
+    if given["as_json"]:
+        console.print_json(made.record())
+    else:
+        click.echo(text(made, ascii_only=_is_plain(sys.stdout.encoding)), nl=False)
+
+
+def _settings(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given, as the plan takes them."""
+    chosen = [option for option in command.params if isinstance(option, options.Option) and option.setting]
+    values = {str(option.name): given.pop(str(option.name)) for option in chosen}
+    spelt = {str(option.name): option.opts[0] for option in chosen}
+    settings = {name: value for name, value in values.items() if value is not None}
+    own = (*_SIMHASH, *_COMMON)
+    wrong = [name for name in settings if (name not in own if given["simhash"] else name in _SIMHASH)]
+    if wrong and given["simhash"]:
+        raise ConfigError(f"--simhash has no option {spelt[wrong[0]]}", hint="Leave one of them out.")
+    if wrong:
+        raise ConfigError(f"{spelt[wrong[0]]} needs --simhash", hint="Add --simhash, or leave it out.")
+    return settings
+
+
+def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
+    from nearsame.planning import plan as make  # noqa: PLC0415  (likewise)
+
+    return make(
+        corpus=given["corpus"] or None,
+        sample_size=given["sample"],
+        **{name: given[name] for name in ("text_column", "html_column", "extract", "max_document")},
+        **settings,
+    )
+
+
+def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
+    from nearsame.planning import plan_simhash  # noqa: PLC0415  (likewise)
+
+    if given["corpus"]:
+        raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")
+    for name in ("html_column", "extract", "max_document"):
+        if given[name] is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} does nothing with --simhash", hint="Leave one of them out.")
+    numbers: dict[str, Any] = {
+        name: _number(name, value) if name in _COMMON else value for name, value in settings.items()
+    }
+    return plan_simhash(**numbers)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ConfigError(f"{name}={value!r} is not a number", hint="Write it as in 0.8.") from None
+
+
+def _is_plain(encoding: str | None) -> bool:
+    """Whether a terminal of this encoding lacks the bars of a sparkline."""
+    try:
+        "▁█".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False

@@ -1,0 +1,183 @@
+"""Options that are settings of a recipe: those of `dedup` and `pairs`, all of them, and what other commands share.
+
+1. Choices are literals, as nothing here imports what computes; a test compares them with the recipes.
+2. What a value may be is the recipe's business, and whether the chosen method has it, recipe.py's.
+"""
+
+import click
+
+from nearsame.cli.options import Spec, section, setting, spec, switch
+
+__all__ = [
+    "BLOCKS",
+    "CHOICE",
+    "FEATURE_HASH",
+    "HEADER",
+    "METHODS",
+    "NORMALISE",
+    "NUM_PERM",
+    "SKETCH",
+    "ZERO_BIT",
+    "K",
+    "digest",
+    "method",
+    "text",
+    "weights",
+]
+
+METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "hyperplane", "digest")
+_HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
+_DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
+
+NUM_PERM = setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128")
+SKETCH = setting(
+    "--sketch",
+    type=click.Choice(("fast", "classic")),
+    help="minhash: fast, or N permutations.",
+    stands="fast",
+)
+CHOICE = setting(
+    "--choice",
+    type=click.Choice(("consecutive", "random")),
+    help="minhash: values of a band.",
+    stands="consecutive",
+)
+K = setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3")
+BLOCKS = setting("--blocks", type=int, metavar="N", help="simhash: blocks of a code.", stands="the cheapest")
+HEADER = setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest")
+FEATURE_HASH = setting(
+    "--feature-hash",
+    type=click.Choice(_HASHES),
+    metavar="NAME",
+    help=f"simhash: {', '.join(_HASHES)}.",
+    stands="xxh3",
+)
+ZERO_BIT = setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0")
+NORMALISE = switch("--normalise", help="digest: compare tokens.", stands="raw text")
+
+
+def weights(*choices: str) -> Spec:
+    """How features count, where a command can weigh by all of these."""
+    return setting("--weights", type=click.Choice(choices), help="simhash: what a feature counts.", stands="one")
+
+
+def digest(*without: str) -> Spec:
+    """The checksum, of all but these."""
+    known = [name for name in _DIGESTS if name not in without]
+    return setting(
+        "--digest",
+        "algorithm",
+        type=click.Choice(known),
+        metavar="NAME",
+        help=f"digest: {', '.join(known)}.",
+        stands="sha256",
+    )
+
+
+def _languages(value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(code for code in value.replace(" ", "").split(",") if code)
+
+
+method = section(
+    "Method",
+    spec(
+        "--method",
+        type=click.Choice(METHODS),
+        default="jaccard",
+        metavar="NAME",
+        help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
+        " sketches; modp: the same by one hash in 25; simhash: codes within k bits; hyperplane: similar vectors;"
+        " digest: identical documents.",
+        stands="jaccard",
+    ),
+    setting(
+        "--threshold",
+        metavar="NUMBER",
+        help="Least similarity, above 0 and at most 1.",
+        stands="0.8; hyperplane 0.9",
+    ),
+    setting(
+        "--recall",
+        type=float,
+        metavar="NUMBER",
+        help="minhash, hyperplane: chance to find such a pair.",
+        stands="0.99",
+    ),
+    setting("--jaccard-floor", metavar="NUMBER", help="containment: least Jaccard as well.", stands="any"),
+    setting(
+        "--remove",
+        type=click.Choice(("contained", "container")),
+        help="containment: what goes; container only with --against.",
+        stands="contained",
+    ),
+    NUM_PERM,
+    SKETCH,
+    setting("--bands", type=int, metavar="N", help="minhash, hyperplane: how many bands.", stands="from recall"),
+    setting("--rows", type=int, metavar="N", help="And values (or bits) in a band.", stands="from recall"),
+    CHOICE,
+    setting(
+        "--verify",
+        type=click.Choice(("exact", "estimate")),
+        help="minhash: by sets, or signatures alone.",
+        stands="exact",
+    ),
+    setting("--modulus", type=int, metavar="N", help="modp: one hash in so many is kept.", stands="25"),
+    setting("--floor", type=int, metavar="N", help="modp: fewest hashes of a document.", stands="32"),
+    K,
+    setting(
+        "--bits",
+        type=int,
+        metavar="N",
+        help="Of a code: simhash 32, 64, 128; hyperplane 64 to 512.",
+        stands="64; hyperplane 512",
+    ),
+    weights("one", "tf", "tfidf"),
+    setting(
+        "--frequencies",
+        metavar="FILE",
+        help="simhash: of documents, from an earlier tfidf run.",
+        stands="counted",
+    ),
+    setting(
+        "--confirm",
+        type=click.Choice(("jaccard", "cosine", "edit")),
+        help="simhash: a measure that confirms pairs, at --threshold.",
+        stands="none",
+    ),
+    setting(
+        "--search",
+        type=click.Choice(("blocks", "rotations", "adjacent", "brute")),
+        metavar="NAME",
+        help="simhash: blocks, rotations, adjacent (loses pairs) or brute.",
+        stands="blocks",
+    ),
+    BLOCKS,
+    HEADER,
+    FEATURE_HASH,
+    ZERO_BIT,
+    setting("--hashes", "table", metavar="FILE", help="simhash: JSON, a hash for each feature.", stands="none"),
+    digest(),
+    NORMALISE,
+    setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),
+    setting("--seed", type=int, metavar="N", help="Of the feature hash, or the hyperplanes.", stands="0"),
+)
+
+text = section(
+    "Text",
+    setting("--shingle-size", type=int, metavar="N", help="Words (or characters) in a shingle.", stands="5; simhash 1"),
+    setting("--unit", type=click.Choice(("words", "chars")), help="What a shingle counts.", stands="words"),
+    switch("--keep-case", help="Tell capitals from small letters.", stands="do not"),
+    switch("--keep-punctuation", help="Marks are tokens, too.", stands="are dropped"),
+    setting(
+        "--stop-words",
+        metavar="LANGS",
+        help="Drop stop words, as in en,de.",
+        stands="none",
+        callback=lambda *a: _languages(a[2]),
+    ),
+    switch("--nfkc", help="Unicode NFKC first.", stands="as it is"),
+    switch("--strip-accents", help="Drop combining marks: é becomes e.", stands="keep"),
+    setting("--whitespace/--no-whitespace", help="White space counts.", stands="for chars yes, words no"),
+    switch("--no-overlap", "overlapping", value=False, help="Shingles do not overlap.", stands="they do"),
+    switch("--repeats", help="The n-th copy of a shingle is another.", stands="sets"),
+)

@@ -1,0 +1,188 @@
+"""`nearsame serve`: an index as an HTTP service with pages to look at it."""
+
+import re
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from nearsame.cli import options
+from nearsame.cli.options import spec
+from nearsame.errors import MissingExtraError
+
+__all__ = ["serve"]
+
+_PACKAGES = ("fastapi", "jinja2", "prometheus_client", "python_multipart", "uvicorn")
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+class _Bytes(click.ParamType[int]):
+    """A size, as 10MB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?I?B?)", str(value).strip().upper())
+        if not found or found[2] not in _UNITS or not float(found[1]) * _UNITS[found[2]] >= 1:
+            self.fail(f"{value!r} is no size: write 10MB", param, ctx)
+        return int(float(found[1]) * _UNITS[found[2]])
+
+
+class _Seconds(click.ParamType[float]):
+    """A time, as 30s."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", str(value).strip().lower())
+        seconds = float(found[1]) * {"ms": 0.001, "m": 60, "min": 60}.get(found[2], 1) if found else 0
+        if not seconds:
+            self.fail(f"{value!r} is no time: write 30s", param, ctx)
+        return seconds
+
+
+class _Count(click.ParamType[int]):
+    """A whole number, at least and at most so large; the help of a range of click's would say so twice."""
+
+    name = "count"
+
+    def __init__(self, least: int = 1, most: int = 10**12) -> None:
+        self._least = least
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        given = str(value).strip().replace("_", "")
+        if not given.isdecimal() or not self._least <= int(given) <= self._most:
+            most = f" and at most {self._most}" if self._most < 10**12 else ""
+            self.fail(f"{value!r} is no whole number of at least {self._least}{most}", param, ctx)
+        return int(given)
+
+
+_COUNT = _Count()
+_listening = options.section(
+    "Listening",
+    spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens.", stands="127.0.0.1"),
+    spec(
+        "--port",
+        type=_Count(0, 65535),
+        default=8800,
+        metavar="N",
+        help="Likewise; 0: any that is free.",
+        stands="8800",
+    ),
+    spec("--root-path", default="", metavar="PATH", help="Where a proxy shows it, as /nearsame.", stands="/"),
+    spec(
+        "--token-file",
+        metavar="FILE",
+        help="Who may: lines `read TOKEN` or `write TOKEN`. SIGHUP reads it again.",
+        stands="no tokens: everybody who reaches the port",
+    ),
+    spec(
+        "--insecure",
+        is_flag=True,
+        help="Listen beyond this machine without tokens, too.",
+        stands="refused",
+    ),
+    spec(
+        "--allow-host",
+        "allowed_hosts",
+        multiple=True,
+        metavar="NAME",
+        help="Without tokens: a Host header to answer to besides this machine's. Repeatable.",
+        stands="none",
+    ),
+    spec("--read-only", is_flag=True, help="Refuse what would change the index.", stands="read and write"),
+)
+_bounds = options.section(
+    "Limits",
+    spec("--max-body", type=_Bytes(), default="10MB", metavar="SIZE", help="Of one request.", stands="10MB"),
+    spec("--max-batch", type=_COUNT, default=1000, metavar="N", help="Documents of one request.", stands="1000"),
+    spec("--max-text", type=_COUNT, default=5_000_000, metavar="N", help="Characters of a text.", stands="5000000"),
+    spec(
+        "--timeout",
+        type=_Seconds(),
+        default="30s",
+        metavar="TIME",
+        help="From a request's start to its answer.",
+        stands="30s",
+    ),
+    spec(
+        "--queue",
+        type=_COUNT,
+        default=1000,
+        metavar="N",
+        help="Changes that wait, and questions that wait; more get 429.",
+        stands="1000",
+    ),
+    spec(
+        "--memory",
+        type=_Bytes(),
+        default="200MB",
+        metavar="SIZE",
+        help="Bytes of requests held at once; more get 429.",
+        stands="200MB",
+    ),
+    spec(
+        "--group",
+        type=_COUNT,
+        default=1000,
+        metavar="N",
+        help="Documents written together, of several requests.",
+        stands="1000",
+    ),
+    spec("--readers", type=_COUNT, default=2, metavar="N", help="Threads that answer questions.", stands="2"),
+)
+_logging = options.output(
+    spec("--no-request-log", is_flag=True, help="Log no line for each request.", stands="one JSON line each"),
+)
+
+
+@click.command(cls=options.Command, short_help="Serve an index over HTTP, with pages to look at it.")
+@click.argument("index", metavar="INDEX")
+@_listening
+@_bounds
+@_logging
+@options.running_plainly
+def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
+    """Serve an index over HTTP: JSON for programs, and pages to look at it.
+
+    INDEX is what `nearsame index create` made: a file, or postgresql://... Ctrl-C or SIGTERM ends the service; what
+    was accepted is written first. Defaults stand in brackets.
+    """
+    _require_packages()
+    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.service import server  # noqa: PLC0415
+    from nearsame.service.settings import Settings  # noqa: PLC0415
+
+    settings = Settings(**given, request_log=not no_request_log)
+
+    def opened(*, read_only: bool) -> Index:
+        return Index.open(index, read_only=read_only)
+
+    name = _called(index)
+    server.serve(opened, name, settings, say=lambda address: click.echo(f"{name}: {address}"))
+
+
+def _require_packages() -> None:
+    """Make sure that what the service is made with is installed.
+
+    Raises:
+        MissingExtraError: It is not.
+    """
+    missing = next((name for name in _PACKAGES if find_spec(name) is None), None)
+    if missing is not None:
+        message = f"the service needs a package that is not installed: {missing}"
+        raise MissingExtraError(message, hint="Run: pip install 'nearsame[serve]'")
+
+
+def _called(index: str) -> str:
+    """What an index is called where others read it: no folders of ours, no password."""
+    from urllib.parse import urlsplit  # noqa: PLC0415  (`--help` does without)
+
+    place = urlsplit(index)
+    if place.scheme in {"postgresql", "postgres"}:
+        return f"{place.hostname or 'localhost'}{place.path}"
+    return index.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,260 @@
+"""One machine: threads over batches, in memory and then in files.
+
+1. Batches are read in order by the calling thread and computed by a pool; results come back in order, and no
+   more than a few batches a thread are under way.
+2. Filtering copies no features: a narrowed batch is a list view over the same items, made when it is read.
+3. Nothing here depends on the number of threads or the size of batches but time.
+"""
+
+import os
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.engines.base import Fold, Rows, Stage
+from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
+from nearsame.engines.meeting import assemble, same_features, take_lists
+from nearsame.engines.processes import Workers
+from nearsame.engines.space import GROWTH, TABLE_BYTES, Space
+from nearsame.kernels.buckets import Meeting
+
+__all__ = ["Flow", "Local"]
+
+_WINDOW = 16  # batches that threads fold side by side, each its share of every one
+
+
+def _nothing(_: pa.RecordBatch) -> dict[str, int]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Batches, and the stages that they have still to go through."""
+
+    batches: Iterable[pa.RecordBatch]
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclass
+class Local:
+    """The engine of one machine; `threads` defaults to all processors this process may use."""
+
+    threads: int = 0
+    memory: int | None = None  # bytes; half of what is free if None
+    workdir: Path | None = None  # where what does not fit goes; the system's folder for temporary files if None
+    checkpoints: Checkpoints | None = None
+    growth: float = GROWTH  # bytes of features for each byte of text
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
+    tallies: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # what stages count
+    room: dict[str, Any] = field(default_factory=dict)  # what was chosen by what the memory holds
+
+    def __post_init__(self) -> None:
+        self.threads = self.threads or len(os.sched_getaffinity(0))
+        self._lock = threading.Lock()
+        self._workers: dict[Stage, Workers] = {}
+        self._pool = ThreadPoolExecutor(self.threads, "nearsame")
+        self.space = Space(self.memory, self.threads, self.workdir, self.growth)
+
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
+        return TABLE_BYTES + self.space.free_bytes // 2
+
+    @property
+    def free_bytes(self) -> int:
+        """What of the memory is free for other things while no step runs."""
+        return self.space.free_bytes + self.space.working_bytes
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def expect(self, num_bytes: int) -> None:
+        """About so much will be kept: an error if that must go to a disk with less room."""
+        if self.checkpoints:
+            self.space.require_disk(num_bytes - self.checkpoints.num_bytes())
+        elif num_bytes > self.space.free_bytes:
+            self.space.require_disk(num_bytes)
+
+    def load(self, batches: Iterable[pa.RecordBatch]) -> Flow:
+        """A flow over batches that can be read once."""
+        return Flow(batches)
+
+    def map(self, flow: Flow, stage: Stage) -> Flow:
+        """Each batch through a stage; runs when the flow is read."""
+        return Flow(flow.batches, (*flow.stages, stage))
+
+    def keep(self, flow: Flow, step: str = "") -> Flow:
+        """Compute a flow now; of a step that has a name, batches that were finished before are not computed again."""
+        if step:
+            flow = replace(flow, batches=self._numbered(flow.batches))
+            if self.checkpoints:
+                self.room[step] = "workdir"
+                return self._resumed(flow, step, self.checkpoints)
+        shelf = self.space.shelf()
+        for batch in self.read(flow):
+            shelf.put(batch)
+        if step:
+            self.room[step] = "files" if shelf.on_disk else "memory"
+        return Flow(shelf.close())
+
+    def _numbered(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches of a named step are documents: what is known of each takes memory until the end."""
+        for batch in batches:
+            self.space.number(len(batch))
+            yield batch
+
+    def _resumed(self, flow: Flow, step: str, checkpoints: Checkpoints) -> Flow:
+        """The batches of a step, each in a file of its own: those that are not there yet are computed."""
+
+        def work(numbered: tuple[int, pa.RecordBatch]) -> tuple[Path, int]:
+            number, batch = numbered
+            made = checkpoints.batch(step, number, batch, lambda: with_tallies(*self._counted(batch, flow.stages)))
+            self._count(tallies_of(made))  # also of what an earlier process has made
+            return made, len(batch)
+
+        done = list(self.each(enumerate(flow.batches), work))
+        checkpoints.complete(step, batches=len(done), documents=sum(size for _, size in done))
+        return Flow(Batches(tuple(path for path, _ in done)))
+
+    def once(self, step: str, compute: Callable[[], tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays of a step; of one that was finished before, those that it left."""
+        return self.checkpoints.once(step, compute) if self.checkpoints else compute()
+
+    def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
+        """The batches of a flow, computed by the pool, in order."""
+        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages))
+
+    def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
+        made, tallies = self._counted(batch, stages)
+        self._count(tallies)
+        return made
+
+    def _counted(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> tuple[pa.RecordBatch, Counter[str]]:
+        """A batch through stages, and what these count."""
+        tallies = Counter[str]()
+        for stage in stages:
+            began = time.perf_counter()
+            batch = self._elsewhere(stage)(batch)
+            self.seconds[type(stage).__name__] += time.perf_counter() - began
+            tallies.update(getattr(stage, "tally", _nothing)(batch))
+        return batch, tallies
+
+    def _count(self, tallies: Mapping[str, int]) -> None:
+        with self._lock:
+            for name, count in tallies.items():
+                self.tallies[name] += count
+
+    def _elsewhere(self, stage: Stage) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """A stage, or its workers where it would keep other threads waiting."""
+        if self.threads == 1 or not getattr(stage, "holds_lock", False):
+            return stage
+        with self._lock:
+            return self._workers.setdefault(stage, Workers(stage, self.threads))
+
+    def _without_workers(self) -> None:
+        with self._lock:
+            for workers in self._workers.values():
+                workers.close()
+            self._workers.clear()
+
+    def each(self, things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+        """`work` on each thing, by the pool, in order, a few at a time."""
+        under_way: deque[Future[Any]] = deque()
+        try:
+            for thing in things:
+                under_way.append(self._pool.submit(work, thing))
+                if len(under_way) > 2 * self.threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+            self._without_workers()
+
+    def fold(self, flow: Flow, fold: Fold) -> Any:
+        """Reduce: the pool's threads share one state, each with a share of its own of every batch."""
+
+        def run(part: int) -> None:
+            if many:
+                many(state, window, part, self.threads)
+                return
+            for batch in window:
+                fold.add(state, batch, part, self.threads)
+
+        many = getattr(fold, "add_many", None)
+        state = fold.start()
+        if isinstance(state, np.ndarray):
+            self.space.hold(state)
+        batches = iter(self.read(flow) if flow.stages else flow.batches)
+        while window := list(islice(batches, _WINDOW)):
+            for _ in self.each(range(self.threads), run):
+                pass
+        return state
+
+    def only(self, flow: Flow, chosen: npt.NDArray[np.bool_]) -> Flow:
+        """The chosen rows of a kept flow of features."""
+        return Flow(_Narrowed(flow.batches, chosen), flow.stages)
+
+    def take(self, flow: Flow, rows: Rows) -> tuple[arrow.UInt64s, Rows]:
+        """The items of a few rows, in their order."""
+        return take_lists(lambda: self.read(flow), rows, self.each, self.space)
+
+    def collect(self, flow: Flow) -> pa.Table:
+        """All rows of a flow that is known to be small."""
+        return pa.Table.from_batches(list(self.read(flow)), flow.stages[-1].output if flow.stages else None)
+
+    def collapse(self, flow: Flow, ranks: Rows) -> Rows:
+        """For each row the best row with equal features."""
+        return same_features(flow.batches, ranks, self.each, self.space)
+
+    def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
+        """Group the entries by key, number the documents by priority, and put their features in that order."""
+        entries = assemble(lambda: self.read(keys), ranks, self.each, self.space)
+        items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space)
+        return Meeting(entries, items, offsets)
+
+    def decide(self, meeting: Meeting, rule: Any) -> Any:
+        """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found."""
+        return rule.decide(meeting, self.each, self.threads, self.space.array)
+
+    def sample(self, meeting: Meeting, rule: Any) -> Any:
+        """Some of the similar pairs, for a prediction."""
+        return rule.sample(meeting, self.space.array)
+
+    def join(self, meeting: Meeting, rule: Any) -> Any:
+        """All similar pairs of the documents that meet."""
+        return rule.join(meeting, self.each, self.threads, self.space.array)
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrowed(Iterable[pa.RecordBatch]):
+    """Some rows of batches, chosen anew each time that they are read."""
+
+    batches: Iterable[pa.RecordBatch]
+    chosen: npt.NDArray[np.bool_]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return (_narrow(batch, self.chosen) for batch in self.batches)
+
+
+def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    mask = chosen[arrow.ints(batch.column("row"))]
+    if mask.all():
+        return batch
+    others = [name for name in batch.schema.names if name != "items"]
+    columns = [batch.column(name).filter(pa.array(mask)) for name in others]
+    lists = arrow.some_lists(batch.column("items"), mask)
+    return pa.RecordBatch.from_arrays([*columns, lists], names=[*others, "items"])

@@ -1,0 +1,155 @@
+"""How one machine brings together what shares a key: grouping, renumbering, gathering.
+
+1. Documents in a meeting are numbered by priority: 0 is the most worth keeping.
+2. A key that only one document has is dropped before anything is sorted twice.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.engines.base import Rows
+from nearsame.engines.space import Space
+from nearsame.kernels import buckets as kernel
+from nearsame.kernels.buckets import Entries
+
+__all__ = ["assemble", "same_features", "take_lists"]
+
+_PARTS = 256
+_SHIFT = np.uint64(56)
+Int32s = npt.NDArray[np.int32]
+Batches = Callable[[], Iterator[pa.RecordBatch]]  # read anew at each call
+Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
+
+
+def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
+    """Entries of the keys that more than one document has."""
+    ends, columns = _deal(keys, space)
+    found = list(each(pairwise(ends), lambda part: _keep_shared(*(column[slice(*part)] for column in columns))))
+    return _renumber(*_close_up(columns, ends, found), ranks, space)
+
+
+def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
+    """All entries, dealt to parts by the top bits of the key: (ends of the parts, columns)."""
+    counts = np.zeros(_PARTS + 1, np.int64)
+    for batch in keys():
+        kernel.count_parts(arrow.unsigned(arrow.ints(batch.column("key"))), _SHIFT, counts)
+    ends = np.cumsum(counts)
+    size = int(ends[-1])
+    out = [space.array(size, kind) for kind in (np.uint64, np.int64, np.int32, np.uint8)]
+    at = ends[:-1].copy()
+    for batch in keys():
+        hashes, *others = (arrow.ints(batch.column(name)) for name in ("key", "row", "place", "probes"))
+        kernel.deal(arrow.unsigned(hashes), *others, _SHIFT, at, *out)
+    return ends, tuple(out)
+
+
+def _keep_shared(keys: Any, rows: Rows, places: Int32s, probes: Any) -> tuple[int, int]:
+    """Of one part the entries whose key another has: moved to its front, with the bucket in the place of the key.
+
+    Returns (entries, buckets).
+    """
+    order = np.argsort(keys)
+    out = np.empty(keys.size, np.int64), np.empty(keys.size, np.int32), np.empty(keys.size, np.int64)
+    filled, num_buckets = kernel.mark_shared(keys, order, rows, places, probes, *out)
+    for column, found in zip((rows, places, keys.view(np.int64)), out, strict=True):
+        column[:filled] = found[:filled]
+    return filled, num_buckets
+
+
+def _close_up(columns: tuple[Any, ...], ends: Rows, found: list[tuple[int, int]]) -> tuple[Rows, Int32s, Rows, int]:
+    """The parts one behind the other, in place: (rows, places, buckets, number of buckets)."""
+    buckets, rows, places = columns[0].view(np.int64), *columns[1:3]
+    at = total = 0
+    for start, (filled, num_buckets) in zip(ends[:-1].tolist(), found, strict=True):
+        old, new = slice(start, start + filled), slice(at, at + filled)
+        rows[new], places[new] = rows[old], places[old]
+        np.add(buckets[old], total, out=buckets[new])
+        at, total = at + filled, total + num_buckets
+    return rows[:at], places[:at], buckets[:at], total
+
+
+def _renumber(  # noqa: PLR0913, PLR0917  (the four that _close_up gives, and what they are brought together with)
+    rows: Rows, places: Int32s, buckets: Rows, num_buckets: int, ranks: Rows, space: Space
+) -> Entries:
+    """Number the documents by priority, and give each its entries."""
+    by_rank = np.zeros(ranks.size, np.bool_)
+    kernel.mark_ranks(rows, ranks, by_rank)
+    row_of = np.empty(ranks.size, np.int64)
+    row_of[ranks] = np.arange(ranks.size)
+    starts = np.zeros(int(by_rank.sum()) + 1, np.int64)
+    numbers = np.cumsum(by_rank, dtype=np.int32)
+    bucket_starts = space.array(num_buckets + 1, np.int64)
+    bucket_starts[:] = 0
+    kernel.count_entries(rows, buckets, ranks, numbers, starts, bucket_starts)
+    np.cumsum(starts, out=starts)
+    np.cumsum(bucket_starts, out=bucket_starts)
+    out_buckets, out_places = space.array(rows.size, np.int64), space.array(rows.size, np.int32)
+    fill = np.zeros(starts.size - 1, np.int64)
+    kernel.order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets.view(np.uint64), out_places)
+    return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
+
+
+def take_lists(batches: Batches, rows: Rows, each: Each, space: Space) -> tuple[arrow.UInt64s, Rows]:
+    """The lists of the given rows, one after the other in their order: (items, offsets).
+
+    Batches are read twice, for the sizes and for the items: what they hold may be on disk.
+    """
+    order = np.argsort(rows, kind="stable")
+    ascending = rows[order]
+    offsets = np.zeros(rows.size + 1, np.int64)
+    for lists, which, places in _wanted(batches, ascending, order):
+        offsets[places + 1] = lists.sizes[which]
+    np.cumsum(offsets, out=offsets)
+    items = space.array(int(offsets[-1]), np.uint64)
+    for _ in each(
+        _wanted(batches, ascending, order), lambda want: kernel.gather(*want[0], want[1], offsets[want[2]], items)
+    ):
+        pass
+    return items, offsets
+
+
+def _wanted(batches: Batches, ascending: Rows, order: Rows) -> Iterator[tuple[arrow.Lists, Rows, Rows]]:
+    """Of each batch the lists that are wanted: (lists, which of them, places in the order that is asked for)."""
+    for batch in batches():
+        here = arrow.ints(batch.column("row"))
+        low, high = np.searchsorted(ascending, [here[0], here[-1] + 1]) if here.size else (0, 0)
+        if high > low:
+            which = np.searchsorted(here, ascending[low:high])
+            yield arrow.lists(batch.column("items")), which, order[low:high]
+
+
+def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, space: Space) -> Rows:
+    """For each row the best row with equal items; grouped by their digests, then compared."""
+    best = np.arange(ranks.size)
+    rows, sizes, a, b = _digests(batches)
+    order = np.argsort(a)
+    in_order, same = a[order], np.zeros(order.size, np.bool_)
+    same[1:] = in_order[1:] == in_order[:-1]
+    same[:-1] |= same[1:]
+    del in_order
+    order = order[same & (sizes[order] > 0)]
+    order = order[np.lexsort((ranks[rows[order]], b[order], a[order]))]
+    chosen = rows[order]
+    items, offsets = take_lists(lambda: iter(batches), chosen, each, space)
+    kernel.group_equal(a[order], b[order], chosen, items, offsets, best)
+    return best
+
+
+def _digests(batches: Iterable[pa.RecordBatch]) -> list[Rows]:
+    """[rows, sizes, set_a, set_b] of all rows; copies, so that no batch is held."""
+    found = [
+        (
+            arrow.ints(batch.column("row")).copy(),
+            arrow.lists(batch.column("items")).sizes,
+            arrow.ints(batch.column("set_a")).copy(),
+            arrow.ints(batch.column("set_b")).copy(),
+        )
+        for batch in batches
+    ]
+    return [np.concatenate(column) for column in zip(*found, strict=True)] or [np.zeros(0, np.int64)] * 4

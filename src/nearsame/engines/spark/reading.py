@@ -1,0 +1,258 @@
+"""What Spark can read as DataFrames: frames as they are, and paths by their endings.
+
+1. A folder or a pattern is what its files are, however deep they lie; other files in it are passed over.
+2. Paths are Spark's own, s3a and hdfs included; of a file no more is opened here than what names its columns.
+3. Files of one format with the same columns are read together; those of a folder or a pattern have to have the same.
+4. A record that cannot be read has its text in a column of its own, UNREAD.
+"""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nearsame.errors import ColumnError, SourceError
+
+__all__ = ["UNREAD", "Given", "is_frame", "read"]
+
+UNREAD = "nearsame_unread"
+_FORMATS = {
+    "parquet": "parquet", "jsonl": "json", "json": "json", "ndjson": "json", "csv": "csv", "tsv": "tsv",
+    "txt": "text", "text": "text", "orc": "orc",
+}  # fmt: skip
+_PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
+_OWN_PACKING = ("parquet", "orc")  # whatever the name of the file says
+_DELIMITED = ("csv", "tsv")
+_GLOB = frozenset("*?[{")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One frame of what was given.
+
+    Attributes:
+        name: what messages call it: the first of its paths.
+        frame: as Spark reads it, with UNREAD where some records may be unreadable.
+        delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
+        ignored: how many files of its folder are of no known format.
+    """
+
+    name: str
+    frame: Any
+    delimited: bool = False
+    ignored: int = 0
+
+
+def is_frame(source: Any) -> bool:
+    """Whether it is a DataFrame of Spark."""
+    return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "mapInArrow")
+
+
+def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[Given]:
+    """The frames of some sources: DataFrames first, then files, those that go together in one.
+
+    Raises:
+        SourceError: One is neither a DataFrame nor a path that Spark can read.
+    """
+    found = [Given("the DataFrame", source) for source in sources if is_frame(source)]
+    together, files = defaultdict(list), _Files(session)
+    for source in sources:
+        if is_frame(source):
+            continue
+        if not isinstance(source, (str, os.PathLike)):
+            message = f"source of type {type(source).__name__} is neither a Spark DataFrame nor a path"
+            raise SourceError(message, hint="Give a DataFrame (session.createDataFrame(...)) or the path of files.")
+        path = os.fspath(source)
+        together[_form(files, str(path))].append(str(path))
+    return [*found, *(_loaded(session, form, paths, strict=strict) for form, paths in together.items())]
+
+
+class _Form(NamedTuple):
+    """What files that are read together have in common."""
+
+    kind: str
+    columns: str = ""  # what tells them: a schema, a header, a path that stands alone
+    pattern: str | None = None  # which files of a folder
+    nested: bool = False  # whether some lie in folders of their own, which are no partitions
+    alone: bool = False
+    ignored: int = 0
+
+
+def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
+    delimited = form.kind in _DELIMITED
+    reader = session.read.format("csv" if delimited else form.kind)
+    if form.pattern is not None:
+        reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
+    if delimited:
+        reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
+        reader = reader.option("sep", "\t" if form.kind == "tsv" else ",").option("enforceSchema", not form.alone)
+    if delimited or form.kind == "json":
+        reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
+        reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
+    with _mishaps():
+        frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
+        if delimited and not strict and frame.columns:
+            frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
+        if form.kind == "json" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
+            frame = reader.schema(f"text string, {UNREAD} string").load(paths)
+    if form.kind == "text":  # a file is a document, as on one machine
+        others = [f"`{name}`" for name in frame.columns if name != "value"]
+        frame = frame.selectExpr("_metadata.file_path as id", "value as text", *others)
+    return Given(paths[0], frame, delimited, form.ignored)
+
+
+@contextmanager
+def _mishaps() -> Iterator[None]:
+    """What Spark cannot read is an error of one line."""
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+    from pyspark.errors import PySparkException  # noqa: PLC0415  (an extra)
+
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        if isinstance(error, PySparkException) and error.getCondition() == "COLUMN_ALREADY_EXISTS":
+            raise ColumnError(_first_line(error), hint="Rename one: Spark knows no capitals in names.") from None
+        raise SourceError(_first_line(error), hint="Check the path, and that Spark can read it.") from None
+
+
+def _form(files: "_Files", path: str) -> _Form:
+    """How a path is read.
+
+    Raises:
+        SourceError: Its files have no known ending, or several, or are packed in a way that Spark cannot read.
+    """
+    found = files.at(path)
+    if not found:
+        problem = "matches no file" if _GLOB.intersection(path) else "does not exist"
+        raise SourceError(f"{path} {problem}", hint="Check the path.")
+    kind, packing = _kind(_name(path))
+    if kind is not None:
+        files.require_packing(path, kind, {packing})
+        if _GLOB.intersection(path) or not found[0].isFile():
+            return _Form(kind, path, alone=True)
+        return _Form(kind, files.columns(path, kind))
+    return _form_of_folder(files, path, found)
+
+
+def _form_of_folder(files: "_Files", path: str, found: list[Any]) -> _Form:
+    kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
+    for name, folders in files.below(found):
+        known, packing = _kind(name)
+        ignored += known is None
+        if known is not None:
+            kinds.add(known)
+            packings.add(packing)
+            endings.add(".".join(name.split(".")[-2 if packing else -1 :]))
+            nested = nested or any("=" not in folder for folder in folders)
+    if len(kinds) != 1:
+        problem = f"holds files of several formats ({', '.join(sorted(kinds))})" if kinds else "has no known ending"
+        raise SourceError(f"{path} {problem}", hint=f"Name files that end in one of {', '.join(sorted(_FORMATS))}.")
+    kind = kinds.pop()
+    files.require_packing(path, kind, packings)
+    pattern = f"*.{{{','.join(sorted(endings))}}}" if len(endings) > 1 else f"*.{endings.pop()}"
+    return _Form(kind, path, pattern, nested, alone=True, ignored=ignored)
+
+
+def _name(path: str) -> str:
+    """The last part of a path, without the wildcards at its end."""
+    return path.rstrip("/").rsplit("/", 1)[-1].rstrip("*")
+
+
+def _kind(name: str) -> tuple[str | None, str | None]:
+    """The format of a file, and how it is packed, by the endings of its name."""
+    _, *endings = name.lower().split(".")
+    packing = endings.pop() if endings and endings[-1] in _PACKED else None
+    return (_FORMATS.get(endings[-1]) if endings else None), packing
+
+
+class _Files:
+    """Hadoop's file systems, as the session has them."""
+
+    def __init__(self, session: Any) -> None:
+        self.jvm = session._jvm  # noqa: SLF001  (no other way to Hadoop's file systems)
+        self.conf = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001  (likewise)
+
+    def at(self, path: str) -> list[Any]:
+        """What a path or a pattern leads to."""
+        place = self._path(path)
+        with _mishaps():
+            return list(place.getFileSystem(self.conf).globStatus(place) or [])
+
+    def below(self, found: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The names of all files, and of the folders that they lie in; what is hidden for Spark is not listed."""
+        for each in found:
+            place = each.getPath()
+            name = str(place.getName())
+            if each.isFile():
+                yield name, folders[1:]
+            elif not folders or not _is_hidden(name):
+                with _mishaps():
+                    inner = place.getFileSystem(self.conf).listStatus(place)
+                yield from self.below(
+                    [one for one in inner if not _is_hidden(str(one.getPath().getName()))], (*folders, name)
+                )
+
+    def require_packing(self, path: str, kind: str, packings: set[str | None]) -> None:
+        """Refuse what this Spark cannot unpack.
+
+        Raises:
+            SourceError: It is such.
+        """
+        if kind in _OWN_PACKING:
+            return
+        unread = "xz" if "xz" in packings else None
+        if "zst" in packings and not self.jvm.org.apache.hadoop.io.compress.ZStandardCodec.isNativeCodeLoaded():
+            unread = "zst"
+        if unread is not None:
+            message = f"{path}: this Spark cannot read .{unread}"
+            raise SourceError(message, hint="Pack the files with gzip or bzip2, or write them as Parquet.")
+
+    def columns(self, path: str, kind: str) -> str:
+        """What tells which columns a file has; files that agree are read together."""
+        if kind == "text":
+            return ""
+        with _mishaps():
+            if kind == "parquet":
+                footer = self.jvm.org.apache.parquet.hadoop.ParquetFileReader.readFooter(self.conf, self._path(path))
+                return str(footer.getFileMetaData().getSchema().toString()).partition("\n")[2]
+            return path if kind == "orc" else _named_by(self._first_line(path), kind)
+
+    def _first_line(self, path: str) -> str:
+        place = self._path(path)
+        codec = self.jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self.conf).getCodec(place)
+        stream = place.getFileSystem(self.conf).open(place)
+        try:
+            plain = stream if codec is None else codec.createInputStream(stream)
+            reader = self.jvm.java.io.InputStreamReader(plain, "UTF-8")
+            return str(self.jvm.java.io.BufferedReader(reader).readLine() or "")
+        finally:
+            stream.close()
+
+    def _path(self, path: str) -> Any:
+        return self.jvm.org.apache.hadoop.fs.Path(path)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _named_by(line: str, kind: str) -> str:
+    """The columns of a file, by its header or its first record."""
+    if kind != "json":
+        return line
+    try:
+        return repr(sorted(json.loads(line)))
+    except (ValueError, TypeError):  # a record that cannot be read names nothing
+        return ""
+
+
+def _first_line(error: Any) -> str:
+    """What is wrong in one line: of Java's errors, what the first cause says."""
+    java = getattr(error, "java_exception", None)
+    while java is not None and java.getCause() is not None:
+        java = java.getCause()
+    lines = str(java.getMessage() if java is not None else error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

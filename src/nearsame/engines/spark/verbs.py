@@ -1,0 +1,158 @@
+"""The verbs of a run on Spark: a flow is a DataFrame.
+
+1. What is kept is persisted by Spark and given back with the run.
+2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame import schemas
+from nearsame.engines.spark.folding import fold_frame, num_tasks
+from nearsame.engines.spark.mapping import map_batches, map_stages, widened
+from nearsame.engines.spark.metering import num_executors, shuffled_bytes
+from nearsame.engines.spark.session import Spark
+
+__all__ = ["Verbs"]
+
+_ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row for each document
+
+_ONE_AT_A_TIME = Lock()
+_JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
+
+
+@dataclass
+class Verbs:
+    """What the pipeline's stages and folds ask of an engine, and what DataFrames need beside."""
+
+    engine: Spark
+    session: Any
+    room: dict[str, Any] = field(default_factory=dict)
+    carried: tuple[str, ...] = ()
+    _began: int | None = None
+    _kept: list[Any] = field(default_factory=list)
+    _made: list[Any] = field(default_factory=list)
+
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
+        return self.engine.table_bytes
+
+    def map(self, frame: Any, stage: Any) -> Any:
+        """Each batch through a stage, or several; what is carried stays beside documents."""
+        stages: tuple[Any, ...] = stage if isinstance(stage, tuple) else (stage,)
+        documents = _ONE_TO_ONE & set(stages[-1].output.names)
+        carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
+        known = _columns(frame.columns, carried)
+        return map_stages(frame.select(*known, *carried), stages, carried)
+
+    def fold(self, frame: Any, fold: Any) -> Any:
+        """Reduce a frame to one state."""
+        return fold_frame(frame.select(*[name for name in frame.columns if name not in self.carried]), fold)
+
+    def keep(self, frame: Any, step: str = "") -> Any:
+        """Compute a frame once, to be read many times."""
+        del step
+        if any(frame is each for each in self._made):
+            return frame
+        with _fewer_partitions(frame.sparkSession):
+            kept = frame.persist()
+        self._kept.append(kept)
+        self._made.append(_as_source(kept))
+        return self._made[-1]
+
+    def once(self, frame: Any) -> Any:
+        """The same, computed now."""
+        return self.told(frame, "count(1)")[0]
+
+    def told(self, frame: Any, *sums: str) -> tuple[Any, Any]:
+        """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums)."""
+        kept = self.keep(frame)
+        return kept, kept.selectExpr(*sums).first()
+
+    def shuffled_bytes(self) -> int:
+        """What all shuffles of the session have written so far."""
+        return shuffled_bytes(self.session)
+
+    def tell_shuffled(self) -> None:
+        """Note in the room what shuffles have written since this was first asked."""
+        now = self.shuffled_bytes()
+        if self._began is None:
+            self._began = now
+        self.room.setdefault("shuffle", {})["written_bytes"] = now - self._began
+
+    def num_copies(self) -> int:
+        """How often an array that is folded and broadcast travels: from each task that folds, and to each executor."""
+        return num_tasks(self.session) + num_executors(self.session)
+
+    def tables(self, frame: Any) -> list[pa.RecordBatch]:
+        """All rows of a frame that is known to be small, with long offsets."""
+        return [widened(batch) for batch in frame.toArrow().combine_chunks().to_batches()]
+
+    def frame(self, table: pa.Table) -> Any:
+        """A small table as a frame."""
+        return self.session.createDataFrame(table)
+
+    @staticmethod
+    def expression(text: str) -> Any:
+        """A column in SQL."""
+        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+
+        return functions.expr(text)
+
+    def frame_of_numbers(self) -> Any:
+        """A frame of no numbers."""
+        return self.session.range(0).selectExpr("id as number")
+
+    def release(self) -> None:
+        """Give back what was kept."""
+        for frame in self._kept:
+            frame.unpersist()
+        self._kept.clear()
+        self._made.clear()
+
+    @staticmethod
+    def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
+        """Grouped, by expressions in SQL."""
+        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+
+        return frame.groupBy(*by).agg(*map(functions.expr, expressions))
+
+    @staticmethod
+    def map_batches(frame: Any, work: Any, schema: pa.Schema | str) -> Any:
+        """The work's output over each partition."""
+        return map_batches(frame, work, schema)
+
+
+@contextmanager
+def _fewer_partitions(session: Any) -> Iterator[None]:
+    """What is persisted in the block may join small partitions to larger ones, as what is not persisted does."""
+    with _ONE_AT_A_TIME:  # or one run would leave what it found of another
+        before = session.conf.get(_JOINED, None)
+        session.conf.set(_JOINED, "true")
+        try:
+            yield
+        finally:
+            session.conf.unset(_JOINED) if before is None else session.conf.set(_JOINED, before)
+
+
+def _as_source(frame: Any) -> Any:
+    """The same rows under a plan of one node, so that planning what comes after does not begin with all before.
+
+    The lineage stays: a lost partition is computed again. (A checkpoint would cut that, too, or need a shared disk.)
+    """
+    session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (no public word for a plan)
+    rows = plan.queryExecution().toRdd()
+    made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (likewise)
+    return type(frame)(made, session)
+
+
+def _columns(names: Sequence[str], carried: Sequence[str]) -> list[str]:
+    """What stages see of a frame, in the order of the schemas."""
+    order = [*schemas.FEATURES.names, *schemas.WEIGHTED.names, "text", "vector", "counts"]
+    return [name for name in dict.fromkeys(order) if name in names and name not in carried]

@@ -1,0 +1,37 @@
+"""Some removals with the texts of both sides: a few rows come to the driver because they were asked for."""
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame.frames.documents import content_of
+from nearsame.frames.flow import Frames
+from nearsame.outputs.examples import spread
+
+__all__ = ["chosen_removals", "texts"]
+
+_CONSIDERED = 2000  # removals, drawn by their documents' numbers, always the same
+
+
+def chosen_removals(frames: Frames, gone: Any, count: int) -> pa.Table:
+    """Some removals over the whole range of similarity: number, witness, similarity."""
+    digests = frames.documents.selectExpr("number", "concat(digest_a, '-', digest_b) as digest")
+    both = gone.join(digests, "number").join(digests.toDF("witness", "other"), "witness")
+    some = both.orderBy("number").selectExpr(
+        "number", "witness", "num / den as similarity", "digest = other as same"
+    )  # fmt: skip
+    found = some.limit(_CONSIDERED).toArrow().sort_by([("similarity", "ascending"), ("number", "ascending")])
+    places = spread(found.column("similarity").to_numpy(), np.asarray(found.column("same")).astype(np.bool_), count)
+    return found.take(pa.array(places))
+
+
+def texts(frames: Frames, numbers: list[int]) -> Mapping[int, str]:
+    """The texts of a few documents, by their numbers."""
+    name, _ = content_of(frames.sides[-1].columns)
+    sides = [side.documents(frames.salt).selectExpr("row", f"cast({name} as string) as text") for side in frames.sides]
+    rows = frames.documents.filter(frames.documents["number"].isin(numbers)).select("row", "number")
+    found = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
+    return dict(zip(*(column.to_pylist() for column in found.columns), strict=True))

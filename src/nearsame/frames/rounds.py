@@ -1,0 +1,175 @@
+"""Deciding side by side: the greedy answer in rounds, the transitive one by stars, and all pairs.
+
+1. A document is kept once it is known that nothing better and undecided resembles it; what it resembles is removed.
+   So the kept are the lexicographically first maximal independent set: the greedy answer, whatever the order of tasks.
+2. In a bucket the undecided are compared with its best few undecided only, in each round with more of them: the first
+   round compares with the best one, and most of a template is gone by then.
+3. What is left after the rounds, or is small enough, is decided in order by one task.
+4. Witnesses are found when all keepers are known.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nearsame.engines.space import num_bytes
+from nearsame.engines.spark.stars import least_of_component
+from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
+from nearsame.frames.few import Question, component_of, in_one_task
+from nearsame.frames.flow import Frames
+from nearsame.frames.scoring import scored
+from nearsame.kernels.scores import Bound, unbounded
+from nearsame.results import Component
+
+__all__ = ["ENTRY_BYTES", "Cluster"]
+
+ENTRY_BYTES = 24
+_MOST_HEADS = 64
+_SUMS = ["coalesce(sum(entries), 0) as entries", "coalesce(sum(items), 0) as items", "count(1) as documents"]
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Deciding over the entries and features of a run.
+
+    Attributes:
+        frames: the run.
+        question: what is asked.
+        compared: pairs of documents, on the way.
+    """
+
+    frames: Frames
+    question: Question
+    compared: int = 0
+
+    def __post_init__(self) -> None:
+        self.verbs = self.frames.verbs
+        self.bound: Bound = self.frames.step.bound(self.question.threshold)
+        self.entries = self.frames.entries
+        self.lists = self.frames.met.select("number", "items")
+        most = self.entries.selectExpr("coalesce(max(bucket), 0) as most").first()["most"]
+        self.hot = most > BLOCK
+
+    def pairs(self) -> Any:
+        """All similar pairs."""
+        return self._similar(self._candidates(self.entries, self.entries))
+
+    def greedy(self) -> Any:
+        """Removed documents, each with its witness."""
+        removed = self._against()
+        if self.question.within:
+            removed = self._rounds(removed)
+        removed = self.verbs.once(removed)
+        kept = self.entries.join(removed, "number", "left_anti")
+        if not self.question.within:
+            kept = kept.filter(f"number < {self.question.num_against}")
+        gone = self.entries.join(removed, "number", "left_semi")
+        found = self._similar(self._candidates(kept, gone))
+        best = ["max_by(struct(a, num, den), struct(num / den, -a)) as best"]
+        return self.verbs.aggregated(found, ["b"], best).selectExpr(
+            "b as a", "best.a as b", "best.num as num", "best.den as den"
+        )
+
+    def _against(self) -> Any:
+        """The numbers of documents that resemble one of the against side."""
+        num = self.question.num_against
+        firsts, others = self.entries.filter(f"number < {num}"), self.entries.filter(f"number >= {num}")
+        if num == 0 or firsts.isEmpty():
+            return self.verbs.frame_of_numbers()
+        return self._similar(self._candidates(firsts, others)).selectExpr("b as number").distinct()
+
+    def _rounds(self, removed: Any) -> Any:
+        """The numbers of all removed documents."""
+        engine, verbs = self.verbs.engine, self.verbs
+        open_entries = self.entries.filter(f"number >= {self.question.num_against}")
+        open_entries = verbs.once(open_entries.join(removed, "number", "left_anti"))
+        heads, done = 1, 0
+        while done < engine.rounds and self._size(open_entries) > num_bytes(engine.task_bytes):
+            keepers, gone = self._round(open_entries, heads)
+            removed = verbs.once(removed.union(gone))
+            open_entries = verbs.once(open_entries.join(keepers.union(gone), "number", "left_anti"))
+            heads, done = min(2 * heads, _MOST_HEADS), done + 1
+        verbs.room["rounds"] = done
+        if open_entries.isEmpty():
+            return removed
+        lists = self.frames.met.join(open_entries.select("number").distinct(), "number", "left_semi")
+        answers = verbs.once(in_one_task(replace(self.question, num_against=0), lists, open_entries, verbs))
+        self.compared += int(answers.filter("a < 0").first()["b"])
+        return removed.union(answers.filter("a >= 0").selectExpr("a as number"))
+
+    def _size(self, entries: Any) -> int:
+        """Bytes that deciding the documents of some entries in one task takes."""
+        counted = entries.groupBy("number").count().toDF("number", "entries")
+        sizes = self.lists.selectExpr("number", "size(items) as items").join(counted, "number")
+        found = sizes.selectExpr(*_SUMS).first()
+        return int(ENTRY_BYTES * found["entries"] + 8 * found["items"])
+
+    def _round(self, entries: Any, heads: int) -> tuple[Any, Any]:
+        """(who is kept, who is removed), by number."""
+        nth = "row_number() over (partition by key order by number)"
+        best = entries.selectExpr("*", f"{nth} as nth").filter(f"nth <= {heads}").drop("nth")
+        similar = self._similar(self._candidates(best, entries))
+        places = entries.groupBy("number").count().toDF("number", "everywhere")
+        first = best.groupBy("number").count().toDF("number", "here").join(places, "number")
+        first = first.filter("here = everywhere").select("number")
+        keepers = first.join(similar.selectExpr("b as number"), "number", "left_anti")
+        keepers = self.verbs.once(keepers)
+        gone = similar.join(keepers.toDF("a"), "a", "left_semi").selectExpr("b as number").distinct()
+        return keepers, self.verbs.once(gone)
+
+    def components(self) -> tuple[Any, Component | None]:
+        """(removed documents with the best of their component, what there is to say of the largest)."""
+        verbs, num = self.verbs, self.question.num_against
+        nth = "row_number() over (partition by key order by number)"
+        best = self.entries.selectExpr("*", f"{nth} as nth").filter("nth = 1").drop("nth")
+        links = self._similar(self._counting(self._candidates(best, self.entries)))
+        roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
+        rest = self._counting(self._apart(roots))
+        links = links.union(self._similar(rest))
+        roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
+        removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
+        found, compared = scored(verbs, removed, self.lists, unbounded(self.bound), hot=self.hot)
+        self.compared += compared
+        return found.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
+
+    def _counting(self, pairs: Any) -> Any:
+        """The pairs whose similarity counts: across the sides, and within the other one if that is asked for."""
+        num = self.question.num_against
+        if num == 0:
+            return pairs
+        return pairs.filter(f"b >= {num}" + ("" if self.question.within else f" and a < {num}"))
+
+    def _apart(self, roots: Any) -> Any:
+        """The pairs of two components that meet.
+
+        Only what nothing has joined yet is compared: of a template, whose members its best one has joined, no two.
+        """
+        told = self.entries.join(roots.toDF("number", "root"), "number", "left")
+        sides = split_by_main(self.verbs, told.withColumn("root", self.verbs.expression("coalesce(root, number)")))
+        return self._meeting(sides, apart=True)
+
+    def _largest(self, roots: Any) -> Component | None:
+        """What one task says of the component of most documents; of equals, the one of the best keeper."""
+        verbs = self.verbs
+        nodes = roots.union(roots.selectExpr("least", "least").distinct()).distinct()
+        weights = self.frames.met.selectExpr("number as node", "stands_for")
+        sizes = verbs.aggregated(nodes.join(weights, "node"), ["least"], ["sum(stands_for) as documents"])
+        number, first = sizes.count(), sizes.sort("documents", "least", ascending=[False, True]).first()
+        if first is None:
+            return None
+        those = nodes.filter(f"least = {first['least']}").selectExpr("node as number")
+        lists, entries = (each.join(those, "number", "left_semi") for each in (self.frames.met, self.entries))
+        answers = in_one_task(self.question, lists, entries, verbs)
+        found = component_of(answers.filter("a < 0").first()["note"])
+        return None if found is None else replace(found, number=number)
+
+    def _candidates(self, firsts: Any, others: Any) -> Any:
+        return self._meeting([(firsts, others)])
+
+    def _meeting(self, sides: list[tuple[Any, Any]], *, apart: bool = False) -> Any:
+        placed = not self.frames.step.by_sketch
+        return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
+
+    def _similar(self, candidates: Any) -> Any:
+        found, compared = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
+        self.compared += compared
+        return found

@@ -1,0 +1,269 @@
+"""Documents into an index: what each resembles, whether it goes in, and whom it follows.
+
+1. Everything is made ready before the transaction. Within it the store is asked once for all documents, then they are
+   settled one after the other, each against those of its own batch that went in before it as well.
+2. Documents of a batch with the same items are one as far as comparing goes.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nearsame.arguments import require_number, require_yes_or_no
+from nearsame.arrow import Int64s
+from nearsame.errors import ConfigError
+from nearsame.index.documents import BATCH_ROWS
+from nearsame.index.facet import Batch, Facet, Input
+from nearsame.index.removing import remove
+from nearsame.index.search import Asked, Found, Hit, ask, evidence_of, followed, look_up, matches_of, similar_pairs
+from nearsame.index.shelves import Shelf, pack
+from nearsame.matches import Added, Match
+from nearsame.stores.base import Row, Writer
+
+__all__ = ["Options", "Prepared", "blobs_of", "prepared", "settle", "without_repeats"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller wants of adding."""
+
+    if_new: bool = False
+    replace: bool = False
+    limit: int = 10
+    matches: bool = True
+
+    def check(self) -> None:
+        """Refuse what cannot be."""
+        for name in ("if_new", "replace", "matches"):
+            require_yes_or_no(name, getattr(self, name))
+        require_number("limit", self.limit, 1)
+        if self.if_new and self.replace:
+            message = "if_new and replace exclude each other: another text of an id is hardly ever new"
+            raise ConfigError(message, hint="Give one of the two.")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Documents with different ids, ready to be added."""
+
+    inputs: Sequence[Input]
+    asked: Asked
+    texts: Sequence[bytes | None]  # compressed
+
+    def lock_keys(self) -> Int64s:
+        """All that will be looked up, or written: keys, and a hash of each id."""
+        ids = [
+            int.from_bytes(hashlib.blake2b(each.id.encode(), digest_size=8).digest(), "little", signed=True)
+            for each in self.inputs
+        ]
+        return np.concatenate([self.asked.all_keys(), np.array(ids, np.int64)])
+
+
+def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
+    """What is stored of each document to compare it by."""
+    batch = Batch(inputs)
+    parts = [facet.items(batch) for facet in facets]
+    return [pack(facets, items) for items in zip(*parts, strict=True)]
+
+
+def prepared(facets: Sequence[Facet], store: str, inputs: Sequence[Input]) -> Prepared:
+    """Make documents ready."""
+    for each in inputs:
+        if each.sketch is not None and all(facet.width == 8 for facet in facets):
+            message = f"document {each.id!r} is a sketch, and an index with store={store} compares exactly"
+            raise ConfigError(message, hint="Create the index with store=sketch, or give the text.")
+        if each.text is None and store == "text":
+            message = f"document {each.id!r} has no text, and the index stores texts"
+            raise ConfigError(message, hint="Create the index with store=shingles, or give the text.")
+    texts = [zlib.compress(each.text or b"") if store == "text" else None for each in inputs]
+    return Prepared(inputs, ask(facets, blobs_of(facets, inputs)), texts)
+
+
+def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
+    """Runs of documents in which no id occurs twice, none too long."""
+    start, seen = 0, set[str]()
+    for at, each in enumerate(inputs):
+        if each.id in seen or at - start == BATCH_ROWS:
+            yield inputs[start:at]
+            start, seen = at, set()
+        seen.add(each.id)
+    if start < len(inputs):
+        yield inputs[start:]
+
+
+def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Options) -> list[Added]:
+    """Add what goes in."""
+    numbers = writer.numbers([each.id for each in given.inputs])
+    present = writer.rows(numbers.values())
+    status = {}
+    for at, each in enumerate(given.inputs):
+        if each.id in numbers:
+            is_same = present[numbers[each.id]].items == given.asked.blobs[at]
+            status[at] = "present" if is_same else "replaced" if options.replace else "conflict"
+    remove(writer, facets, [numbers[given.inputs[at].id] for at, what in status.items() if what == "replaced"])
+    found = look_up(writer, facets, given.asked, options.limit + 1 if options.matches else 1)
+    batch = _Batch(facets, given, found, writer.reserve(len(given.inputs)), options, status)
+    answers = [batch.settle(at) for at in range(len(given.inputs))]
+    batch.write(writer)
+    return answers
+
+
+class _Batch:
+    """Documents that are settled one after the other."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  (what settle knows by then)
+        self,
+        facets: Sequence[Facet],
+        given: Prepared,
+        found: Found,
+        first: int,
+        options: Options,
+        status: dict[int, str],
+    ) -> None:
+        self._facets, self._given, self._found = facets, given, found
+        self._first, self._options, self._status = first, options, status
+        self._leaders: dict[int, int | None] = {}  # of the documents that went in
+        self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
+
+    def settle(self, at: int) -> Added:
+        """Decide about a document."""
+        each, status = self._given.inputs[at], self._status.get(at, "added")
+        hits = self._hits(at)
+        matches = self._matches(at, hits)
+        if status == "added" and self._options.if_new and any(hits):
+            status = "resembles"
+        if status in ("added", "replaced"):
+            self._take(at, hits)
+        return Added(each.id, status in ("added", "replaced"), status, matches)
+
+    def write(self, writer: Writer) -> None:
+        """Write down what went in."""
+        taken = sorted(self._leaders)
+        if not taken:
+            return
+        places = [number - self._first for number in taken]
+        rows = [
+            Row(
+                number,
+                self._given.inputs[at].id,
+                self._given.inputs[at].url,
+                self._given.asked.blobs[at],
+                self._given.texts[at],
+                self._leaders[number],
+            )
+            for number, at in zip(taken, places, strict=True)
+        ]
+        keys, of = self._postings(np.array(places))
+        writer.insert(rows, keys, of + self._first)
+
+    def _postings(self, places: Int64s) -> tuple[Int64s, Int64s]:
+        """(keys, places) of all set keys, and of the others of those that are the first with their items."""
+        keys, of = [], []
+        for number, each in enumerate(self._given.asked.keys):
+            chosen = places[each.present[places]]
+            keys.append(each.sets[chosen])
+            of.append(chosen)
+            if each.keys.size:
+                is_first = np.zeros(each.sets.size, np.bool_)
+                firsts = (members[0] for members in self._members[number].values())
+                is_first[[at for at in firsts if not self._is_stored(number, at)]] = True
+                leads = is_first[each.rows]
+                keys.append(each.keys[leads])
+                of.append(each.rows[leads])
+        return np.concatenate(keys), np.concatenate(of)
+
+    def _take(self, at: int, hits: Sequence[list[Hit]]) -> None:
+        self._leaders[self._first + at] = followed(
+            [found for facet, found in zip(self._facets, hits, strict=True) if facet.name != "url"], self._leader
+        )
+        for number, groups in enumerate(self._groups):
+            if groups[at] >= 0:
+                self._members[number].setdefault(int(groups[at]), []).append(at)
+
+    def _is_stored(self, number: int, at: int) -> bool:
+        """Whether the store has a document with the items of this one, of a facet."""
+        return any(hit.is_copy for hit in self._found.hits[at][number])
+
+    def _leader(self, number: int) -> int | None:
+        if number in self._leaders:
+            return self._leaders[number]
+        return self._found.rows[number].leader
+
+    def _hits(self, at: int) -> list[list[Hit]]:
+        """What resembles a document, in the store and in the batch, by facet."""
+        hits = []
+        for number, groups in enumerate(self._groups):
+            own = int(groups[at])
+            found = list(self._found.hits[at][number])
+            for group, value in self._near[number].get(own, ()):
+                members = self._members[number].get(group, ())[: self._options.limit + 1]
+                first = -1 if not members or self._is_stored(number, members[0]) else members[0]
+                found += [Hit(self._first + each, value, group == own, each == first) for each in members]
+            hits.append(found)
+        return hits
+
+    def _matches(self, at: int, hits: Sequence[list[Hit]]) -> tuple[Match, ...]:
+        numbers = list(dict.fromkeys(hit.number for found in hits for hit in found))
+        if not numbers or not self._options.matches:
+            return ()
+        rows = [self._row(number) for number in numbers]
+        shelf = Shelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
+        evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
+        own = self._given.inputs[at].id if at in self._status else None
+        matches = matches_of(rows, evidence, self._options.limit + 1)
+        return tuple(match for match in matches if match.id != own)[: self._options.limit]
+
+    def _row(self, number: int) -> Row:
+        if number in self._found.rows:
+            return self._found.rows[number]
+        at = number - self._first
+        each = self._given.inputs[at]
+        return Row(number, each.id, each.url, self._given.asked.blobs[at], None, self._leaders[number])
+
+    @cached_property
+    def _groups(self) -> list[Int64s]:
+        """By facet, for each document: the first one of the batch with its items; -1 without items."""
+        found = []
+        for keys in self._given.asked.keys:
+            _, first, inverse = np.unique(keys.sets, return_index=True, return_inverse=True)
+            found.append(np.where(keys.present, first[inverse], -1))
+        return found
+
+    @cached_property
+    def _near(self) -> list[dict[int, list[tuple[int, Any]]]]:
+        """By facet: the groups that resemble a group, itself first, and how much."""
+        found = []
+        for number, (facet, keys) in enumerate(zip(self._facets, self._given.asked.keys, strict=True)):
+            groups = self._groups[number]
+            near: dict[int, list[tuple[int, Any]]] = {
+                group: [(group, 1)] for group in np.unique(groups[groups >= 0]).tolist()
+            }
+            for a, b, value in _similar(facet, self._given.asked.shelf.items(number), keys, groups):
+                near[a].append((b, value))
+                near[b].append((a, value))
+            found.append(near)
+        return found
+
+
+def _similar(facet: Facet, items: Any, keys: Any, groups: Int64s) -> Iterator[tuple[int, int, Any]]:
+    """Pairs of groups that share a key and are similar."""
+    leads = groups[keys.rows] == keys.rows
+    values, rows = keys.keys[leads], keys.rows[leads]
+    order = np.lexsort((rows, values))
+    values, rows = values[order], rows[order]
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if values.size else values
+    sizes = np.diff(np.append(starts, values.size))
+    pairs: set[tuple[int, int]] = set()
+    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        bucket = rows[start : start + size].tolist()
+        pairs.update((a, b) for i, a in enumerate(bucket) for b in bucket[i + 1 :])
+    if pairs:
+        a, b = np.array(sorted(pairs)).T
+        for one, other, value in zip(a.tolist(), b.tolist(), similar_pairs(facet, items, a, b), strict=True):
+            if value is not None:
+                yield one, other, value

@@ -1,0 +1,149 @@
+"""Whether an index is as it must be: every invariant, looked at.
+
+1. The store's own files are sound, and its counters are right.
+2. Each document has its set keys, and the other keys if it is the first with its items: made again from what is stored.
+   There are no other keys.
+3. Whoever follows another resembles it, and follows one that follows nobody.
+4. What is stored of a text is what is made of the text, where that is stored; the same for addresses.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.arrow import Int64s
+from nearsame.errors import NearSameError
+from nearsame.index.adding import blobs_of
+from nearsame.index.facet import Facet, Input
+from nearsame.index.search import Asked, ask, evidence_of
+from nearsame.index.shelves import Shelf
+from nearsame.stores.base import Reader, Row
+
+__all__ = ["check"]
+
+_AT_ONCE = 1000
+_POSTINGS = 100_000
+_MOST = 20  # of one kind are told
+
+
+def check(reader: Reader, facets: Sequence[Facet], store: str) -> Iterator[str]:
+    """What is wrong, in words."""
+    yield from reader.problems()
+    expected, after = 0, 0
+    while rows := reader.page(after, _AT_ONCE, text=True):
+        after = rows[-1].number
+        try:
+            asked = ask(facets, [row.items for row in rows])
+        except NearSameError as error:
+            yield f"documents {rows[0].number} to {after}: {error}"
+            return
+        missing, number = _postings(reader, asked, rows)
+        expected += number
+        yield from missing[:_MOST]
+        yield from _leaders(reader, facets, rows)
+        yield from _contents(facets, store, rows)
+    yield from _strays(reader, facets, expected)
+
+
+def _postings(reader: Reader, asked: Asked, rows: Sequence[Row]) -> tuple[list[str], int]:
+    """(what is missing, how many there must be)."""
+    numbers = np.array([row.number for row in rows], np.int64)
+    pairs: set[tuple[int, int]] = set()
+    for keys in asked.keys:
+        leads = _leads(reader, keys.sets, numbers)
+        pairs.update(zip(keys.sets[keys.present].tolist(), numbers[keys.present].tolist(), strict=True))
+        chosen = leads[keys.rows]
+        pairs.update(zip(keys.keys[chosen].tolist(), numbers[keys.rows[chosen]].tolist(), strict=True))
+    wanted = np.array(sorted({key for key, _ in pairs}), np.int64)
+    hits = reader.postings(wanted)
+    there = set(zip(wanted[hits.places].tolist(), hits.numbers.tolist(), strict=True))
+    missing = [f"document {number} lacks the key {key & (1 << 64) - 1:016x}" for key, number in sorted(pairs - there)]
+    return missing, len(pairs)
+
+
+def _leads(
+    reader: Reader,
+    sets: Int64s,
+    numbers: Int64s,
+) -> npt.NDArray[np.bool_]:
+    """Which documents are the first with their items."""
+    distinct, inverse = np.unique(sets, return_inverse=True)
+    first = np.full(distinct.size, -1, np.int64)
+    hits = reader.first(distinct, 1)
+    first[hits.places] = hits.numbers
+    found: npt.NDArray[np.bool_] = first[inverse] == numbers
+    return found
+
+
+def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> Iterator[str]:
+    led = [row for row in rows if row.leader is not None]
+    leaders = reader.rows({row.leader for row in led if row.leader is not None})
+    for row in led:
+        leader = leaders.get(row.leader or 0)
+        if leader is None:
+            yield f"document {row.number} follows {row.leader}, which is not there"
+        elif leader.leader is not None:
+            yield f"document {row.number} follows {row.leader}, which follows {leader.leader}"
+        elif not set(evidence_of(facets, Shelf(facets, [row.items, leader.items]), 0, [1])[0].found_by) - {"url"}:
+            yield f"document {row.number} follows {row.leader}, which it does not resemble"
+
+
+def _contents(facets: Sequence[Facet], store: str, rows: Sequence[Row]) -> Iterator[str]:
+    if store == "text":
+        made = _remade(facets, rows)
+        if isinstance(made, str):
+            yield made
+            return
+        for row, blob in zip(rows, made, strict=True):
+            if row.items != blob:
+                yield f"document {row.number}: what is stored of its text is not what is made of it"
+        return
+    for number, facet in enumerate(facets):
+        if facet.name == "url":
+            shelf = Shelf(facets, [row.items for row in rows]).items(number)
+            for at, items in enumerate(facet.items([Input(row.id, row.url) for row in rows])):
+                if not np.array_equal(items, shelf.items[shelf.starts[at] : shelf.ends[at]]):
+                    yield f"document {rows[at].number}: what is stored of its url is not what is made of it"
+
+
+def _remade(facets: Sequence[Facet], rows: Sequence[Row]) -> list[bytes] | str:
+    inputs = []
+    for row in rows:
+        try:
+            inputs.append(Input(row.id, row.url, zlib.decompress(row.text or b"")))
+        except zlib.error as error:
+            return f"document {row.number}: its text cannot be unpacked: {error}"
+    return blobs_of(facets, inputs)
+
+
+def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[str]:
+    """Keys of nobody: looked for one by one only if there are more than there must be."""
+    counted, after = 0, None
+    while (page := reader.postings_page(after, _POSTINGS))[0].size:
+        after = int(page[0][-1]), int(page[1][-1])
+        counted += page[0].size
+    if counted <= expected:
+        return
+    yield f"there are {counted:,} keys, and there must be {expected:,}"
+    told, after = 0, None
+    while told < _MOST and (page := reader.postings_page(after, _AT_ONCE))[0].size:
+        after = int(page[0][-1]), int(page[1][-1])
+        rows = reader.rows(np.unique(page[1]).tolist())
+        owned = _owned(facets, list(rows.values()))
+        for key, number in zip(*(column.tolist() for column in page), strict=True):
+            if key not in owned.get(number, ()):
+                told += 1
+                yield f"the key {key & (1 << 64) - 1:016x} leads to document {number}, which does not have it"
+
+
+def _owned(facets: Sequence[Facet], rows: Sequence[Row]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {row.number: set() for row in rows}
+    if rows:
+        for keys in ask(facets, [row.items for row in rows]).keys:
+            for at, key in enumerate(keys.sets.tolist()):
+                found[rows[at].number].add(key)
+            for at, key in zip(keys.rows.tolist(), keys.keys.tolist(), strict=True):
+                found[rows[at].number].add(key)
+    return found

@@ -1,0 +1,100 @@
+"""SimHash in an index: codes, and behind each what confirms a pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame import arrow
+from nearsame.arrow import Int64s, Lists, UInt64s
+from nearsame.engines.base import Stage
+from nearsame.errors import ConfigError
+from nearsame.index.facet import Facet, Input, cut, documents, listed, through
+from nearsame.kernels import scores
+from nearsame.kernels.scores import Bound
+from nearsame.methods import SimHash
+from nearsame.stages.keys import blocks
+from nearsame.stages.keys.headers import HeaderKeys
+from nearsame.stages.pairs import measures
+from nearsame.steps import steps
+
+__all__ = ["EXPECTED", "CodeFacet"]
+
+EXPECTED = 1_000_000  # codes, for which headers are chosen
+_BARE_ITEMS = 4  # of a document without a code: the digest of its text, and two zeros
+
+
+@dataclass(frozen=True)
+class CodeFacet(Facet):
+    """SimHash: codes, and behind them what confirms a pair."""
+
+    recipe: SimHash
+
+    @property
+    def num_keys(self) -> int:
+        """Of a document, at most."""
+        return 1 + len(self._headers.tables)
+
+    @property
+    def num_words(self) -> int:
+        """Of a code."""
+        return -(-self.recipe.bits // 64)
+
+    @cached_property
+    def hamming(self) -> Bound:
+        """The distance of two codes, whatever it is."""
+        return scores.unbounded(measures.bound(measures.codes(None, self.recipe.bits, self.recipe.k), Fraction(1)))
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        found = cut(
+            arrow.lists(through(documents([each.text or b"" for each in inputs]), self._stages).column("items"))
+        )
+        for at, each in enumerate(inputs):
+            if each.features is not None:
+                found[at] = self._of_features(each.features)
+        return found
+
+    def is_bare(self, items: Lists) -> npt.NDArray[np.bool_]:
+        """Which documents have no code."""
+        bare: npt.NDArray[np.bool_] = items.sizes == _BARE_ITEMS
+        ends = items.ends[bare]
+        bare[bare] = (items.items[ends - 1] == 0) & (items.items[ends - 2] == 0)
+        return bare
+
+    def only_equal(self, items: Lists) -> npt.NDArray[np.bool_] | None:
+        """Those without a code."""
+        return self.is_bare(items)
+
+    def raised(self, threshold: Any) -> "Facet":
+        """The same with a higher threshold."""
+        recipe = self.recipe.raised(threshold)
+        return replace(self, bound=measures.bound(self.bound.measure, recipe.least))
+
+    @cached_property
+    def _stages(self) -> tuple[Stage, ...]:
+        return steps(self.recipe).features
+
+    @cached_property
+    def _headers(self) -> HeaderKeys:
+        recipe = self.recipe
+        codes = blocks.Codes(EXPECTED, recipe.bits)
+        plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header)
+        return HeaderKeys(blocks.tables(plan))
+
+    def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
+        rows = np.flatnonzero(present & ~self.is_bare(items))
+        starts = np.ascontiguousarray(items.starts[rows])
+        keys, of = self._headers.keys(items.items, arrow.frozen(starts), arrow.frozen(rows))
+        return keys.view(np.int64) ^ self._salt, of
+
+    def _of_features(self, features: tuple[Any, ...]) -> UInt64s:
+        if not all(isinstance(each, str) for each in features):
+            message = "features that are numbers have no SimHash code"
+            raise ConfigError(message, hint="Give features as texts, or leave simhash out of the index.")
+        batch = listed(features)
+        return cut(arrow.lists(through(batch, steps(self.recipe, ready_items=True).features).column("items")))[0]

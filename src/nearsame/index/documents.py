@@ -1,0 +1,218 @@
+"""What a caller gives to documents with an id, a text or features, and an address.
+
+1. A text, a dict, or a list of them is taken as it is; anything else goes through the sources, which skip and count
+   what cannot be read.
+2. A web page becomes its text as in a run: by the same stage, whether it comes alone or from a source.
+3. A document without an id is called after its content, so the same text again is the same document again.
+4. Ids and addresses are valid UTF-8 without NUL: no store takes anything else.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame.errors import ConfigError, SourceError
+from nearsame.index.facet import Input
+from nearsame.pages import refuse_idle, with_pages
+from nearsame.results import Progress, Silent
+from nearsame.sources import Columns, Skipped, open_parts
+from nearsame.sources.base import Aside
+from nearsame.sources.pages import as_pages
+from nearsame.stages.texts.pages import PageTexts, page_text
+
+__all__ = ["BATCH_ROWS", "Names", "Sourced", "at_hand", "input_of"]
+
+BATCH_ROWS = 2048  # as many texts as are compared with each other at once
+_CONTENTS = ("text", "html", "features", "sketch")
+_HINT = 'Give a text, a dict such as {"id": "a", "text": "…"}, a list of them, or a source.'
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the columns of a source are called, and how web pages are read; None: as usual."""
+
+    text: str | None = None
+    id: str | None = None
+    url: str | None = None
+    features: str | None = None
+    html: str | None = None
+    extract: str | None = None
+    max_document: int | str | None = None
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What to read.
+
+        Raises:
+            ConfigError: It contradicts itself.
+        """
+        columns = Columns(self.text, self.id, items=self.features, beside=(self.url or "url",))
+        return with_pages(columns, self.html, self.extract, self.max_document)
+
+    def get(self, document: Mapping[str, Any], name: str) -> Any:
+        """One of the things that a document may have, by the name that this has there."""
+        return document.get(getattr(self, name, None) or name)
+
+
+_USUAL = Names()
+
+
+def at_hand(documents: Any, names: Names = _USUAL) -> list[Input] | None:
+    """Documents that need no source: None for what does."""
+    if isinstance(documents, (bytes, bytearray)):
+        raise ConfigError("a document of bytes is no text", hint="Decode it first.")
+    several = [documents] if isinstance(documents, Mapping) else documents
+    if not isinstance(several, list) or not all(isinstance(each, (str, Mapping)) for each in several):
+        return None
+    if names.columns.asked_of_pages:
+        pages = any(not isinstance(each, str) and names.get(each, "html") is not None for each in several)
+        refuse_idle(names.columns, pages=pages)
+    return [input_of(each, names) for each in several]
+
+
+def input_of(document: str | Mapping[str, Any], names: Names = _USUAL) -> Input:
+    """One document.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if isinstance(document, str):
+        document, names = {"text": document}, _USUAL
+    given = {name: names.get(document, name) for name in ("id", "url", *_CONTENTS)}
+    contents = [name for name in _CONTENTS if given[name] is not None]
+    if len(contents) > 1:
+        raise ConfigError(f"a document has {contents[0]} and {contents[1]}", hint="Give one of the two.")
+    if not contents and given["url"] is None and (names.text or "text") not in document:
+        raise ConfigError(f"a document has {_listed(document)}, and no text", hint=_HINT)
+    id_, url, text, features, sketch = (given[name] for name in ("id", "url", "text", "features", "sketch"))
+    if given["html"] is not None:
+        text = _text_of_page(given["html"], names)
+    if text is not None and not isinstance(text, str):
+        raise ConfigError(f"text={text!r} is not a text", hint=_HINT)
+    found = Input(
+        "" if id_ is None else _name("id", id_),
+        None if url is None else _name("url", url),
+        None if contents and contents[0] in ("features", "sketch") else (text or "").encode("utf-8", "surrogatepass"),
+        None if features is None else _several("features", features),
+        None if sketch is None else _several("sketch", sketch),
+    )
+    return found if id_ is not None else found._replace(id=_own_name(found))
+
+
+def _text_of_page(page: Any, names: Names) -> str:
+    if not isinstance(page, (str, bytes)):
+        raise ConfigError(f"html={page!r} is not a page", hint="Give its markup, as a text or as bytes.")
+    columns = names.columns
+    is_text = isinstance(page, str)
+    body = page.encode("utf-8", "replace") if isinstance(page, str) else page
+    return page_text(body[: columns.max_document], "utf-8" if is_text else None, extract=columns.extract)
+
+
+def _listed(given: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, given)) or "nothing"
+
+
+def _several(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ConfigError(f"{name}={values!r} is not a list", hint=f"Give {name} as a list.")
+    return tuple(values)
+
+
+def _name(what: str, value: Any) -> str:
+    """An id or an address."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, np.integer)):
+        raise ConfigError(f"{what}={value!r} is not a text", hint=f"Give each {what} as a text.")
+    text = str(value)
+    if "\0" in text or (not text.isprintable() and _is_broken(text)):
+        raise ConfigError(
+            f"{what}={value!r} holds what no store can keep", hint=f"Leave NUL and surrogates out of each {what}."
+        )
+    return text
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _own_name(given: Input) -> str:
+    if given.text is None:
+        content = repr((given.features, given.sketch)).encode()
+    else:
+        content = given.text or (given.url or "").encode()
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:32]}"
+
+
+@dataclass
+class Sourced:
+    """The documents of a source, in batches; iterated once.
+
+    Attributes:
+        source: whatever `dedup` takes.
+        names: of its columns.
+        strict: whether what cannot be read is an error.
+        progress: who watches.
+        skipped: what could not be read, filled on the way.
+    """
+
+    source: Any
+    names: Names
+    strict: bool = False
+    progress: Progress = field(default_factory=Silent)
+    skipped: list[Skipped] = field(default_factory=list)
+    _part: str = field(default="", init=False)  # the one that is being read
+
+    def __iter__(self) -> Iterator[list[Input]]:
+        sources = self.source if isinstance(self.source, tuple) else (self.source,)
+        columns = self.names.columns
+        parts = open_parts(sources, columns=columns, strict=self.strict)
+        refuse_idle(columns, pages=columns.html is not None or any(getattr(part, "pages", False) for part in parts))
+        for part in parts:
+            self._part = part.name
+            for batch in part.read(columns, self._skip):
+                for start in range(0, len(batch), BATCH_ROWS):
+                    inputs = list(self._inputs(part.name, batch.slice(start, BATCH_ROWS)))
+                    self.progress.add(len(inputs), sum(len(each.text or b"") for each in inputs))
+                    yield inputs
+
+    def _inputs(self, source: str, batch: pa.RecordBatch) -> Iterator[Input]:
+        ids, positions = batch.column("id").to_pylist(), batch.column("position").to_pylist()
+        name = self.names.url or "url"
+        urls = batch.column(name).to_pylist() if name in batch.schema.names else [None] * len(batch)
+        is_text = self.names.features is None
+        contents = (self._texts(batch) if is_text else batch.column("items")).to_pylist()
+        for id_, position, url, content in zip(ids, positions, urls, contents, strict=True):
+            named = f"{source}:{position}" if id_ is None else id_
+            if "\0" in named or (url is not None and "\0" in url):
+                self._skip(Skipped(source, position, None, f"its {'id' if chr(0) in named else 'url'} holds NUL"))
+            elif is_text:
+                yield Input(named, url, (content or "").encode())
+            else:
+                yield Input(named, url, None, tuple(content or ()))
+
+    def _texts(self, batch: pa.RecordBatch) -> pa.Array:
+        columns = self.names.columns
+        if columns.html is None and "body" not in batch.schema.names:
+            return batch.column("text")
+        pages = as_pages(pa.array(range(len(batch)), pa.int64()), batch, columns)
+        return PageTexts(columns.extract)(pages).column("text")
+
+    def skip_repeated(self, id_: str) -> None:
+        """A document with the id of one before it."""
+        self._skip(Skipped(self._part, None, None, f"the id {id_!r} is there already"))
+
+    def _skip(self, skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            return  # it is no document
+        if self.strict:
+            place = f"{skipped.source}, record {skipped.position}"
+            raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
+        self.skipped.append(skipped)

@@ -1,0 +1,132 @@
+"""What an index has, told to somebody else: one document, two texts, all of it as a file."""
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearsame.errors import ConfigError, OutputError
+from nearsame.index.codes import CodeFacet
+from nearsame.index.facet import Facet
+from nearsame.index.facets import DigestFacet
+from nearsame.index.sets import SetFacet
+from nearsame.index.shelves import Shelf
+from nearsame.matches import Entry
+from nearsame.stores.base import Reader, Row
+
+__all__ = ["all_rows", "entry", "export"]
+
+_AT_ONCE = 1000
+
+Reading = Callable[[], AbstractContextManager[Reader]]
+
+
+def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry:
+    """A row as a caller sees it."""
+    found: dict[str, Any] = {"digests": {}}
+    shelf = Shelf(facets, [row.items])
+    for number, facet in enumerate(facets):
+        items = shelf.items(number)
+        values = items.items[items.starts[0] : items.ends[0]]
+        match facet:
+            case SetFacet():
+                key, value = ("sketch", tuple(values.tolist())) if facet.sketched else ("num_features", values.size)
+                found[key] = value
+            case CodeFacet() if values.size and not facet.is_bare(items)[0]:
+                words = values[: facet.num_words].tolist()
+                code = sum(word << 64 * place for place, word in enumerate(words))
+                found["code"] = f"{code:0{facet.recipe.bits // 4}x}"
+            case DigestFacet() if values.size:
+                digest = values[1:].tobytes()[: int(values[0])].hex()
+                found["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
+            case _:
+                pass
+    text = None if row.text is None else zlib.decompress(row.text).decode("utf-8", "surrogatepass")
+    return Entry(row.id, row.url, text=text, leader=leader, **found)
+
+
+def all_rows(reading: Reading, *, text: bool) -> Iterator[Row]:
+    """All rows, by number."""
+    with reading() as reader:
+        after = 0
+        while rows := reader.page(after, _AT_ONCE, text=text):
+            after = rows[-1].number
+            yield from rows
+
+
+def export(reading: Reading, facets: Sequence[Facet], path: Path, *, overwrite: bool) -> int:
+    """Write all documents to a file; returns their number.
+
+    Raises:
+        ConfigError: The file's name says no known format.
+        OutputError: It is there, or cannot be written.
+    """
+    write = {".jsonl": _write_lines, ".parquet": _write_parquet}.get(path.suffix)
+    if write is None:
+        raise ConfigError(f"{path} is of no known format", hint="Name it .jsonl or .parquet.")
+    if path.exists() and not overwrite:
+        raise OutputError(f"{path} exists", hint="Name another file, or ask for it to be overwritten.")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        number = write(beside, (_record(facets, row) for row in all_rows(reading, text=True)))
+        beside.replace(path)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError.at(path, error) from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return number
+
+
+def _record(facets: Sequence[Facet], row: Row) -> dict[str, Any]:
+    record = entry(facets, row).record()
+    digests = record.pop("digests")
+    del record["leader"]
+    return {**record, **{name.replace(" of ", "_of_"): value for name, value in digests.items()}}
+
+
+def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:
+    number = 0
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+        for record in records:
+            given = {key: value for key, value in record.items() if value is not None}
+            out.write(json.dumps(given, ensure_ascii=False) + "\n")
+            number += 1
+        out.flush()
+        os.fsync(out.fileno())
+    return number
+
+
+def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
+    number, waiting = 0, []  # type: tuple[int, list[dict[str, Any]]]
+    writer: pq.ParquetWriter | None = None
+    try:
+        for record in records:
+            waiting.append(record)
+            if len(waiting) == _AT_ONCE:
+                writer, waiting, number = _flushed(path, writer, waiting, number)
+        writer, _, number = _flushed(path, writer, waiting, number)
+    finally:
+        if writer is not None:
+            writer.close()
+    return number
+
+
+def _flushed(
+    path: Path, writer: pq.ParquetWriter | None, waiting: list[dict[str, Any]], number: int
+) -> tuple[pq.ParquetWriter, list[dict[str, Any]], int]:
+    names = {"sketch": pa.list_(pa.uint64()), "num_features": pa.int64()}
+    columns = ["id", "url", "code", "num_features", "sketch", "text"]
+    columns += [name for name in (waiting[0] if waiting else {}) if name not in columns]
+    schema = writer.schema if writer else pa.schema([(name, names.get(name, pa.large_string())) for name in columns])
+    table = pa.Table.from_pylist(waiting, schema=schema)
+    writer = writer or pq.ParquetWriter(str(path), schema)
+    writer.write_table(table)
+    return writer, [], number + len(waiting)

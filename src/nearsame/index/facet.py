@@ -1,0 +1,169 @@
+"""What a method of an index makes of a document: items to compare, and keys to be found by.
+
+1. Items come from the library's own stages, so an index answers as `dedup` does. They are all that is stored of a
+   text, and keys can be made of them again: what is stored can be checked.
+2. A document without items, of a method, has no key of it.
+3. A *set key* is shared by all documents with the same items. The other keys (bands, headers) are for those that are
+   similar, and only one of all documents with the same items needs to have them.
+4. Keys of two methods never meet: each method has a salt.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow, schemas
+from nearsame.arrow import Int64s, Lists, UInt64s
+from nearsame.canonical import CanonicalUrl
+from nearsame.engines.base import Stage
+from nearsame.errors import ConfigError
+from nearsame.kernels.candidates import digest_runs
+from nearsame.kernels.scores import Bound
+from nearsame.methods import Digest, MinHash, SimHash
+from nearsame.stages.pairs import measures
+
+__all__ = [
+    "NOTHING",
+    "Batch",
+    "Facet",
+    "IndexMethod",
+    "Input",
+    "Keys",
+    "cut",
+    "documents",
+    "hashes",
+    "listed",
+    "through",
+]
+
+IndexMethod = MinHash | SimHash | Digest | CanonicalUrl
+
+NOTHING: UInt64s = arrow.NO_HASHES
+
+
+class Input(NamedTuple):
+    """A document that came in."""
+
+    id: str
+    url: str | None = None
+    text: bytes | None = None  # UTF-8; None: features or a sketch are given
+    features: tuple[Any, ...] | None = None  # ready items: texts, or hashes of 64 bits
+    sketch: tuple[Any, ...] | None = None  # a signature by the recipe of the index
+
+
+class Batch(tuple[Input, ...]):  # noqa: SLOT001  (it remembers what was made)
+    """Documents that came in together; what all methods need of them is made once."""
+
+    @cached_property
+    def texts(self) -> arrow.Strings:
+        """Their texts, one after the other."""
+        return arrow.packed([each.text or b"" for each in self])
+
+
+class Keys(NamedTuple):
+    """What documents are found by."""
+
+    sets: Int64s  # by row
+    present: npt.NDArray[np.bool_]  # by row: whether it has items, hence keys
+    keys: Int64s  # the others
+    rows: Int64s  # whose they are
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One method of an index; what a kind of it does differently is in the classes below.
+
+    Attributes:
+        name: what evidence is called.
+        recipe: the method.
+        bound: what counts as similar.
+        measure: what its similarities are called; empty where it compares no contents.
+        width: bytes of an item as it is stored.
+    """
+
+    name: str
+    recipe: IndexMethod
+    bound: Bound = field(default_factory=lambda: measures.bound(measures.EQUAL, Fraction(1)))
+    measure: str = ""
+    width: int = 8
+
+    @property
+    def num_keys(self) -> int:
+        """Of a document, at most."""
+        return 1
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        raise NotImplementedError
+
+    def keys(self, items: Lists) -> Keys:
+        """What documents with these items are found by."""
+        sets, present = self._set_keys(items)
+        return Keys(sets, present, *self._other_keys(items, present))
+
+    def set_keys(self, items: Lists) -> Int64s:
+        """What documents with the same items share."""
+        return self._set_keys(items)[0]
+
+    def only_equal(self, items: Lists) -> npt.NDArray[np.bool_] | None:  # noqa: ARG002  (codes have some)
+        """Which rows are similar to nothing but their copies; None: none."""
+        return None
+
+    def raised(self, threshold: Any) -> "Facet":  # noqa: ARG002  (equality has no threshold)
+        """The same with a higher threshold."""
+        return self
+
+    @cached_property
+    def _salt(self) -> np.int64:
+        return np.int64(
+            int.from_bytes(hashlib.blake2b(self.name.encode(), digest_size=8).digest(), "little", signed=True)
+        )
+
+    def _set_keys(self, items: Lists) -> tuple[Int64s, npt.NDArray[np.bool_]]:
+        present = items.sizes > 0
+        found = np.empty(present.size, np.int64)
+        digest_runs(items.items, items.starts, items.ends, found)
+        return found ^ self._salt, present
+
+    def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:  # noqa: ARG002  (equality has none)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+def documents(texts: Iterable[bytes]) -> pa.RecordBatch:
+    """DOCUMENTS of some texts."""
+    column = pa.array(list(texts), pa.large_binary()).view(pa.large_string())
+    return pa.RecordBatch.from_arrays([pa.array(range(len(column)), pa.int64()), column], schema=schemas.DOCUMENTS)
+
+
+def through(batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
+    """What comes of a batch at the end."""
+    for stage in stages:
+        batch = stage(batch)
+    return batch
+
+
+def cut(lists: Lists) -> list[UInt64s]:
+    """Each row for itself."""
+    return [lists.items[a:b] for a, b in zip(lists.starts.tolist(), lists.ends.tolist(), strict=True)]
+
+
+def hashes(values: Sequence[Any], what: str) -> UInt64s:
+    """Hashes that a caller gives, as 64 bits each."""
+    try:
+        return np.array([int(value) & (1 << 64) - 1 for value in values], np.uint64)
+    except (TypeError, ValueError):
+        message = f"{what} of an index are texts or whole numbers, all of one kind"
+        raise ConfigError(message, hint=f"Mend the {what}.") from None
+
+
+def listed(features: tuple[Any, ...]) -> pa.RecordBatch:
+    """ITEMS of the ready features of one document."""
+    columns = [pa.array([0], pa.int64()), pa.array([list(features)], pa.large_list(pa.large_string()))]
+    return pa.RecordBatch.from_arrays(columns, schema=schemas.ITEMS)

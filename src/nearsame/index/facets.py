@@ -1,0 +1,110 @@
+"""The facets of an index: which one a method has, and those that are equality."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nearsame import arrow
+from nearsame.arrow import UInt64s
+from nearsame.canonical import CanonicalUrl
+from nearsame.errors import ConfigError
+from nearsame.index.codes import EXPECTED, CodeFacet
+from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
+from nearsame.index.sets import SetFacet
+from nearsame.methods import Digest, MinHash, SimHash
+from nearsame.stages.keys import blocks
+from nearsame.stages.keys.urls import Canonical
+from nearsame.stages.pairs import measures
+from nearsame.steps import steps
+
+__all__ = ["DigestFacet", "facet_of"]
+
+_DISK = blocks.Costs(3e-6, 8e-6)  # a key more to look up, a document more to fetch
+
+
+@dataclass(frozen=True)
+class DigestFacet(Facet):
+    """Whole texts, raw or normalised."""
+
+    recipe: Digest
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        if self.recipe.nfkc or self.recipe.strip_accents:
+            texts = documents([each.text or b"" for each in inputs])
+            return cut(arrow.lists(through(texts, self._stages).column("items")))
+        words: list[UInt64s] = self._stages[-1].words((inputs if isinstance(inputs, Batch) else Batch(inputs)).texts)
+        return words
+
+    @cached_property
+    def _stages(self) -> tuple[Any, ...]:
+        return steps(self.recipe).features
+
+
+@dataclass(frozen=True)
+class _Urls(Facet):
+    """Canonical URLs, 128 bits of each."""
+
+    recipe: CanonicalUrl
+
+    @cached_property
+    def _canonical(self) -> Canonical:
+        return Canonical(self.recipe)
+
+    def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
+        """What each document is compared by."""
+        return [self._of(each.url) if each.url else NOTHING for each in inputs]
+
+    def _of(self, url: str) -> UInt64s:
+        return np.frombuffer(hashlib.blake2b(self._canonical(url).encode(), digest_size=16).digest(), np.uint64)
+
+
+def facet_of(recipe: IndexMethod, store: str) -> Facet:
+    """The facet of a method, in an index that stores so much.
+
+    Raises:
+        ConfigError: An index cannot have this method.
+    """
+    match recipe:
+        case MinHash():
+            recipe.require_alone("an index, which grows")
+            estimated = store == "sketch" or recipe.verify == "estimate"
+            bound = measures.bound(measures.AGREEMENT if estimated else measures.JACCARD, recipe.threshold)
+            return SetFacet("minhash", recipe, bound, "estimated" if estimated else "jaccard", 4 if estimated else 8)
+        case SimHash():
+            _check_codes(recipe, store)
+            resolved = _with_headers(recipe)
+            bound = measures.bound(measures.codes(resolved.confirm, resolved.bits, resolved.k), resolved.least)
+            return CodeFacet("simhash", resolved, bound, resolved.reports)
+        case Digest():
+            if recipe.algorithm in ("crc32", "bytesum"):
+                message = f"algorithm={recipe.algorithm} can collide, and an index keeps no text to confirm it"
+                raise ConfigError(message, hint="Choose another digest.")
+            return DigestFacet("text" if recipe.normalise else "bytes", recipe)
+        case CanonicalUrl():
+            return _Urls("url", recipe)
+
+
+def _check_codes(recipe: SimHash, store: str) -> None:
+    if recipe.weights == "tfidf":
+        message = "weights=tfidf needs all documents at once, and an index grows"
+        raise ConfigError(message, hint="Use weights one or tf.")
+    if recipe.search != "blocks":
+        message = f"search={recipe.search} does nothing in an index, which looks codes up by blocks"
+        raise ConfigError(message, hint="Leave it out.")
+    if recipe.confirm is not None and store == "sketch":
+        message = f"confirm={recipe.confirm} needs what store=sketch does not keep"
+        raise ConfigError(message, hint="Use store=shingles, or leave out what confirms.")
+
+
+def _with_headers(recipe: SimHash) -> SimHash:
+    """The recipe with its blocks written down: keys must not change when the way to choose them does."""
+    if recipe.blocks is not None and recipe.header is not None:
+        return recipe
+    codes = blocks.Codes(EXPECTED, recipe.bits, num_queries=EXPECTED)
+    plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=_DISK)
+    return SimHash(**{**recipe.settings, "blocks": plan.num_blocks, "header": plan.header_blocks})

@@ -1,0 +1,299 @@
+"""A persistent index: documents go in, and it says which of them a text resembles, and how much.
+
+1. One call is one transaction: all of it is durable when it returns, or nothing happened. A source is read in batches,
+   a transaction each.
+2. Everything that takes time is done before a transaction begins; within it there are look-ups, comparisons and writes.
+3. What is similar, and by how much, is decided by search.py alone.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from nearsame import stores
+from nearsame.errors import ConfigError
+from nearsame.index import adding, building, removing
+from nearsame.index.documents import Names, Sourced, at_hand
+from nearsame.index.facet import Facet, Input
+from nearsame.index.questions import Questions
+from nearsame.index.recipe import facets_of, require_same, written
+from nearsame.index.shelves import pack
+from nearsame.matches import Added
+from nearsame.results import Progress, Silent
+
+__all__ = ["Index"]
+
+_AT_ONCE = 256  # documents that are asked about at once
+
+
+class Index(Questions):
+    """An open index. It is used by one thread at a time, any thread; other processes may read, and write in turn.
+
+    Example:
+        >>> import tempfile
+        >>> with Index.create(tempfile.mkdtemp() + "/seen.ns") as index:
+        ...     _ = index.add({"id": "rose", "text": "a rose is a rose is a rose"})
+        ...     [(match.id, match.similarity) for match in index.query("A rose is a rose is a rose!")]
+        [('rose', 1.0)]
+    """
+
+    @classmethod
+    def create(  # noqa: PLR0913  (a keyword for each question)
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        method: Any = None,
+        store: str = "shingles",
+        source: Any = None,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        url_column: str | None = None,
+        features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
+        strict: bool = False,
+        overwrite: bool = False,
+        timeout_seconds: float = 30.0,
+        progress: Progress | None = None,
+    ) -> Self:
+        """A new index, empty or of the documents of a source.
+
+        Args:
+            where: The path of a file, or `postgresql://…`.
+            method: How documents are compared: `MinHash`, `SimHash`, `Digest`, `CanonicalUrl`, their names (`minhash`,
+                `simhash`, `digest` for raw and normalised text, `url`), or several of them; default `minhash` and
+                `digest`.
+            store: What is stored of a text: `shingles`, to compare exactly; `sketch`, to estimate, in about a quarter
+                of the space; `text`, shingles and the text, to show passages.
+            source: Whatever `dedup` takes; of documents with the same id the first goes in, the others are skipped.
+            text_column: As in `dedup`.
+            id_column: As in `dedup`.
+            url_column: The column of addresses; default `url`, where there is one.
+            features_column: As in `dedup`.
+            html_column: As in `dedup`.
+            extract: As in `dedup`.
+            max_document: As in `dedup`.
+            strict: Whether a record that cannot be read is an error.
+            overwrite: Whether the new index takes the place of one that is there.
+            timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
+            progress: Who watches.
+
+        Raises:
+            ConfigError: The methods cannot be.
+            StoreError: There is an index, or it cannot be made.
+        """
+        facets = facets_of(method, store)
+        _try_out(facets)
+        opened = stores.create_store(
+            where, written(facets, store), overwrite=overwrite, timeout_seconds=timeout_seconds
+        )
+        try:
+            index = cls(opened)
+            if source is not None:
+                names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+                sourced = Sourced(source, names, strict, progress or Silent(), index.skipped)
+                building.build(opened, facets, store, sourced)
+            opened.publish()
+        except BaseException:
+            opened.close()
+            raise
+        return index
+
+    @classmethod
+    def open(
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        expect: Any = None,
+        timeout_seconds: float = 30.0,
+    ) -> Self:
+        """An index that is there.
+
+        Args:
+            where: As it was created.
+            read_only: Whether nothing will be written.
+            expect: The methods that it must have been made by, as in `create`; default: whatever it was.
+            timeout_seconds: How long to wait for another writer.
+
+        Raises:
+            StoreError: There is none, or it cannot be read.
+            IndexMismatchError: It was made by other methods, or the same with other settings.
+        """
+        store = stores.open_store(where, read_only=read_only, timeout_seconds=timeout_seconds)
+        try:
+            index = cls(store, read_only=read_only)
+            if expect is not None:
+                require_same(index._facets, expect, index._kind, store.name)
+        except BaseException:
+            store.close()
+            raise
+        return index
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._store.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        """Several calls in one transaction: durable when the block is left; an exception undoes them all.
+
+        Example:
+            >>> import tempfile
+            >>> with Index.create(tempfile.mkdtemp() + "/seen.ns") as index, index.transaction():
+            ...     added = index.add("one text"), index.add("another")
+        """
+        if self._writer is not None:
+            raise ConfigError("a transaction within a transaction", hint="Leave the one before beginning another.")
+        with self._writing(None) as writer:
+            self._writer = writer
+            try:
+                yield self
+            finally:
+                self._writer = None
+
+    def add(  # noqa: PLR0913  (a keyword for each question)
+        self,
+        documents: Any,
+        *,
+        if_new: bool = False,
+        replace: bool = False,
+        limit: int = 10,
+        matches: bool = True,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        url_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+    ) -> list[Added]:
+        """Add documents, and say what each resembles among those before it.
+
+        Args:
+            documents: A text, a dict with `text` (or `html`, `features`, or a `sketch`), `id`, `url`, a list of them:
+                one transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
+            if_new: Whether a document that resembles another, by any method, is left out. Looking and adding are one
+                step: of two that come at the same moment one goes in.
+            replace: Whether a document takes the place of another one with its id; otherwise that one stays.
+            limit: At most so many matches of each.
+            matches: Whether matches are wanted; without them it is faster.
+            text_column: As in `create`.
+            id_column: As in `create`.
+            url_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
+
+        Raises:
+            ConfigError: A document is none.
+            StoreError: Nothing could be written.
+        """
+        names = Names(text_column, id_column, url_column, html=html_column, extract=extract)
+        options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
+        given = [documents] if isinstance(documents, str) else documents  # a text; a path is a Path
+        return [added for batch in self._added(given, names, options) for added in batch]
+
+    def add_batches(  # noqa: PLR0913  (as above)
+        self,
+        source: Any,
+        *,
+        if_new: bool = False,
+        replace: bool = False,
+        limit: int = 10,
+        matches: bool = True,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        url_column: str | None = None,
+        features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[list[Added]]:
+        """As `add`, batch by batch: what is yielded is durable. `skipped` tells what could not be read.
+
+        Args:
+            source: As in `add`.
+            if_new: As in `add`.
+            replace: As in `add`.
+            limit: As in `add`.
+            matches: As in `add`.
+            text_column: As in `create`.
+            id_column: As in `create`.
+            url_column: As in `create`.
+            features_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
+            max_document: As in `create`.
+            strict: As in `create`.
+            progress: Who watches.
+        """
+        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+        options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
+        yield from self._added(source, names, options, strict=strict, progress=progress)
+
+    def remove(self, ids: str | Iterable[str], *, missing_ok: bool = True) -> int:
+        """Take documents out, by id, in one transaction; returns how many were there.
+
+        Args:
+            ids: One, or several.
+            missing_ok: Whether ids that are not there are passed over; otherwise nothing is removed.
+
+        Raises:
+            UnknownIdError: An id is not there.
+        """
+        wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        with self._writing(None) as writer:
+            found = writer.numbers(wanted)
+            if not missing_ok:
+                self._require(wanted, found)
+            removing.remove(writer, self._facets, list(found.values()))
+        return len(found)
+
+    def _added(
+        self,
+        documents: Any,
+        names: Names,
+        options: adding.Options,
+        *,
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[list[Added]]:
+        self._require_writable()
+        options.check()
+        self.skipped.clear()
+        inputs = at_hand(documents, names)
+        batches: Iterable[list[Input]] = (
+            Sourced(documents, names, strict, progress or Silent(), self.skipped) if inputs is None else [inputs]
+        )
+        for batch in batches:
+            asked = [adding.prepared(self._facets, self._kind, some) for some in adding.without_repeats(batch)]
+            keys = np.unique(np.concatenate([each.lock_keys() for each in asked])) if asked else None
+            with self._writing(None if options.replace else keys) as writer:  # another one's keys change hands
+                found = [added for each in asked for added in adding.settle(writer, self._facets, each, options)]
+            yield found
+
+    def _require_writable(self) -> None:
+        if self._read_only:
+            raise ConfigError(f"{self._store.name} was opened to read only", hint="Open it without read_only.")
+
+    def _writing(self, keys: Any) -> Any:
+        self._require_writable()
+        return nullcontext(self._writer) if self._writer is not None else self._store.writing(keys)
+
+
+def _try_out(facets: Sequence[Facet]) -> None:
+    """Fail before anything is made if a method needs what is not installed."""
+    pack(facets, [facet.items([Input("", "https://example.org/", b"a")])[0] for facet in facets])

@@ -1,0 +1,272 @@
+"""What can be asked of an open index, by whoever may only read it, too.
+
+1. Each question is one snapshot: it sees a transaction whole, or not at all, and waits for nobody.
+2. What is similar, and by how much, is decided by search.py alone.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from nearsame.arguments import require_number
+from nearsame.errors import ConfigError, UnknownIdError
+from nearsame.index import adding, checking, exporting
+from nearsame.index.documents import Names, Sourced, at_hand, input_of
+from nearsame.index.facet import Facet, Input
+from nearsame.index.recipe import read_recipe
+from nearsame.index.search import ask, evidence_of, look_up, matches_of
+from nearsame.index.shelves import Shelf
+from nearsame.index.sketched import query_sketch
+from nearsame.matches import Entry, Group, IndexStats, Likeness, Match
+from nearsame.results import Progress, Silent
+from nearsame.sources import Skipped
+from nearsame.stores.base import Reader, Row, Store, Writer
+
+__all__ = ["Questions"]
+
+_AT_ONCE = 256  # documents that are asked about at once
+
+
+class Questions:
+    """An open index, as far as it is read."""
+
+    def __init__(self, store: Store, *, read_only: bool = False) -> None:
+        self._store, self._read_only = store, read_only
+        self._facets, self._kind = read_recipe(store.settings, store.name)
+        self._writer: Writer | None = None
+        self.skipped: list[Skipped] = []
+
+    def query(self, documents: Any, *, limit: int = 10, threshold: Any = None) -> Any:
+        """What documents resemble: verified, best first.
+
+        Args:
+            documents: As in `add`; a text or a dict gives a list of matches, several documents a list of such lists.
+            limit: At most so many of each.
+            threshold: A higher one than the index has.
+
+        Raises:
+            ConfigError: A document is none, or the threshold is lower.
+        """
+        if isinstance(documents, (str, Mapping)):
+            return self._queried([input_of(documents)], limit, threshold)[0]
+        inputs = at_hand(documents)
+        if inputs is not None:
+            return [each for some in _cut(inputs) for each in self._queried(some, limit, threshold)]
+        return [each for _, some in self.query_batches(documents, limit=limit, threshold=threshold) for each in some]
+
+    def query_batches(  # noqa: PLR0913  (as above)
+        self,
+        source: Any,
+        *,
+        limit: int = 10,
+        threshold: Any = None,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        url_column: str | None = None,
+        features_column: str | None = None,
+        html_column: str | None = None,
+        extract: str | None = None,
+        max_document: int | str | None = None,
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[tuple[list[str], list[list[Match]]]]:
+        """The documents of a source, batch by batch: their ids, and what each resembles.
+
+        Args:
+            source: As in `create`.
+            limit: As in `query`.
+            threshold: As in `query`.
+            text_column: As in `create`.
+            id_column: As in `create`.
+            url_column: As in `create`.
+            features_column: As in `create`.
+            html_column: As in `create`.
+            extract: As in `create`.
+            max_document: As in `create`.
+            strict: As in `create`.
+            progress: Who watches.
+        """
+        self.skipped.clear()
+        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+        for inputs in Sourced(source, names, strict, progress or Silent(), self.skipped):
+            for some in _cut(inputs):
+                yield [each.id for each in some], self._queried(some, limit, threshold)
+
+    def compare(self, id_a: str, id_b: str) -> Likeness:
+        """Two documents of the index, whatever they have in common.
+
+        Raises:
+            UnknownIdError: An id is not there.
+        """
+        with self._reading() as reader:
+            a, b = self._rows(reader, [id_a, id_b])
+        found = evidence_of(self._facets, Shelf(self._facets, [a.items, b.items]), 0, [1])[0]
+        bound = next((facet.bound for facet in self._facets if facet.measure), None)
+        least = None if bound is None else bound.p / bound.q
+        similar = bool(found.found_by)
+        return Likeness(id_a, id_b, found.similarity, found.measure, least, found.found_by, found.distance, similar)
+
+    def get(self, id: str) -> Entry:
+        """What the index has of a document.
+
+        Raises:
+            UnknownIdError: The id is not there.
+        """
+        with self._reading() as reader:
+            row = self._rows(reader, [id], text=True)[0]
+            leader = None if row.leader is None else reader.rows([row.leader])[row.leader].id
+        return exporting.entry(self._facets, row, leader)
+
+    def text(self, id: str) -> str:
+        """The text of a document, where texts are stored.
+
+        Raises:
+            UnknownIdError: The id is not there.
+            ConfigError: The index stores no texts.
+        """
+        self._require_texts()
+        return self.get(id).text or ""
+
+    def duplicates(self, id: str, *, limit: int = 10) -> list[Match]:
+        """What a document of the index resembles, itself left out; best first.
+
+        Raises:
+            UnknownIdError: The id is not there.
+        """
+        require_number("limit", limit, 1)
+        with self._reading() as reader:
+            row = self._rows(reader, [id])[0]
+            found = self._matches(reader, [row.items], limit + 1, self._facets)[0]
+        return [match for match in found if match.id != id][:limit]
+
+    def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
+        """Documents that others were found to resemble, those with most first.
+
+        Args:
+            limit: At most so many.
+            offset: After so many.
+            members: At most so many ids of each.
+        """
+        for name, value, least in (("limit", limit, 1), ("offset", offset, 0), ("members", members, 1)):
+            require_number(name, value, least)
+        with self._reading() as reader:
+            groups = []
+            for leader, size in reader.largest(limit, offset):
+                numbers = [leader, *reader.followers(leader, members - 1)]
+                rows = reader.rows(numbers)
+                groups.append(Group(rows[leader].id, size + 1, tuple(rows[number].id for number in numbers)))
+        return groups
+
+    def ids(self) -> Iterator[str]:
+        """All ids, in the order in which documents were added."""
+        after = 0
+        while True:
+            with self._reading() as reader:  # ended before anything is given away: the caller may ask in between
+                rows = reader.page(after, _AT_ONCE)
+            if not rows:
+                return
+            after = rows[-1].number
+            yield from (row.id for row in rows)
+
+    def stats(self) -> IndexStats:
+        """Counts that are kept, not counted."""
+        with self._reading() as reader:
+            documents = reader.counts()["documents"]
+        size = self._store.size_bytes()
+        return IndexStats(
+            self._store.name,
+            documents,
+            size,
+            None if size is None or not documents else size / documents,
+            self._kind,
+            tuple(json.loads(self._store.settings["methods"])),
+            sum(facet.num_keys for facet in self._facets),
+            self._store.settings["format"],
+        )
+
+    def check(self) -> list[str]:
+        """Look through all of it; returns what is not as it must be, nothing if all is well."""
+        with self._reading() as reader:
+            return list(checking.check(reader, self._facets, self._kind))
+
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
+        """Write all documents to a file, `.jsonl` or `.parquet`: ids, addresses, digests, and texts where they are.
+
+        Args:
+            path: Where; the file appears when it is complete.
+            overwrite: Whether it takes the place of one that is there.
+
+        Returns:
+            How many there are.
+        """
+        return exporting.export(self._reading, self._facets, Path(path), overwrite=overwrite)
+
+    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[list[Match]]:
+        require_number("limit", limit, 1)
+        facets = self._facets if threshold is None else self._raised(threshold)
+        with self._reading() as reader:
+            if any(each.sketch is not None for each in inputs) and self._sketch_differs():
+                return [self._queried_one(reader, each, limit, facets) for each in inputs]
+            return self._matches(reader, adding.blobs_of(facets, inputs), limit, facets)
+
+    def _queried_one(self, reader: Reader, each: Input, limit: int, facets: Sequence[Facet]) -> list[Match]:
+        if each.sketch is not None:
+            return list(query_sketch(reader, facets, each.sketch, limit))
+        return self._matches(reader, adding.blobs_of(facets, [each]), limit, facets)[0]
+
+    def _sketch_differs(self) -> bool:
+        """Whether what is stored is not what a sketch is."""
+        return all(facet.width == 8 for facet in self._facets)
+
+    def _matches(
+        self, reader: Reader, blobs: Sequence[bytes], limit: int, facets: Sequence[Facet]
+    ) -> list[list[Match]]:
+        asked = ask(facets, blobs)
+        found = look_up(reader, facets, asked, limit)
+        answers: list[list[Match]] = []
+        for at, blob in enumerate(blobs):
+            numbers = found.numbers(at)
+            evidence = found.evidence(facets, at, blob, numbers) if numbers else []
+            answers.append(list(matches_of([found.rows[number] for number in numbers], evidence, limit)))
+        return answers
+
+    def _raised(self, threshold: Any) -> tuple[Facet, ...]:
+        """The facets, the first one that compares contents with a higher threshold."""
+        at = next((at for at, facet in enumerate(self._facets) if facet.measure), None)
+        if at is None:
+            message = f"threshold={threshold} does nothing in an index of {', '.join(f.name for f in self._facets)}"
+            raise ConfigError(message, hint="Leave it out.")
+        raised, own = self._facets[at].raised(threshold), self._facets[at].bound
+        if raised.bound.p * own.q < own.p * raised.bound.q:
+            message = f"threshold={threshold} is below {own.p / own.q:g}, by which the index finds candidates"
+            raise ConfigError(message, hint="Create an index with a lower threshold.")
+        return (*self._facets[:at], raised, *self._facets[at + 1 :])
+
+    def _rows(self, reader: Reader, ids: Sequence[str], *, text: bool = False) -> list[Row]:
+        numbers = reader.numbers(ids)
+        self._require(ids, numbers)
+        rows = reader.rows(numbers.values(), text=text)
+        return [rows[numbers[id_]] for id_ in ids]
+
+    def _require(self, ids: Sequence[str], found: Mapping[str, int]) -> None:
+        missing = [id_ for id_ in ids if id_ not in found]
+        if missing:
+            others = len(missing) - 1
+            more = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
+            raise UnknownIdError(f"{self._store.name} has no document {missing[0]!r}{more}", hint="Check the id.")
+
+    def _require_texts(self) -> None:
+        if self._kind != "text":
+            message = f"{self._store.name} stores {self._kind}, no texts"
+            raise ConfigError(message, hint="Create an index with store=text.")
+
+    def _reading(self) -> Any:
+        return nullcontext(self._writer) if self._writer is not None else self._store.reading()
+
+
+def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
+    for start in range(0, len(inputs), _AT_ONCE):
+        yield inputs[start : start + _AT_ONCE]

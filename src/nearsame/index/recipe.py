@@ -1,0 +1,97 @@
+"""What an index is made by, its methods and what it stores: written down in it, and held against whoever opens it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nearsame.canonical import CanonicalUrl
+from nearsame.errors import ConfigError, IndexMismatchError
+from nearsame.index.facet import Facet, IndexMethod
+from nearsame.index.facets import facet_of
+from nearsame.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
+
+__all__ = ["STORES", "facets_of", "read_recipe", "require_same", "written"]
+
+STORES = ("shingles", "sketch", "text")
+_DEFAULT = ("minhash", "digest")
+_NAMES = ("minhash", "simhash", "digest", "url")
+
+
+def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
+    """The facets of methods as a caller names them.
+
+    Raises:
+        ConfigError: An index cannot have them.
+    """
+    if store not in STORES:
+        raise ConfigError(f"store={store!r} is not one of {', '.join(STORES)}", hint="Choose what is stored of a text.")
+    given = _DEFAULT if method is None else (method,) if isinstance(method, (str, Recipe)) else tuple(method)
+    found: dict[str, Facet] = {}
+    for each in given:
+        for recipe in _recipes(each):
+            facet = facet_of(recipe, store)
+            if facet.name in found:
+                raise ConfigError(f"method={facet.name} is there twice", hint="Give each method once.")
+            found[facet.name] = facet
+    if not found:
+        raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(_NAMES)}.")
+    order = (
+        "minhash",
+        "simhash",
+        "bytes",
+        "text",
+        "url",
+    )  # what decides on similarity comes first, whatever the caller's
+    return tuple(sorted(found.values(), key=lambda facet: order.index(facet.name)))
+
+
+def _recipes(method: Any) -> tuple[IndexMethod, ...]:
+    if method == "digest":
+        return Digest(), Digest(normalise=True)
+    if method == "url":
+        return (CanonicalUrl(),)
+    given = by_name(method) if isinstance(method, str) and method in METHODS else method
+    if not isinstance(given, (MinHash, SimHash, Digest, CanonicalUrl)):
+        named = getattr(given, "name", given)
+        raise ConfigError(f"method={named!r} is not one of {', '.join(_NAMES)}", hint="An index has these methods.")
+    return (given,)
+
+
+def written(facets: Sequence[Facet], store: str) -> dict[str, str]:
+    """What is written down."""
+    return {"store": store, "methods": json.dumps([facet.recipe.record() for facet in facets])}
+
+
+def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
+    """(facets, store) as they were written down."""
+    store = settings["store"]
+    recipes: list[Recipe] = []
+    for record in json.loads(settings["methods"]):
+        name = record.pop("method")
+        given = {key: value for key, value in record.items() if value is not None}
+        if name == CanonicalUrl.name:
+            recipes.append(CanonicalUrl(**given))
+            continue
+        if given.get("bands") is not None:
+            given.pop("recall", None)
+        recipes.append(by_name(name, **given))
+    facets = facets_of(recipes, store)
+    if written(facets, store) != {key: settings[key] for key in ("store", "methods")}:
+        message = f"{where} was made by a recipe that this version reads differently"
+        raise IndexMismatchError(message, hint="Use the version that made it, or create it anew.")
+    return facets, store
+
+
+def require_same(facets: Sequence[Facet], expected: Any, store: str, where: str) -> None:
+    """Refuse an index that was made by other methods than expected; the settings that differ are named."""
+    wanted = facets_of(expected, store)
+    ours, theirs = ({facet.name: facet.recipe.record() for facet in side} for side in (facets, wanted))
+    differing = [f"{name}: in the index, not expected" for name in ours if name not in theirs]
+    differing += [f"{name}: expected, not in the index" for name in theirs if name not in ours]
+    for name, one in ours.items():
+        other = theirs.get(name, one)
+        fields = [field for field in one | other if one.get(field) != other.get(field)]
+        differing += [f"{name} {field}={one.get(field)!r}, expected {other.get(field)!r}" for field in fields]
+    if differing:
+        message = f"{where} was made by another recipe: {'; '.join(differing)}"
+        raise IndexMismatchError(message, hint="Open it without naming a recipe, or create another index.")

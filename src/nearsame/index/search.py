@@ -1,0 +1,308 @@
+"""Documents to what resembles them: candidates by key, each one verified.
+
+1. The only place of the index where anything is compared. It asks a store for keys and rows, a few times for a whole
+   batch, never once for each document.
+2. A candidate by a key other than a set key stands for all documents with its items: they follow once it is verified.
+3. Whom a document follows is decided as `dedup` decides it: the most similar of those that follow nobody.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nearsame.arrow import Int64s, frozen
+from nearsame.index.facet import Facet, Keys
+from nearsame.index.shelves import Shelf
+from nearsame.kernels.candidates import score_pairs
+from nearsame.kernels.scores import EQUAL, Bound, unbounded
+from nearsame.matches import Match
+from nearsame.stores.base import Hits, Reader, Row
+
+__all__ = ["Asked", "Evidence", "Found", "ask", "evidence_of", "followed", "look_up", "matches_of", "similar_pairs"]
+
+Pairs = tuple[Int64s, Int64s]
+_EQUAL = Bound(EQUAL, 1, 1)
+_NO_PAIRS = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Documents that are asked about, as they would be stored."""
+
+    blobs: Sequence[bytes]
+    shelf: Shelf
+    keys: Sequence[Keys]  # by facet
+
+    def all_keys(self) -> Int64s:
+        """Every key of every document, ascending and distinct."""
+        return np.unique(np.concatenate([part for keys in self.keys for part in (keys.sets[keys.present], keys.keys)]))
+
+
+class Hit(NamedTuple):
+    """A document of the store that is similar to one that was asked about."""
+
+    number: int
+    value: Fraction  # of its facet's measure
+    is_copy: bool = False  # has the same items
+    is_first: bool = False  # the first of all that have its items: only that one may be followed
+
+
+@dataclass(frozen=True)
+class Found:
+    """What resembles documents that were asked about.
+
+    Attributes:
+        hits: by document and facet.
+        rows: of every hit.
+        shelf: of the documents, and behind them what was fetched.
+        places: where on it a number is, of those that are.
+    """
+
+    hits: Sequence[Sequence[list[Hit]]]
+    rows: dict[int, Row]
+    shelf: Shelf
+    places: dict[int, int]
+
+    def numbers(self, at: int) -> list[int]:
+        """All that resemble a document, each once."""
+        return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
+
+    def evidence(self, facets: Sequence[Facet], at: int, blob: bytes, numbers: Sequence[int]) -> "list[Evidence]":
+        """What holds between a document, whose blob it is, and what resembles it."""
+        if all(number in self.places for number in numbers):
+            return evidence_of(facets, self.shelf, at, [self.places[number] for number in numbers])
+        shelf = Shelf(facets, [blob, *(self.rows[number].items for number in numbers)])
+        return evidence_of(facets, shelf, 0, range(1, len(numbers) + 1))
+
+
+def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Asked:
+    """Make ready to ask about documents."""
+    shelf = Shelf(facets, blobs)
+    return Asked(blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
+
+
+def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) -> Found:
+    """What resembles each document: all different ones, and of those with the same items the first `most`."""
+    sets, others = _candidates(reader, asked, most)
+    rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
+    found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
+    if not rows:
+        return Found(found, rows, asked.shelf, {})
+    numbers = list(rows)
+    shelf = Shelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
+    places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
+    copies: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
+    for number, facet in enumerate(facets):
+        pairs = _merged(sets[number], others[number])
+        if not pairs[0].size:
+            continue
+        own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
+        first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
+        for at, hit in _verified(facet, shelf.items(number), pairs, places):
+            is_copy = (at, hit.number) in own
+            is_first = not is_copy or (at, hit.number) in first
+            found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
+            if not is_copy and most > 1:
+                copies.append((at, number, hit))
+    if copies:
+        _add_copies(reader, facets, (shelf, places), copies, (found, rows), most)
+    return Found(found, rows, shelf, places)
+
+
+def _candidates(reader: Reader, asked: Asked, most: int) -> tuple[list[Pairs], list[Pairs]]:
+    """(documents asked about, numbers) of each facet: by set keys, and by all others."""
+    sets = [(keys.sets[keys.present], np.flatnonzero(keys.present)) for keys in asked.keys]
+    others = [(keys.keys, keys.rows) for keys in asked.keys]
+    return (
+        _met(sets, lambda distinct: reader.first(distinct, most)),
+        [_unique_pairs(*pairs) for pairs in _met(others, reader.postings)],
+    )
+
+
+def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
+    """The (rows, numbers) that share a key, of each facet's (keys, rows): asked for all at once."""
+    keys = np.concatenate([side[0] for side in sides])
+    rows = np.concatenate([side[1] for side in sides])
+    ends = np.cumsum([side[0].size for side in sides])
+    distinct, inverse = _distinct_of(keys)
+    hits = find(distinct)
+    if not hits.numbers.size:
+        return [_NO_PAIRS] * len(sides)
+    of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    facets = np.searchsorted(ends, of, "right")
+    return [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
+
+
+def _distinct_of(keys: Int64s) -> Pairs:
+    """(distinct ones, ascending, and which of them each is): as NumPy's `unique`, at a fifth of its cost for a few."""
+    order = keys.argsort()
+    ascending = keys[order]
+    new = np.ones(keys.size, np.bool_)
+    new[1:] = ascending[1:] != ascending[:-1]
+    inverse = np.empty(keys.size, np.int64)
+    inverse[order] = new.cumsum() - 1
+    return ascending[new], inverse
+
+
+def _joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:
+    """All (left, right) of equal keys."""
+    if not right.size:
+        return _NO_PAIRS
+    order = np.argsort(left_keys, kind="stable")
+    starts = np.searchsorted(left_keys[order], right_keys, "left")
+    sizes = np.searchsorted(left_keys[order], right_keys, "right") - starts
+    places = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(starts, sizes)
+    return left[order[places]], np.repeat(right, sizes)
+
+
+def _unique_pairs(a: Int64s, b: Int64s) -> Pairs:
+    if not a.size:
+        return a, b
+    order = np.lexsort((b, a))
+    a, b = a[order], b[order]
+    new = np.ones(a.size, np.bool_)
+    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    return a[new], b[new]
+
+
+def _first_of_each(pairs: Pairs) -> Pairs:
+    """Of each document the smallest number."""
+    a, b = _unique_pairs(*pairs)
+    new = np.ones(a.size, np.bool_)
+    new[1:] = a[1:] != a[:-1]
+    return a[new], b[new]
+
+
+def _merged(one: Pairs, other: Pairs) -> Pairs:
+    if not one[0].size or not other[0].size:
+        return one if one[0].size else other
+    return _unique_pairs(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
+
+
+def _distinct(parts: Iterable[Int64s]) -> list[int]:
+    return sorted({number for part in parts if part.size for number in part.tolist()})
+
+
+def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit]]:
+    """(document, hit) of those pairs that are similar."""
+    documents, numbers = pairs
+    if not numbers.size:
+        return []
+    rows = np.fromiter((places.get(number, -1) for number in numbers.tolist()), np.int64, numbers.size)
+    scored = _scored(facet, facet.bound, items, documents, rows)
+    similar = np.flatnonzero((scored[:, 0] >= 0) & (rows >= 0))
+    chosen = (documents[similar].tolist(), numbers[similar].tolist(), scored[similar].tolist())
+    return [(at, Hit(number, Fraction(*score))) for at, number, score in zip(*chosen, strict=True)]
+
+
+def _scored(facet: Facet, bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
+    """(num, den) of each pair of rows, num = -1 where it does not reach the bound."""
+    alone = facet.only_equal(items)
+    if alone is None or not (alone[a] | alone[b]).any():
+        return _run(bound, items, a, b)
+    out = np.full((a.size, 2), (-1, 1), np.int64)
+    neither, both = ~(alone[a] | alone[b]), alone[a] & alone[b]
+    out[neither] = _run(bound, items, a[neither], b[neither])
+    out[both] = _run(_EQUAL, items, a[both], b[both])
+    return out
+
+
+def _run(bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
+    out = np.empty((a.size, 2), np.int64)
+    score_pairs(bound, items.items, items.starts, items.ends, frozen(a), frozen(b), bound.p, bound.q, out)
+    return out
+
+
+def similar_pairs(facet: Facet, items: Any, a: Int64s, b: Int64s) -> list[Fraction | None]:
+    """Of pairs of rows, the similarity where it counts."""
+    return [Fraction(num, den) if num >= 0 else None for num, den in _scored(facet, facet.bound, items, a, b).tolist()]
+
+
+def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
+    reader: Reader,
+    facets: Sequence[Facet],
+    shelved: tuple[Shelf, dict[int, int]],
+    copies: list[tuple[int, int, Hit]],
+    answer: tuple[list[list[list[Hit]]], dict[int, Row]],
+    most: int,
+) -> None:
+    """Let the documents with the same items follow those that stand for them."""
+    (shelf, places), (found, rows) = shelved, answer
+    keys = np.array(
+        [facets[facet].set_keys(_row(shelf.items(facet), places[hit.number]))[0] for _, facet, hit in copies]
+    )
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    hits = reader.first(distinct, most)
+    of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    for at, number in zip(of.tolist(), numbers.tolist(), strict=True):
+        document, facet, hit = copies[at]
+        if number != hit.number:
+            found[document][facet].append(hit._replace(number=number))
+    rows |= reader.rows([number for number in _distinct([numbers]) if number not in rows])
+
+
+def _row(items: Any, at: int) -> Any:
+    return items._replace(starts=items.starts[at : at + 1], ends=items.ends[at : at + 1])
+
+
+def followed(found: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:
+    """Whom a document follows: the most similar one that follows nobody; None if there is none.
+
+    Args:
+        found: the hits of the document, by facet; the first facet that has one decides.
+        leaders: whom a number follows; None: nobody.
+    """
+    for hits in found:
+        able = [(hit.value, -hit.number) for hit in hits if hit.is_first and leaders(hit.number) is None]
+        if able:
+            return -max(able)[1]
+    return None
+
+
+class Evidence(NamedTuple):
+    """What holds between a document and a row."""
+
+    found_by: tuple[str, ...]
+    similarity: float | None
+    measure: str
+    distance: int | None
+    order: Fraction  # to sort by: exact
+
+
+def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence[int]) -> list[Evidence]:
+    """What holds between a row of a shelf and others."""
+    b = np.array(others, np.int64)
+    a = np.full(b.size, at, np.int64)
+    kinds: list[list[str]] = [[] for _ in others]
+    values: list[tuple[Fraction | None, str]] = [(None, "")] * len(others)
+    distances: list[int | None] = [None] * len(others)
+    for number, facet in enumerate(facets):
+        items = shelf.items(number)
+        for place, similar in enumerate(similar_pairs(facet, items, a, b)):
+            if similar is not None:
+                kinds[place].append(facet.name)
+        if facet.measure:
+            scored = _scored(facet, unbounded(facet.bound), items, a, b).tolist()
+            for place, (num, den) in enumerate(scored):
+                if values[place][0] is None and num >= 0 and den > 0:
+                    values[place] = Fraction(num, den), facet.measure
+        if hasattr(facet, "hamming"):
+            bits = _scored(facet, facet.hamming, items, a, b).tolist()
+            distances = [den - num if num >= 0 and den > 1 else None for num, den in bits]
+    return [
+        Evidence(tuple(names), None if value is None else float(value), measure, distance, value or Fraction(0))
+        for names, (value, measure), distance in zip(kinds, values, distances, strict=True)
+    ]
+
+
+def matches_of(rows: Sequence[Row], evidence: Sequence[Evidence], limit: int | None) -> tuple[Match, ...]:
+    """The best of them that hold, best first; among equals the older one."""
+    able = [(found.order, -row.number, row, found) for row, found in zip(rows, evidence, strict=True) if found.found_by]
+    able.sort(key=lambda each: each[:2], reverse=True)
+    return tuple(
+        Match(row.id, found.similarity, found.measure, found.found_by, found.distance, row.url)
+        for _, _, row, found in able[:limit]
+    )

@@ -1,0 +1,80 @@
+"""The items of documents as they are stored, one blob each, and many of them side by side for the kernels.
+
+A blob: how many items each method has, as uint32, filled up to eight bytes; then the items, method by method, each part
+filled up to eight bytes. Numbers are little-endian. Items are eight bytes, values of a stored sketch four.
+"""
+
+import struct
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from nearsame.arrow import Int64s, Lists, UInt64s, frozen
+from nearsame.errors import StoreError
+from nearsame.index.facet import Facet
+
+__all__ = ["Shelf", "pack"]
+
+_WORD = 8
+
+
+def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
+    """The blob of a document with these items, one array for each facet."""
+    counts = [part.size for part in items]
+    head = struct.pack(f"<{len(counts)}I", *counts)
+    pieces = [head, bytes(-len(head) % _WORD)]
+    for facet, part in zip(facets, items, strict=True):
+        raw = part.tobytes() if facet.width == _WORD else part.astype(np.uint32).tobytes()
+        pieces += [raw, bytes(-len(raw) % _WORD)]
+    return b"".join(pieces)
+
+
+class Shelf:
+    """Some blobs, side by side: row i has the items of blob i."""
+
+    def __init__(self, facets: Sequence[Facet], blobs: Sequence[bytes]) -> None:
+        self._facets = facets
+        self._items: dict[int, Lists] = {}
+        self._data = np.frombuffer(b"".join(blobs), np.uint8)
+        sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
+        ends = np.cumsum(sizes)
+        self._starts = ends - sizes
+        self._counts = self._read_counts(sizes)
+        parts = self._counts * np.array([[facet.width] for facet in facets])
+        parts += -parts % _WORD
+        firsts = np.cumsum(parts, axis=0) - parts + self._starts + _head_bytes(len(facets))
+        self._firsts = firsts
+        if len(blobs) and (firsts[-1] + parts[-1] != ends).any():
+            raise StoreError("the items of a document are of the wrong length", hint="Restore the index from a copy.")
+
+    def items(self, number: int) -> Lists:
+        """The items of all rows, of one facet."""
+        if number in self._items:
+            return self._items[number]
+        width = self._facets[number].width
+        words = self._words if width == _WORD else self._halves
+        starts = self._firsts[number] // width
+        self._items[number] = Lists(words, frozen(starts), frozen(starts + self._counts[number]))
+        return self._items[number]
+
+    @cached_property
+    def _words(self) -> UInt64s:
+        return frozen(self._data.view(np.uint64))
+
+    @cached_property
+    def _halves(self) -> UInt64s:
+        return frozen(self._data.view(np.uint32).astype(np.uint64))
+
+    def _read_counts(self, sizes: Int64s) -> Int64s:
+        """int64[facets, rows]."""
+        head = _head_bytes(len(self._facets))
+        if (sizes < head).any() or (sizes % _WORD).any():
+            raise StoreError("the items of a document are cut short", hint="Restore the index from a copy.")
+        table = self._data.view(np.uint32)
+        found: Int64s = table[self._starts // 4 + np.arange(len(self._facets))[:, None]].astype(np.int64)
+        return found
+
+
+def _head_bytes(num_facets: int) -> int:
+    return -(-4 * num_facets // _WORD) * _WORD

@@ -1,0 +1,57 @@
+"""A MinHash signature that somebody else made, against an index that stores sets: theirs are sketched here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nearsame.errors import ConfigError
+from nearsame.index.facet import Facet
+from nearsame.index.sets import SetFacet
+from nearsame.index.shelves import Shelf
+from nearsame.matches import Match
+from nearsame.stores.base import Reader, Row
+
+__all__ = ["query_sketch"]
+
+
+def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any], limit: int) -> tuple[Match, ...]:
+    """The documents whose signature agrees with it, best first.
+
+    Raises:
+        ConfigError: The index has no MinHash, or the sketch is of another recipe.
+    """
+    number = next((number for number, facet in enumerate(facets) if isinstance(facet, SetFacet)), None)
+    if number is None:
+        raise ConfigError("a sketch is looked up by minhash, which the index does not have", hint="Give the text.")
+    facet: Any = facets[number]
+    signature = facet.signature(sketch)
+    keys, _ = facet.bands(signature[None, :], np.zeros(1, np.int64))
+    leads = reader.rows(np.unique(reader.postings(np.unique(keys)).numbers).tolist())
+    able = [(score, row) for score, row in _agreeing(facet, number, facets, signature, list(leads.values()))]
+    return _listed(reader, facets, number, able, limit)
+
+
+def _agreeing(
+    facet: Any, number: int, facets: Sequence[Facet], signature: Any, rows: Sequence[Row]
+) -> list[tuple[float, Row]]:
+    if not rows:
+        return []
+    theirs = facet.sketches(Shelf(facets, [row.items for row in rows]).items(number))
+    equal = (theirs == signature).sum(axis=1).tolist()
+    p, q, size = facet.bound.p, facet.bound.q, signature.size
+    return [(num / size, row) for num, row in zip(equal, rows, strict=True) if q * num >= p * size]
+
+
+def _listed(
+    reader: Reader, facets: Sequence[Facet], number: int, able: list[tuple[float, Row]], limit: int
+) -> tuple[Match, ...]:
+    """The best of them, each followed by the documents with the same items."""
+    found: list[Match] = []
+    for score, row in sorted(able, key=lambda each: (-each[0], each[1].number)):
+        keys = facets[number].set_keys(Shelf(facets, [row.items]).items(number))
+        copies = reader.rows(reader.first(keys, limit).numbers.tolist())
+        found += [Match(each.id, score, "estimated", ("minhash",), None, each.url) for each in copies.values()]
+        if len(found) >= limit:
+            break
+    return tuple(found[:limit])

@@ -1,0 +1,173 @@
+"""Buckets: which documents share a key, built from the keys by dealing and sorting."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.kernels._jit import jit
+from nearsame.kernels.sets import same_items
+
+__all__ = [
+    "Entries",
+    "Meeting",
+    "count_entries",
+    "count_parts",
+    "deal",
+    "fill_members",
+    "gather",
+    "group_equal",
+    "mark_ranks",
+    "mark_shared",
+    "order_entries",
+]
+
+_NO = np.uint8(0)
+_U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+class Entries(NamedTuple):
+    """Which documents stand in which buckets; documents are numbered by priority, 0 the most worth keeping."""
+
+    rows: npt.NDArray[np.int64]  # [n]: the row of each document
+    doc_starts: npt.NDArray[np.int64]  # [n + 1]
+    doc_buckets: npt.NDArray[np.int64]
+    doc_places: npt.NDArray[np.int32]  # ascending for each document
+    bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
+
+
+class Meeting(NamedTuple):
+    """Documents that share keys, and their features."""
+
+    entries: Entries
+    items: npt.NDArray[np.uint64]
+    offsets: npt.NDArray[np.int64]  # document i has items[offsets[i]:offsets[i + 1]]
+
+    def flat(self) -> tuple[npt.NDArray[Any], ...]:
+        """All arrays, for `of`."""
+        return (*self.entries, self.items, self.offsets)
+
+    @classmethod
+    def of(cls, arrays: tuple[npt.NDArray[Any], ...]) -> "Meeting":
+        """The meeting whose arrays these are, read-only: mapped or not, kernels are compiled once."""
+        frozen = tuple(np.asarray(array).view() for array in arrays)
+        for array in frozen:
+            array.flags.writeable = False
+        return cls(Entries(*frozen[:5]), *frozen[5:])
+
+
+@jit
+def count_parts(keys, shift, counts):
+    """Add to counts[key >> shift + 1] for each key."""
+    for i in range(keys.size):
+        counts[np.int64(keys[i] >> shift) + 1] += 1
+
+
+@jit
+def deal(keys, rows, places, probes, shift, at, out_keys, out_rows, out_places, out_probes):
+    """Copy each entry to the next free slot of its part, at[key >> shift]."""
+    for i in range(keys.size):
+        part = np.int64(keys[i] >> shift)
+        j = at[part]
+        at[part] = j + 1
+        out_keys[j] = keys[i]
+        out_rows[j] = rows[i]
+        out_places[j] = places[i]
+        out_probes[j] = probes[i]
+
+
+@jit
+def mark_shared(keys, order, rows, places, probes, out_rows, out_places, out_buckets):
+    """Of entries in the order of their keys, those whose key stands more than once and where a pair may begin.
+
+    Buckets are numbered from 0. What all documents share is no rare item of any: without the second condition
+    100,000 keepers with the same boilerplate would all meet in it, to no end. Returns (entries, buckets).
+    """
+    filled = 0
+    bucket = 0
+    n = order.size
+    i = 0
+    while i < n:
+        j = i + 1
+        begins = probes[order[i]] != _NO
+        while j < n and keys[order[j]] == keys[order[i]]:
+            begins = begins or probes[order[j]] != _NO
+            j += 1
+        if j - i > 1 and begins:
+            for k in range(i, j):
+                out_rows[filled] = rows[order[k]]
+                out_places[filled] = places[order[k]]
+                out_buckets[filled] = bucket
+                filled += 1
+            bucket += 1
+        i = j
+    return filled, bucket
+
+
+@jit
+def mark_ranks(rows, ranks, by_rank):
+    """Mark by_rank[ranks[row]] for each row."""
+    for i in range(rows.size):
+        by_rank[ranks[rows[i]]] = True
+
+
+@jit
+def count_entries(rows, buckets, ranks, numbers, doc_counts, bucket_counts):
+    """Count each document's entries at its number from 1, numbers[ranks[row]], and each bucket's behind its own."""
+    for i in range(rows.size):
+        doc_counts[numbers[ranks[rows[i]]]] += 1
+        bucket_counts[buckets[i] + 1] += 1
+
+
+@jit
+def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets, out_places):
+    """Deal entries to their documents, each document's by ascending place.
+
+    The entries of document d = numbers[ranks[row]] - 1 go to starts[d] on; `fill` (int64[n], zeros) counts them;
+    `out_buckets` is uint64, and holds place and bucket in one until the end. Documents on heavy corpora have hundreds
+    of entries: sorting, not insertion.
+    """
+    for i in range(rows.size):
+        d = np.int64(numbers[ranks[rows[i]]]) - 1
+        out_buckets[starts[d] + fill[d]] = (np.uint64(places[i] + 1) << _U32) | np.uint64(buckets[i])
+        fill[d] += 1
+    for doc in range(fill.size):
+        out_buckets[starts[doc] : starts[doc + 1]].sort()
+    for i in range(rows.size):
+        packed = out_buckets[i]
+        out_places[i] = np.int32(packed >> _U32) - 1
+        out_buckets[i] = packed & _LOW32
+
+
+@jit
+def fill_members(doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places):
+    """Write every document into its buckets, in ascending order; `fill` counts them."""
+    for d in range(doc_starts.size - 1):
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            bucket = doc_buckets[e]
+            at = bucket_starts[bucket] + fill[bucket]
+            member_docs[at] = d
+            member_places[at] = doc_places[e]
+            fill[bucket] += 1
+
+
+@jit
+def gather(items, starts, ends, which, targets, out):
+    """Copy list which[i] of (items, starts, ends) to out[targets[i]:]."""
+    for i in range(which.size):
+        w = which[i]
+        for j in range(ends[w] - starts[w]):
+            out[targets[i] + j] = items[starts[w] + j]
+
+
+@jit
+def group_equal(a, b, rows, items, offsets, best):
+    """Of entries ordered by (a, b, rank): best[row] becomes the first row of the same (a, b) with equal items."""
+    start = 0
+    for i in range(rows.size):
+        if a[i] != a[start] or b[i] != b[start]:
+            start = i
+        for j in range(start, i):
+            if best[rows[j]] == rows[j] and same_items(items, offsets[i], offsets[i + 1], offsets[j], offsets[j + 1]):
+                best[rows[i]] = rows[j]
+                break

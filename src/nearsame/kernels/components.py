@@ -1,0 +1,170 @@
+"""Connected components of similar documents: forests that grow edge by edge, and the edges that hold them together.
+
+Two forests are kept: `first` spans the graph, and `second` spans what is left of it without the edges of the first.
+Their edges, at most 2(n - 1), have the components of the graph, and the same bridges (Nagamochi and Ibaraki, 1992): so
+neither all pairs nor their order matter.
+
+A forest is int32[2, n]: parent, and size of the tree at its root.
+"""
+
+import numpy as np
+
+from nearsame.kernels._jit import jit
+from nearsame.kernels.deciding import may_reach, num_asked
+from nearsame.kernels.scores import score
+
+__all__ = ["add_edges", "count_bridges", "linking_pairs", "roots"]
+
+
+@jit
+def _root(forest, x):
+    while forest[0, x] != x:
+        x = forest[0, x]
+    return x
+
+
+@jit
+def _unite(forest, a, b):
+    """Join two trees, the smaller below the larger, so that no path is long; False if they are one."""
+    a, b = _root(forest, a), _root(forest, b)
+    if a == b:
+        return False
+    if forest[1, a] < forest[1, b]:
+        a, b = b, a
+    forest[0, b] = a
+    forest[1, a] += forest[1, b]
+    return True
+
+
+@jit
+def add_edges(a, b, first, second, used):
+    """Add each edge a[i], b[i] to the first forest or to the second; used[i] says whether it went to one of them."""
+    for i in range(a.size):
+        used[i] = _unite(first, a[i], b[i]) or _unite(second, a[i], b[i])
+
+
+@jit
+def roots(forest, out):
+    """The root of each document."""
+    for x in range(out.size):
+        out[x] = _root(forest, x)
+
+
+@jit
+def _first_member(members, start, end, doc):
+    """The first place in ascending members[start:end] that holds `doc` or more."""
+    while start < end:
+        middle = (start + end) >> 1
+        if members[middle] < doc:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@jit
+def linking_pairs(
+    low, high, block, inside, num_against, within, first, second,
+    doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places, items, offsets, bound,
+    stamps, out_a, out_b, out_num, out_den,
+):  # fmt: skip
+    """Similar pairs (a, b), a < b, for b in [low, high), but for those that both forests would leave out.
+
+    As `deciding.all_pairs`, whose arguments these are otherwise. a is below `block`, or with `inside` not below it.
+    Pairs of two documents below num_against are left out, and without `within` those of two above. `stamps` is
+    int32[3n]: behind the candidates, for the root of each tree of either forest what was last joined with it.
+    """
+    n = doc_starts.size - 1
+    filled = 0
+    compared = 0
+    for d in range(low, high):
+        before, compared_before = filled, compared
+        stamp = 2 * d + 1 + np.int64(inside)
+        stamps[n + _root(first, d)] = stamp
+        stamps[2 * n + _root(second, d)] = stamp
+        size = offsets[d + 1] - offsets[d]
+        asked = num_asked(bound, size)
+        end = d if inside else block
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            if doc_places[e] >= asked:
+                break
+            bucket = doc_buckets[e]
+            start, stop = bucket_starts[bucket], bucket_starts[bucket] + fill[bucket]
+            if inside:
+                start = _first_member(member_docs, start, stop, block)
+            for m in range(start, stop):
+                c = member_docs[m]
+                if c >= end:
+                    break
+                if stamps[c] == stamp:
+                    continue
+                stamps[c] = stamp
+                if d < num_against or (not within and c >= num_against):
+                    continue
+                in_first, in_second = n + _root(first, c), 2 * n + _root(second, c)
+                if stamps[in_first] == stamp and stamps[in_second] == stamp:
+                    continue
+                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                    continue
+                compared += 1
+                num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
+                if num < 0:
+                    continue
+                if filled == out_a.size:
+                    stamps[:] = 0
+                    return d, before, compared_before
+                out_a[filled], out_b[filled] = c, d
+                out_num[filled], out_den[filled] = num, den
+                filled += 1
+                if stamps[in_first] == stamp:
+                    stamps[in_second] = stamp
+                stamps[in_first] = stamp
+    return high, filled, compared
+
+
+@jit
+def count_bridges(starts, neighbours, edges, order, least, stack, cursors, via):
+    """How many edges of a graph are bridges: those that no other path goes around (Tarjan, 1974; without recursion).
+
+    Args:
+        starts: int64[n + 1].
+        neighbours: int64; those of x are neighbours[starts[x]:starts[x + 1]].
+        edges: int64, the number of the edge to each of them: two documents may be joined by more than one.
+        order: int64[n] zeros; filled: when each was found, from 1.
+        least: int64[n] scratch.
+        stack: int64[n] scratch.
+        cursors: int64[n] scratch.
+        via: int64[n] scratch.
+    """
+    bridges = 0
+    found = 0
+    for source in range(starts.size - 1):
+        if order[source] > 0:
+            continue
+        found += 1
+        order[source] = least[source] = found
+        stack[0], cursors[source], via[source] = source, starts[source], -1
+        depth = 1
+        while depth > 0:
+            x = stack[depth - 1]
+            if cursors[x] < starts[x + 1]:
+                at = cursors[x]
+                cursors[x] += 1
+                y = neighbours[at]
+                if edges[at] == via[x]:
+                    continue
+                if order[y] > 0:
+                    least[x] = min(least[x], order[y])
+                    continue
+                found += 1
+                order[y] = least[y] = found
+                via[y], cursors[y] = edges[at], starts[y]
+                stack[depth] = y
+                depth += 1
+                continue
+            depth -= 1
+            if depth > 0:
+                above = stack[depth - 1]
+                least[above] = min(least[above], least[x])
+                bridges += 1 if least[x] > order[above] else 0
+    return bridges

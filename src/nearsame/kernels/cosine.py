@@ -1,0 +1,84 @@
+"""The cosine of two weighted sets, decided without rounding.
+
+1. A weighted set is the sum of its weights' squares, its items ascending, and its weights beside them, all uint64. The
+   sum is below 2**62, so is every product of two such sets (Cauchy and Schwarz), and nothing overflows.
+2. cos ≥ p/q is (dot·q)² ≥ p²·(sum of one)·(sum of the other), compared in 256 bits.
+3. A cosine is no fraction. It is reported as the greatest multiple of 10⁻⁹ that is not above it, or as the threshold
+   that it reaches, if that is higher.
+"""
+
+import math
+
+import numpy as np
+
+from nearsame.kernels._jit import jit, mulhi
+
+__all__ = ["PLACES", "cosine", "reaches", "told"]
+
+PLACES = 10**9
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+@jit
+def _add(a, b):
+    """The sum of two words, as (carry, sum)."""
+    total = a + b
+    return (_ONE if total < a else _ZERO), total
+
+
+@jit
+def _product(a_high, a_low, b_high, b_low):
+    """The 256-bit product of two 128-bit numbers, the highest word first."""
+    w0 = a_low * b_low
+    carry_1, w1 = _add(mulhi(a_low, b_low), a_low * b_high)
+    carry_2, w1 = _add(w1, a_high * b_low)
+    carry_3, w2 = _add(mulhi(a_low, b_high), mulhi(a_high, b_low))
+    carry_4, w2 = _add(w2, a_high * b_high)
+    carry_5, w2 = _add(w2, carry_1 + carry_2)
+    return mulhi(a_high, b_high) + carry_3 + carry_4 + carry_5, w2, w1, w0
+
+
+@jit
+def reaches(dot, one, other, p, q):
+    """Whether dot / sqrt(one · other) ≥ p/q: uint64 below 2**62, p and q at most 10**9."""
+    top, bottom = np.uint64(q), np.uint64(p)
+    left = _product(mulhi(dot, top), dot * top, mulhi(dot, top), dot * top)
+    right = _product(mulhi(one, bottom), one * bottom, mulhi(other, bottom), other * bottom)
+    return left >= right
+
+
+@jit
+def _dot(values, a, b, num_a, num_b):
+    """The product of two weighted sets whose items begin at a and b, and whose weights follow."""
+    i, j = 0, 0
+    total = _ZERO
+    while i < num_a and j < num_b:
+        x, y = values[a + i], values[b + j]
+        if x == y:
+            total += values[a + num_a + i] * values[b + num_b + j]
+        i += 1 if x <= y else 0
+        j += 1 if y <= x else 0
+    return total
+
+
+@jit
+def cosine(values, a, a_end, b, b_end, p, q):
+    """The cosine of values[a:a_end] and values[b:b_end] as (num, den); num = -1 if it is below p/q."""
+    dot = _dot(values, a + 1, b + 1, (a_end - a - 1) // 2, (b_end - b - 1) // 2)
+    return told(dot, values[a], values[b], p, q)
+
+
+@jit
+def told(dot, one, other, p, q):
+    """The cosine dot / sqrt(one · other) as (num, den); num = -1 if it is below p/q; arguments as for `reaches`."""
+    if not reaches(dot, one, other, p, q):
+        return -1, 1
+    # A guess, put right in integers: floats decide nothing.
+    guess = np.float64(dot) / (math.sqrt(np.float64(one)) * math.sqrt(np.float64(other)))
+    num = np.int64(PLACES * min(guess, 1.0))
+    while num > 0 and not reaches(dot, one, other, num, PLACES):
+        num -= 1
+    while num < PLACES and reaches(dot, one, other, num + 1, PLACES):
+        num += 1
+    return (p, q) if num * q < p * PLACES else (num, PLACES)

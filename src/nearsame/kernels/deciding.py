@@ -1,0 +1,225 @@
+"""Who is kept: greedy by priority over buckets of keepers; and all pairs, from the same buckets.
+
+Documents are numbered by priority here (0 is the most worth keeping). Common arguments:
+
+* doc_starts int64[n + 1], doc_buckets int64, doc_places int32: the entries of each document, by ascending place;
+* bucket_starts int64, fill int64: members of bucket g stand at bucket_starts[g] to bucket_starts[g] + fill[g],
+  by ascending document; member_docs int32, member_places int32;
+* items uint64, offsets int64[n + 1]: features; bound: a `scores.Bound`;
+* stamps int32[n]: of one thread; holds, for each candidate, the last document that met it, so that a pair that
+  shares many keys is seen once. The first key that a pair shares is the first in both orders, which is what makes the
+  positional filter right: places behind it are all that can still be shared.
+
+With containment all entries are there, but the contained side needs only those of its prefix: it asks with them
+(`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
+"""
+
+from nearsame.kernels._jit import jit
+from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, least_overlap, score
+
+__all__ = ["all_pairs", "may_reach", "num_asked", "probe", "settle", "verify_pairs", "witness"]
+
+
+@jit
+def num_asked(bound, size):
+    """The places of a document of so many items that it looks for others with: those before this one."""
+    return size if bound.measure != CONTAINMENT else size - (bound.p * size + bound.q - 1) // bound.q + 1
+
+
+@jit
+def _offered(bound, size):
+    """The places of a document of so many items that others may find it by: those before this one."""
+    return size if bound.measure != CONTAINER else size - (bound.p * size + bound.q - 1) // bound.q + 1
+
+
+@jit
+def may_reach(bound, size_a, place_a, size_b, place_b):
+    """Whether sets that first meet at these places can still reach the bound; place -1 says nothing."""
+    if place_a < 0 or place_b < 0:
+        return True
+    p, q = bound.p, bound.q
+    if bound.measure != JACCARD:
+        rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
+        return rest >= least_overlap(bound, size_a, size_b, p, q)
+    if size_a <= size_b and place_a > size_a - (2 * p * size_a + p + q - 1) // (p + q):
+        return False
+    if size_b <= size_a and place_b > size_b - (2 * p * size_b + p + q - 1) // (p + q):
+        return False
+    rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
+    return rest * (p + q) >= p * (size_a + size_b)
+
+
+@jit
+def _meets_keeper(
+    d, first, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, bound, stamps,
+):  # fmt: skip
+    """(whether d is similar to a keeper numbered `first` or above, how many it was compared with)."""
+    compared = 0
+    size = offsets[d + 1] - offsets[d]
+    asked = num_asked(bound, size)
+    for e in range(doc_starts[d], doc_starts[d + 1]):
+        if doc_places[e] >= asked:
+            break
+        bucket = doc_buckets[e]
+        start = bucket_starts[bucket]
+        for m in range(start + fill[bucket] - 1, start - 1, -1):
+            c = member_docs[m]
+            if c < first:
+                break
+            if stamps[c] == d + 1:
+                continue
+            stamps[c] = d + 1
+            if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                continue
+            compared += 1
+            num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
+            if num >= 0:
+                return True, compared
+    return False, compared
+
+
+@jit
+def probe(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, bound, stamps, removed,
+):  # fmt: skip
+    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block.
+
+    Returns the number of comparisons.
+    """
+    compared = 0
+    for d in range(low, high):
+        removed[d], num = _meets_keeper(
+            d, 0, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+            items, offsets, bound, stamps,
+        )  # fmt: skip
+        compared += num
+    return compared
+
+
+@jit
+def settle(
+    low, high, num_against, within, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs,
+    member_places, items, offsets, bound, stamps, removed,
+):  # fmt: skip
+    """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
+
+    Documents below num_against always stay. Without `within` the others never become keepers.
+    Returns the number of comparisons.
+    """
+    compared = 0
+    for d in range(low, high):
+        if removed[d]:
+            continue
+        if d >= num_against:
+            if not within:
+                continue
+            removed[d], num = _meets_keeper(
+                d, low, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+                items, offsets, bound, stamps,
+            )  # fmt: skip
+            compared += num
+        if not removed[d]:
+            offered = _offered(bound, offsets[d + 1] - offsets[d])
+            for e in range(doc_starts[d], doc_starts[d + 1]):
+                if doc_places[e] >= offered:
+                    break
+                bucket = doc_buckets[e]
+                at = bucket_starts[bucket] + fill[bucket]
+                member_docs[at] = d
+                member_places[at] = doc_places[e]
+                fill[bucket] += 1
+    return compared
+
+
+@jit
+def witness(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, bound, stamps, removed, best, best_num, best_den,
+):  # fmt: skip
+    """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first.
+
+    Returns the number of comparisons.
+    """
+    compared = 0
+    for d in range(low, high):
+        best[d] = -1
+        if not removed[d]:
+            continue
+        num_least, den_least = bound.p, bound.q
+        size = offsets[d + 1] - offsets[d]
+        asked = num_asked(bound, size)
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            if doc_places[e] >= asked:
+                break
+            bucket = doc_buckets[e]
+            start = bucket_starts[bucket]
+            for m in range(start, start + fill[bucket]):
+                c = member_docs[m]
+                if c >= d:
+                    break
+                if stamps[c] == d + 1:
+                    continue
+                stamps[c] = d + 1
+                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                    continue
+                compared += 1
+                num, den = score(bound, items, offsets, d, c, num_least, den_least)
+                if num < 0:
+                    continue
+                if best[d] < 0 or num * den_least > num_least * den or c < best[d]:
+                    best[d] = c
+                    num_least, den_least = num, den
+        best_num[d] = num_least
+        best_den[d] = den_least
+    return compared
+
+
+@jit
+def all_pairs(
+    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
+    items, offsets, bound, stamps, out_a, out_b, out_num, out_den,
+):  # fmt: skip
+    """Every similar pair (a, b), a < b, for b in [low, high), until the output is full.
+
+    Returns (next, filled, verified): the first b that is not done, the pairs written, the candidates compared.
+    """
+    filled = 0
+    verified = 0
+    for d in range(low, high):
+        before = filled
+        size = offsets[d + 1] - offsets[d]
+        asked = num_asked(bound, size)
+        for e in range(doc_starts[d], doc_starts[d + 1]):
+            if doc_places[e] >= asked:
+                break
+            bucket = doc_buckets[e]
+            start = bucket_starts[bucket]
+            for m in range(start, start + fill[bucket]):
+                c = member_docs[m]
+                if c >= d:
+                    break
+                if stamps[c] == d + 1:
+                    continue
+                stamps[c] = d + 1
+                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                    continue
+                verified += 1
+                num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
+                if num < 0:
+                    continue
+                if filled == out_a.size:
+                    stamps[:] = 0
+                    return d, before, verified
+                out_a[filled], out_b[filled] = c, d
+                out_num[filled], out_den[filled] = num, den
+                filled += 1
+    return high, filled, verified
+
+
+@jit
+def verify_pairs(a, b, items, offsets, bound, nums, dens):
+    """The score of each pair of documents a[i], b[i], filled into nums and dens (int64)."""
+    for i in range(a.size):
+        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)

@@ -1,0 +1,88 @@
+"""Where each token of a text stands in it: beside the hashes of `tokens.hash_tokens`, the bytes they were made of.
+
+1. The hashes are those of `hash_tokens`, in the same order: the text is folded by the same `fold`, and folding maps
+   characters one to one, so the folded characters are found again in the text one after the other.
+2. This is for one or two texts that somebody looks at; the hot way is `hash_tokens`, which knows no places.
+"""
+
+import numpy as np
+
+from nearsame.kernels._jit import jit
+from nearsame.kernels.mixing import hash_bytes
+from nearsame.kernels.tokens import PUNCTUATION, SPACE, decode, fold, search
+
+__all__ = ["token_spans"]
+
+_OTHER, _WHITE = 0, 3  # classes in the Unicode table
+_NO_MARK = np.uint8(0)
+_SPACE_BYTE = np.uint8(32)
+
+
+@jit
+def _width(lead):
+    """Bytes of the character with this first byte."""
+    if lead < 0x80:
+        return 1
+    return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+@jit
+def _next(data, i, end, punctuation, stage1, stage2):
+    """(start, end) of the next character at or after i that belongs to a token."""
+    while i < end:
+        point, length = decode(data, i, end)
+        entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
+        kind = entry >> np.uint32(24)
+        if kind != _WHITE and (punctuation or kind != _OTHER):
+            return i, i + length
+        i += length
+    return end, end
+
+
+@jit
+def token_spans(data, start, end, flags, seed, stops, stage1, stage2, text, marks, hashes, spans):
+    """The tokens of data[start:end]; returns their number.
+
+    Args:
+        data: uint8, read-only.
+        start: first byte.
+        end: the byte behind the last.
+        flags: as in `fold`.
+        seed: uint64, of the hashes.
+        stops: uint64 ascending: tokens with these hashes are left out.
+        stage1: the Unicode table.
+        stage2: the same.
+        text: uint8 scratch, as in `fold`.
+        marks: the same.
+        hashes: uint64[end - start + 66], filled.
+        spans: int64[end - start + 66, 2], filled: first byte and the byte behind the last, in `data`. A space is what
+            stands between its neighbours.
+    """
+    size = fold(data, start, end, flags, stage1, stage2, text, marks)
+    punctuation = flags & PUNCTUATION != 0
+    spaces = flags & SPACE != 0
+    count = 0
+    behind = start
+    j = 0
+    while j < size:
+        if marks[j] == _NO_MARK:
+            j += 1
+            continue
+        began = j
+        first, after = _next(data, behind, end, punctuation, stage1, stage2)
+        if spaces and text[j] == _SPACE_BYTE:
+            first, after = behind, first
+            j += 1
+        else:
+            j += _width(text[j])
+            while j < size and marks[j] != _NO_MARK:
+                _, after = _next(data, after, end, punctuation, stage1, stage2)
+                j += _width(text[j])
+        behind = after
+        h = hash_bytes(text, began, j, seed)
+        if stops.size == 0 or not search(stops, h):
+            hashes[count] = h
+            spans[count, 0] = first
+            spans[count, 1] = after
+            count += 1
+    return count

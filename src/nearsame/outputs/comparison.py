@@ -1,0 +1,181 @@
+"""A comparison as people read it: a table of measures, the verdict, and the shared passages side by side.
+
+1. It fits 80 columns; numbers are cut, not rounded, so that nothing below a threshold looks as if it reached it.
+2. Shared text is coloured on a terminal and stands between [[ and ]] elsewhere.
+3. What is left out for length is counted, and can be had.
+"""
+
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple
+
+from rich.table import Table
+from rich.text import Text
+
+from nearsame.outputs.console import clean
+from nearsame.outputs.page import Page
+from nearsame.results import Comparison, Measured, Passage, Side
+
+__all__ = ["NAMES", "Sources", "report", "verdict"]
+
+NAMES = {
+    "jaccard": "Jaccard",
+    "containment_a": "containment of a in b",
+    "containment_b": "containment of b in a",
+    "containment": "containment, the greater one",
+    "cosine_sets": "cosine of sets",
+    "minhash": "MinHash estimate",
+    "simhash": "SimHash",
+    "cosine": "cosine of frequencies",
+    "euclidean": "Euclidean distance",
+    "indel": "edit distance (Indel)",
+    "levenshtein": "edit distance (Levenshtein)",
+    "clusters": "Jaccard of clusters",
+    "length": "length ratio",
+}
+_SHORT = {"radians": " rad"}
+_MOST_PASSAGES = 10
+_CONTEXT = 30  # characters on either side of a passage
+_END = 120  # characters of a long passage, at its start and at its end
+
+
+class Sources(NamedTuple):
+    """What the two sides are called, and their texts."""
+
+    a: str
+    b: str
+    a_text: str
+    b_text: str
+
+
+def report(out: Page, found: Comparison, sources: Sources, *, everything: bool = False) -> None:
+    """Print a comparison."""
+    unit = "words" if found.recipe.get("unit") != "chars" else "characters"
+    for letter, name, side in (("a", sources.a, found.a), ("b", sources.b, found.b)):
+        out.line(f"{letter}  {clean(name)}", style="bold")
+        out.line(f"   {_counts(side, unit)}")
+    out.line()
+    out.show(_measures(found))
+    out.line()
+    out.line(verdict(found), style="bold")
+    _list_passages(out, found, sources, unit, everything=everything)
+
+
+def verdict(found: Comparison) -> str:
+    """The decision in words."""
+    if found.measure == "containment":
+        value = max(_value(found["containment_a"]), _value(found["containment_b"]))
+    else:
+        value = _value(found[found.measure])
+    least = f"{float(found.threshold):g}"
+    if found.similar:
+        return f"Near-duplicates: {NAMES[found.measure]} {_cut(value)} >= {least}."
+    if value >= found.threshold:
+        return "Not near-duplicates: a text without words resembles only its copies, and an empty one resembles none."
+    return f"Not near-duplicates: {NAMES[found.measure]} {_cut(value)} < {least}."
+
+
+def _value(measured: Measured) -> Fraction | float:
+    return 0 if measured.similarity is None else measured.similarity
+
+
+def _counts(side: Side, unit: str) -> str:
+    words = "" if unit == "characters" else f", {side.tokens:,} {unit}"
+    return f"{side.characters:,} characters{words}, {side.shingles:,} different shingles"
+
+
+def _measures(found: Comparison) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
+    table.add_column("measure", no_wrap=True)
+    table.add_column("similarity", no_wrap=True)
+    table.add_column("distance", no_wrap=True)
+    table.add_column("of", overflow="fold")
+    for measured in found.measures:
+        style = "bold" if measured.name == found.measure else ""
+        similarity = "" if measured.similarity is None else _cut(measured.similarity)
+        error = "" if measured.error is None else f" ± {measured.error:.3f}"
+        of = f"{measured.of}; {measured.note}" if measured.note else measured.of
+        table.add_row(NAMES[measured.name], similarity + error, _distance(measured), of, style=style)
+    return table
+
+
+def _cut(value: Fraction | float) -> str:
+    return f"{floor(value * 10_000) / 10_000:.4f}"
+
+
+def _distance(measured: Measured) -> str:
+    if measured.distance is None:
+        return ""
+    whole = measured.unit not in ("", "radians")
+    unit = _SHORT.get(measured.unit, f" {measured.unit}" if measured.unit else "")
+    return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.4f}{unit}"
+
+
+def _list_passages(out: Page, found: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:
+    out.line()
+    shown = found.passages
+    promise = f"Every shared run of {found.passage_tokens} or more {unit} is found."
+    if not shown:
+        out.line(f"No shared passage. {promise}")
+        return
+    plural = "passage" if len(shown) == 1 else "passages"
+    sides = " and ".join(
+        f"{side.in_passages / side.tokens:.0%} of {letter}" for letter, side in (("a", found.a), ("b", found.b))
+    )
+    out.line(f"{len(shown):,} shared {plural}, {sides}. {promise}")
+    if not everything and len(shown) > _MOST_PASSAGES:
+        longest = set(sorted(shown, key=lambda passage: -passage.tokens)[:_MOST_PASSAGES])
+        shown = tuple(passage for passage in shown if passage in longest)
+    for passage in shown:
+        out.line()
+        places = f"a {passage.a_start:,}-{passage.a_end:,}, b {passage.b_start:,}-{passage.b_end:,}"
+        out.line(f"{passage.tokens:,} {unit}: characters {places}", style="dim")
+        out.show(_side_by_side(out, passage, sources, everything=everything))
+    if len(shown) < len(found.passages):
+        out.line()
+        out.line(f"The {len(shown)} longest are shown; --all shows all {len(found.passages):,}.")
+
+
+def _side_by_side(out: Page, passage: Passage, sources: Sources, *, everything: bool) -> Table:
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(ratio=1, overflow="fold")
+    table.add_row(
+        _shown(sources.a_text, passage.a_start, passage.a_end, coloured=out.coloured, everything=everything),
+        _shown(sources.b_text, passage.b_start, passage.b_end, coloured=out.coloured, everything=everything),
+    )
+    return table
+
+
+def _shown(text: str, start: int, end: int, *, coloured: bool, everything: bool) -> Text:
+    """A passage with a little of what stands around it."""
+    before, after = _last_words(text[:start]), _first_words(text[end:])
+    inside = text[start:end]
+    if not everything and end - start > 3 * _END:
+        inside = f"{_first_words(inside, _END)} (...) {_last_words(inside, _END)}"
+    left = f"{'... ' if len(before) < start else ''}{_spaced(before)}"
+    right = f"{_spaced(after)}{' ...' if len(after) < len(text) - end else ''}"
+    opening, closing = ("", "") if coloured else ("[[", "]]")
+    return Text.assemble((left, "dim"), (f"{opening}{clean(inside)}{closing}", "bold green"), (right, "dim"))
+
+
+def _first_words(text: str, size: int = _CONTEXT) -> str:
+    """The start of a text, to the end of a word where there is one."""
+    if len(text) <= size:
+        return text
+    cut = text[:size]
+    return (cut.rstrip() and cut.rstrip().rpartition(" ")[0]) or cut
+
+
+def _last_words(text: str, size: int = _CONTEXT) -> str:
+    """The end of a text, from the start of a word."""
+    if len(text) <= size:
+        return text
+    cut = text[-size:]
+    return (cut.lstrip() and cut.lstrip().partition(" ")[2]) or cut
+
+
+def _spaced(text: str) -> str:
+    """A text made harmless, a space at its ends kept."""
+    found = clean(text)
+    return f"{' ' if text[:1].isspace() and found else ''}{found}{' ' if text[-1:].isspace() else ''}"

@@ -1,0 +1,431 @@
+"""What people read when a run is over: the summary, and pairs with their texts.
+
+1. It fits 80 columns, and is plain ASCII but for what comes from documents.
+2. What there is none of is not mentioned.
+3. Texts are made harmless first: no control character of a document reaches the terminal.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any, TextIO
+
+import pyarrow as pa
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from nearsame.outputs.pages import about_pages
+from nearsame.outputs.progress import watched
+from nearsame.results import Stats
+
+__all__ = ["Report", "measured", "print_json", "watched", "window"]
+
+_MOST_COLUMNS = 100
+_COLOURS = {"-": "red", "+": "green"}
+_WORD = re.compile(r"\w+")
+_SHOWN_SKIPS = 5
+_WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
+_BEFORE = 24  # characters of common text before the first difference
+
+
+class _Quiet(Console):
+    """A console that leaves a closed pipe to its caller."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would make an exit of its own."""
+        raise BrokenPipeError
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """A record on standard output."""
+    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def guarantee(stats: Stats) -> str:
+    """What a run promises about its result, in words."""
+    if stats.layers:
+        return _layered(stats)
+    return _by_method(stats)
+
+
+def _layered(stats: Stats) -> str:
+    """What holds of several layers: the method's word is about what the others left to it."""
+    names = [layer["layer"] for layer in stats.layers]
+    by_word = [layer["layer"] for layer in stats.layers if layer["layer"] in _WORDS and layer["removed"]]
+    parts = ["every removed document has a kept witness"]
+    if by_word:
+        parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
+    chained = sum(layer["inherited"] for layer in stats.layers)
+    if chained:
+        parts.append(f"of {chained:,} {_plural(chained, 'document')} the own witness went later (see via_id)")
+    if "text" in names:
+        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_by_method(stats)}"
+    if "digest" in names:
+        parts.append("no two kept documents have equal bytes")
+    return f"{'; '.join(parts)}."
+
+
+def _by_method(stats: Stats) -> str:
+    recipe = stats.recipe
+    if stats.measure == "digest":
+        what = "normalised texts" if recipe["normalise"] else "texts"
+        return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
+    if recipe["method"] == "containment":
+        return _contained(stats, f"{_number(recipe['threshold'])} or more")
+    if recipe["method"] == "simhash":
+        return _near_codes(stats)
+    least = f"{'cosine' if recipe['method'] == 'hyperplane' else 'Jaccard'} >= {_number(recipe['threshold'])}"
+    if stats.measure == "estimated":
+        sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
+        return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
+    witness = _linked(recipe) if stats.component else f"every removed one has a kept witness with {least}, verified"
+    if recipe["method"] == "jaccard":
+        return f"exact: {_untouched(stats, least)}; {witness}."
+    return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def _linked(recipe: Mapping[str, Any]) -> str:
+    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
+    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
+
+
+def component(stats: Stats) -> str:
+    """What the largest component is like, in words."""
+    found = stats.component
+    if found is None:
+        return ""
+    sampled = f" of {found.pairs_measured:,} sampled pairs" if found.pairs_measured < found.pairs else ""
+    bridges = f"{found.bridges:,} {_plural(found.bridges, 'pair')} without which it falls apart"
+    return (
+        f"largest component: {found.documents:,} documents, {found.distinct:,} distinct, least similarity"
+        f" {found.least_similarity:.3f}{sampled}, {bridges}."
+    )
+
+
+def measured(audit: Mapping[str, Any]) -> str:
+    """What the audit found, in a line.
+
+    >>> measured({"threshold": 0.8, "sampled": 10, "with_partner": 0, "key_recall": None, "residual": None})
+    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
+    """
+    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
+    if audit["key_recall"] is None:
+        return (
+            f"none of {audit['sampled']:,} sampled documents has a true near-duplicate ({least}):"
+            " nothing can be said of recall."
+        )
+    asked = f"{audit['with_partner']:,} of {audit['sampled']:,} sampled documents"
+    recall = f"recall ({least}) {_percent(audit['key_recall'])}"
+    parts = [f"{recall} (audit: {asked} have a true near-duplicate)"]
+    if audit["residual"] is not None:
+        parts.append(f"residual duplicates {_percent(audit['residual'])}")
+    if audit["precision"] is not None:
+        parts.append(f"precision {_percent(audit['precision'])}")
+    return "; ".join(parts) + "."
+
+
+def _percent(share: Mapping[str, Any]) -> str:
+    low, high = 100 * share["low"], 100 * share["high"]
+    return f"{100 * share['value']:.4g} % [{low:.4g}, {high:.4g}]"
+
+
+def dropped(stats: Stats) -> str:
+    """What became of boilerplate, in words."""
+    shingles, most = _plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
+    emptied = f"; {stats.emptied:,} {_plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
+    return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
+
+
+def shuffled(stats: Stats) -> str:
+    """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
+    found = stats.room.get("shuffle")
+    if not found or "written_bytes" not in found:
+        return ""
+    foretold = found.get("predicted", {})
+    told = [
+        f"{name} {foretold[name]['keys_per_document']:g} a document, {_size(foretold[name]['bytes'])}"
+        + (f" and {_size(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
+        for name in ("jaccard", "minhash")
+        if name in foretold
+    ]
+    keys = f", of it {_size(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
+    return f"Shuffled: {_size(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
+
+
+def _near_codes(stats: Stats) -> str:
+    """What holds of codes, and of what confirms them."""
+    recipe = stats.recipe
+    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
+    kept = f"exact, about codes: {_untouched(stats, what)}"
+    if recipe["search"] == "adjacent":
+        kept = f"pairs of {what} are lost where they are no neighbours"
+    if recipe["confirm"] is None:
+        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
+    confirmed = f"{recipe['confirm']} >= {stats.least:g}"
+    if recipe["search"] != "adjacent":
+        kept = f"exact, about codes: {_untouched(stats, f'{what} and {confirmed}')}"
+    return f"{kept}; every removed one has a kept witness with both, verified."
+
+
+def _contained(stats: Stats, share: str) -> str:
+    floor = stats.recipe["jaccard_floor"]
+    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
+    if stats.measure == "container":
+        return (
+            f"exact: no kept document contains {share} of one of --against{also};"
+            " every removed one contains its witness so far, verified."
+        )
+    others = "another" if stats.recipe["within"] else "one of --against"
+    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
+
+
+def _untouched(stats: Stats, what: str) -> str:
+    have = f"have {what}"
+    if not stats.against:
+        return f"no two kept documents {have}"
+    if stats.recipe["within"]:
+        return f"no two kept documents {have}, none of them with one of --against either"
+    return f"no kept document has {what} with one of --against"
+
+
+def _chance(recipe: Mapping[str, Any]) -> str:
+    if recipe["bands"] is None:
+        return f"{recipe['recall']:g} or more"
+    agrees = float(Fraction(str(recipe["threshold"])))
+    if recipe["method"] == "hyperplane":
+        agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
+    return f"{1 - (1 - agrees ** recipe['rows']) ** recipe['bands']:.3f}"
+
+
+def _number(threshold: Any) -> str:
+    return f"{float(Fraction(str(threshold))):g}"
+
+
+class Report:
+    """Text for people on a stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # what the encoding lacks is no reason to fail at the very end
+        self._console = _Quiet(file=stream, highlight=False, soft_wrap=False)
+        self._width = min(self._console.width, _MOST_COLUMNS)
+
+    def summary(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+        """What a run of dedup did."""
+        self._counts(stats)
+        judged = max(stats.documents - stats.against, 1)
+        if stats.against:
+            self._row("against", stats.against, "all kept")
+        self._row("kept", stats.kept, f"{stats.kept / judged:.1%}")
+        self._row("removed", stats.removed, f"{stats.removed / judged:.1%}")
+        if stats.exact_copies:
+            self._row("  exact copies", stats.exact_copies, "the same text")
+        if stats.near_copies:
+            self._row("  near copies", stats.near_copies, _near(stats))
+        if stats.other_copies:
+            self._row("  not by text", stats.other_copies, "by what URLs and pages say of themselves")
+        if stats.chained:
+            self._row("    by a chain", stats.chained, "less similar to their witness than that")
+        if stats.largest:
+            self._row("clusters", stats.clusters, "a kept document and those that it stands for")
+            self.line(f"  largest: {self._largest(stats)}")
+        if stats.component:
+            self.line(f"  {component(stats)}")
+        self._evidence(stats)
+        self._remarks(stats, skipped, num_ignored)
+        self.line(f"Guarantee: {guarantee(stats)}")
+        if stats.audit:
+            self.line(f"Measured: {measured(stats.audit)}")
+
+    def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, num_ignored: int) -> None:
+        """What a run of pairs found."""
+        self._counts(stats)
+        self._row("pairs", num_pairs, _pairs_of(stats))
+        self._hosts(stats, num_pairs, "of documents of one host", "of two hosts")
+        self._remarks(stats, skipped, num_ignored)
+        if stats.audit:
+            self.line(f"Measured: {measured(stats.audit)}")
+
+    def written(self, directory: str) -> None:
+        """Where it is."""
+        self.line(f"Written: {directory}")
+
+    def examples(self, table: pa.Table) -> None:
+        """Removed documents and their witnesses, each with the passage where they first differ."""
+        if not table.num_rows:
+            return
+        self.line()
+        self.line("Nothing was written. Some that would go (-), above their witnesses (+):")
+        for pair in table.to_pylist():
+            self.line()
+            self.pair(pair)
+
+    def pair(self, pair: Mapping[str, Any], *, title: str = "", signs: str = "-+") -> None:
+        """A document above its witness, from where they first differ."""
+        same = "the same text" if pair["text"] == pair["witness_text"] else ""
+        remark = ": ".join(filter(None, (title, same if not title else "")))
+        self.line(f"{_similarity(pair)}   {remark}".rstrip(), style="bold")
+        passages = window(clean(pair["text"]), clean(pair["witness_text"]))
+        for sign, name, passage in zip(signs, (pair["id"], pair["witness_id"]), passages, strict=True):
+            self.line(f"  {sign} {self._fit(clean(name), self._width - 4)}", style=_COLOURS[sign])
+            self.line(f"    {self._fit(passage, self._width - 4)}", style="dim")
+
+    def heading(self, text: str) -> None:
+        """A line that stands out, after an empty one."""
+        self.line()
+        self.line(text, style="bold underline" if self._console.is_terminal else "")
+
+    def line(self, text: str = "", *, style: str = "") -> None:
+        """Text that is wrapped at words, with the style where there are styles."""
+        indent = len(text) - len(text.lstrip())
+        for piece in Text(text.strip(), style).wrap(self._console, self._width - indent):
+            piece.rstrip()
+            piece.pad_left(indent)
+            self._console.print(piece, overflow="ignore", no_wrap=True, crop=False)
+
+    def _counts(self, stats: Stats) -> None:
+        seconds = sum(stats.seconds.values())
+        speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
+        read = " read" if stats.unread else ""  # of what equals no other nothing is known but the size on disk
+        about = f"{_size(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        self._row("documents", stats.documents, about)
+
+    def _row(self, name: str, count: int, remark: str) -> None:
+        self.line(f"{name:<16}{count:>10,}   {remark}".rstrip())
+
+    def _evidence(self, stats: Stats) -> None:
+        """Which layer removed how many, and what else speaks for it."""
+        for layer in stats.layers:
+            other = f"; {layer['other_text']:,} with another text" if layer["other_text"] else ""
+            entered = f"of {layer['documents']:,} {_plural(layer['documents'], 'document')}"
+            by_text = layer["layer"] in {"digest", "text"}
+            self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
+        if stats.same_host is None or not stats.removed:
+            return
+        self._hosts(stats, stats.removed, "removed for a document of their own host", "for one of another")
+        found = ", ".join(f"{kind} {count:,}" for kind, count in stats.evidence.items())
+        self.line(f"  evidence: {found} (a document may have several)")
+
+    def _hosts(self, stats: Stats, total: int, same: str, other: str) -> None:
+        """Of one host and of two, apart."""
+        if stats.same_host is None or stats.cross_host is None:
+            return
+        unknown = total - stats.same_host - stats.cross_host
+        self._row("same host", stats.same_host, same)
+        self._row("other host", stats.cross_host, other + (f"; {unknown:,} unknown" if unknown else ""))
+
+    def _largest(self, stats: Stats) -> str:
+        room = self._width - len("  largest: ")
+        found = ""
+        for name, size in stats.largest:
+            more = f"{', ' if found else ''}{size:,} {self._short(name)}"
+            if found and cell_len(found + more) > room:
+                break
+            found += more
+        return found
+
+    def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+        of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
+        empty = "such go as redirects and revisits only" if of_records else "such are no duplicates"
+        for count, remark in (
+            (stats.empty, f"without a {_what(stats, 'direction')}: {empty}"),
+            (stats.bare, "without a word: only exact copies among them go"),
+            (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
+        ):
+            if count:
+                self.line(f"{count:,} {_plural(count, 'document')} {remark}.")
+        if stats.dropped_shingles:
+            self.line(dropped(stats))
+        for told in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
+            self.line(told)
+        for remark in about_pages(stats.pages, stats.recipe):
+            self.line(remark)
+        if num_ignored:
+            self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
+        if skipped.num_rows:
+            self._row("not readable", skipped.num_rows, "counted nowhere else")
+            for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
+                self.line(f"  {clean(_place(record))}: {clean(record['reason'])}")
+            if skipped.num_rows > _SHOWN_SKIPS:
+                self.line(f"  and {skipped.num_rows - _SHOWN_SKIPS:,} more")
+
+    def _short(self, name: str) -> str:
+        return self._fit(clean(name), 30)
+
+    def _fit(self, text: str, width: int) -> str:
+        return text if cell_len(text) <= width else set_cell_size(text, width - 3).rstrip() + "..."
+
+
+def clean(text: str) -> str:
+    """A text on one line, without control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text[:1_000_000]).split())
+
+
+def window(a: str, b: str) -> tuple[str, str]:
+    """Both texts from a little before the first word that differs, be it only in its capitals where no other does.
+
+    Example:
+        >>> window("One two three", "one two four")
+        ('One two three', 'one two four')
+    """
+    x, y = (list(_WORD.finditer(text)) for text in (a, b))
+    at = _first((word.group().casefold() for word in x), (word.group().casefold() for word in y))
+    if at == len(x) == len(y):
+        place = _first(a, b)
+        return (_from(a, place), _from(b, place)) if a != b else (a, b)
+    return _from(a, x[at].start() if at < len(x) else len(a)), _from(b, y[at].start() if at < len(y) else len(b))
+
+
+def _first(a: Iterable[str], b: Iterable[str]) -> int:
+    """Where two sequences first differ: the length of what they have in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+
+
+def _from(text: str, place: int) -> str:
+    if place <= _BEFORE:
+        return text
+    start = text.rfind(" ", 0, place - _BEFORE) + 1 or place - _BEFORE
+    return "..." + text[start:]
+
+
+def _similarity(pair: Mapping[str, Any]) -> str:
+    shown = min(pair["similarity"], 0.999) if pair["similarity"] < 1 else 1.0  # 1 is told from nearly 1
+    return f"{shown:.3f} {pair['measure']}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+def _what(stats: Stats, of_vectors: str = "numbers") -> str:
+    return of_vectors if stats.recipe["method"] == "hyperplane" else "text"
+
+
+def _near(stats: Stats) -> str:
+    if stats.measure == "digest":
+        return "equal after normalising"
+    return f"{stats.measure} >= {stats.least:g}"
+
+
+def _pairs_of(stats: Stats) -> str:
+    found = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
+    return f"{found}, across the two sides" if stats.against else found
+
+
+def _place(record: Mapping[str, Any]) -> str:
+    if record["line"] is not None:
+        return f"{record['source']}, line {record['line']}"
+    return record["source"] if record["position"] is None else f"{record['source']}, record {record['position']}"
+
+
+def _size(num_bytes: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.1f} {unit}"
+    return f"{num_bytes} bytes"

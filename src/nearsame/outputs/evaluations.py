@@ -1,0 +1,197 @@
+"""An evaluation as people read it: the same tables on a terminal, in Markdown and in HTML.
+
+1. A table is plain data first (`tables`); what prints it computes nothing.
+2. What there is none of is left out; a number that is not known is a dash.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+
+from nearsame.findings import Closing, Evaluation, Score
+
+__all__ = ["Table", "heading", "markdown", "tables", "text"]
+
+_NONE = "-"
+_SHOWN_REASONS = 4
+_SHARED = "against"  # the column whose cells many rows share
+_SHOWN_LOST = 5  # of each method, on a terminal
+_WIDTH = 80
+_INDENT = " " * 6
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text; the first column is a name, the others are numbers unless they are in `texts`."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remark: str = ""
+    texts: tuple[str, ...] = ()
+
+    def is_text(self, column: str) -> bool:
+        """Whether it is set to the left."""
+        return column in self.texts or column == self.columns[0]
+
+
+def heading(found: Evaluation) -> str:
+    """What was compared with what."""
+    sampled = "" if found.documents == found.of_documents else f", a sample of {found.of_documents:,}"
+    return f"{found.documents:,} documents{sampled}. Held against {found.truth}."
+
+
+def tables(found: Evaluation) -> list[Table]:
+    """All of it."""
+    made = [_answers(found), _costs(found)]
+    if found.closing:
+        made.append(_closing(found))
+    if found.lost:
+        rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in found.lost)
+        columns = ("method", "document", "other", "Jaccard", "why")
+        made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
+    if found.trades:
+        trades = tuple((f"{t:.2f}", f"{p:.3f}", f"{r:.3f}", f"{f:.3f}") for t, p, r, f in found.trades)
+        remark = "Of the judged pairs, by exact Jaccard similarity: what each threshold would make of them."
+        made.append(Table("Your own curve", ("threshold", "precision", "recall", "F1"), trades, remark))
+    return made
+
+
+def markdown(found: Evaluation) -> str:
+    """A page of Markdown."""
+    parts = ["# Evaluation", heading(found)]
+    for table in tables(found):
+        parts += [f"## {table.title}", "\n".join(_piped(table))]
+        if table.remark:
+            parts.append(table.remark)
+    return "\n\n".join(parts) + "\n"
+
+
+def text(found: Evaluation) -> str:
+    """Tables of plain text, with fewer of the lost pairs."""
+    parts = ["\n".join(wrap(heading(found), _WIDTH))]
+    seen: Counter[str] = Counter()
+    few = []
+    for lost in found.lost:
+        seen[lost.method] += 1
+        few += [lost] if seen[lost.method] <= _SHOWN_LOST else []
+    parts += [f"{table.title}\n" + "\n".join(_aligned(table)) for table in tables(replace(found, lost=tuple(few)))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _answers(found: Evaluation) -> Table:
+    rows = tuple(_answer(score) for score in found.scores)
+    columns = ("method", "against", "pairs", "true", "precision", "recall", "F1", "Rand")
+    unjudged = sum(score.unjudged or 0 for score in found.scores)
+    remark = "Rand: the adjusted Rand index of the clusters. A pair that nobody has judged counts nowhere."
+    return Table("Answers", columns, rows, remark if unjudged else remark.split(". ", 1)[0] + ".", ("against",))
+
+
+def _answer(score: Score) -> tuple[str, ...]:
+    if score.note:
+        return score.method, score.note, *[_NONE] * 6
+    shares = (score.precision, score.recall, score.f1, score.rand_index)
+    return score.method, score.reference, f"{score.pairs:,}", f"{score.true_pairs:,}", *(_share(one) for one in shares)
+
+
+def _costs(found: Evaluation) -> Table:
+    rows = tuple(_cost(score) for score in found.scores if not score.note)
+    columns = ("method", "seconds", "MiB", "candidates", "per true pair", "in vain")
+    remark = (
+        "MiB: the peak above what the process had before, with the corpus in it. Candidates: two documents compared in"
+        " full, identical ones only once (of SimHash: codes within k). In vain: of texts that turned out to differ."
+    )
+    return Table("Cost", columns, rows, remark)
+
+
+def _cost(score: Score) -> tuple[str, ...]:
+    return (
+        score.method,
+        _number(score.seconds, lambda value: f"{value:.3f}"),
+        _number(score.peak_bytes, lambda value: f"{value / _MEBIBYTE:,.0f}"),
+        _number(score.candidates, lambda value: f"{value:,.0f}"),
+        _number(score.candidates_per_true_pair, lambda value: f"{value:,.1f}"),
+        _number(score.false_candidates, lambda value: f"{value:,.0f}"),
+    )
+
+
+def _closing(found: Evaluation) -> Table:
+    rows = tuple(
+        (line.method, f"{line.seconds:.3f}", f"{line.near_pairs:,}", f"{line.detected:,}", _reasons(line))
+        for line in found.closing
+    )
+    columns = ("method", "seconds", "pairs", "detected", "why the rest was lost")
+    title = f"Pairs of Jaccard {found.near:g} and above"
+    return Table(title, columns, rows, texts=("why the rest was lost",))
+
+
+def _reasons(line: Closing) -> str:
+    shown = [f"{count:,} by {why}" for why, count in line.why[:_SHOWN_REASONS]]
+    rest = sum(count for _, count in line.why[_SHOWN_REASONS:])
+    return "; ".join([*shown, *([f"{rest:,} more"] if rest else [])])
+
+
+def _share(value: float | None) -> str:
+    """A share or an index; nearly 1 is not written as 1."""
+    return _number(value, lambda one: f"{min(one, 0.9999) if one < 1 else one:.4f}")
+
+
+def _number(value: float | None, write: Callable[[float], str]) -> str:
+    return _NONE if value is None else write(value)
+
+
+def _piped(table: Table) -> Iterator[str]:
+    yield "| " + " | ".join(table.columns) + " |"
+    yield "|" + "|".join("---" if table.is_text(column) else "---:" for column in table.columns) + "|"
+    for row in table.rows:
+        yield "| " + " | ".join(_escaped(cell) for cell in row) + " |"
+
+
+def _escaped(cell: str) -> str:
+    """What would end a cell, or begin a line or a tag, made harmless."""
+    harmless = " ".join(cell.split())
+    for mark in "\\|`*_<[":
+        harmless = harmless.replace(mark, "\\" + mark)
+    return harmless
+
+
+def _aligned(table: Table) -> Iterator[str]:
+    """Rows of a terminal: long cells stand below their row, and what many rows share below the table."""
+    below = [place for place, column in enumerate(table.columns) if place and table.is_text(column)]
+    kept = [place for place in range(len(table.columns)) if place not in below]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    columns = [table.columns[place] for place in kept]
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    yield _line(columns, widths)
+    for row, cells in zip(table.rows, rows, strict=True):
+        yield _line(cells, widths)
+        if _SHARED not in table.columns:
+            told = "   ".join(row[place] for place in below)
+            yield from wrap(told, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
+    if _SHARED in table.columns:
+        yield from _grouped(table, table.columns.index(_SHARED))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    name, *numbers = cells
+    line = "  ".join(
+        [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))]
+    )
+    return f"  {line.rstrip()}"
+
+
+def _grouped(table: Table, place: int) -> Iterator[str]:
+    """Which methods were held against what."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for row in table.rows:
+        groups[row[place]].append(row[0])
+    for answer, methods in groups.items():
+        yield from wrap(
+            f"{answer}: {', '.join(methods)}",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )

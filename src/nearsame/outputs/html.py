@@ -1,0 +1,58 @@
+"""Pages of HTML that stand alone: no script, no font, no picture from elsewhere.
+
+1. The templates beside this file only print; what they print is plain data, escaped.
+2. Jinja2 (the extra `report`) is loaded when a page is made.
+"""
+
+from importlib.resources import files
+from typing import Any
+
+from nearsame.errors import MissingExtraError
+from nearsame.findings import Evaluation
+from nearsame.outputs import evaluations, plots
+
+__all__ = ["evaluation_page", "render", "require"]
+
+
+def evaluation_page(found: Evaluation) -> str:
+    """An evaluation with its pictures."""
+    charts = [plots.seconds_chart(found)]
+    if found.scatter:
+        charts.append(plots.scatter_chart(found))
+    if found.trades:
+        charts.append(plots.trades_chart(found))
+    return render(
+        "evaluation.html",
+        heading=evaluations.heading(found),
+        tables=evaluations.tables(found),
+        pictures=[plots.svg(chart) for chart in charts],
+        versions=found.versions,
+        settings=found.settings,
+    )
+
+
+def render(name: str, **data: Any) -> str:
+    """A template with its data."""
+    jinja2 = _jinja2()
+    source = files(__package__).joinpath("templates", name).read_text("utf-8")
+    settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
+    return str(jinja2.Environment(**settings).from_string(source).render(**data))
+
+
+def require() -> None:
+    """Make sure that pages can be made.
+
+    Raises:
+        MissingExtraError: What makes them, or draws their pictures, is not installed.
+    """
+    _jinja2()
+    plots.altair()
+
+
+def _jinja2() -> Any:
+    try:
+        import jinja2  # noqa: PLC0415  (optional)
+    except ImportError as error:
+        message = f"HTML needs a package that is not installed: {error.name}"
+        raise MissingExtraError(message, hint="Run: pip install 'nearsame[report]'") from error
+    return jinja2

@@ -1,0 +1,138 @@
+"""What people read of an index: what became of documents, what a text resembles, what there is.
+
+1. It fits 80 columns; similarities are cut, not rounded, so that nothing below a threshold looks as if it reached it.
+2. Ids and URLs are made harmless first, and shortened in the middle of a line, never in JSON.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from nearsame.canonical import CanonicalUrl
+from nearsame.methods import METHODS
+from nearsame.outputs.console import clean
+from nearsame.outputs.page import Page
+
+__all__ = ["Tally", "show_likeness", "show_matches", "show_stats"]
+
+_REMARKS = {
+    "added": "",
+    "replaced": "in place of another text of the same id",
+    "resembles": "left out: they resemble others",
+    "present": "there already, the same documents",
+    "conflict": "left out: the id is that of another text",
+}
+_SHOWN_CONFLICTS = 5
+_TELLING = ("threshold", "recall", "shingle_size", "unit", "bits", "k", "algorithm", "normalise", "confirm")
+
+
+class Tally:
+    """What became of the documents that were to be added."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(_REMARKS, 0)
+        self.resembling = 0
+        self.conflicts: list[str] = []
+
+    def count(self, batch: Iterable[Any]) -> None:
+        """Count what became of some."""
+        for added in batch:
+            self.counts[added.status] += 1
+            self.resembling += bool(added.added and added.matches)
+            if added.status == "conflict" and len(self.conflicts) < _SHOWN_CONFLICTS:
+                self.conflicts.append(added.id)
+
+    def record(self) -> dict[str, int]:
+        """All counts."""
+        return {"documents": sum(self.counts.values()), **self.counts, "added_resembling": self.resembling}
+
+    def show(self, page: Page, seconds: float) -> None:
+        """Print them."""
+        total = sum(self.counts.values())
+        _row(page, "documents", total, f"in {seconds:,.1f} s, {total / max(seconds, 1e-3):,.0f} a second")
+        for status, remark in _REMARKS.items():
+            if self.counts[status] or status == "added":
+                more = f"of which {self.resembling:,} resemble others" if status == "added" and self.resembling else ""
+                _row(page, f"  {status}", self.counts[status], remark or more)
+
+
+def show_matches(page: Page, matches: Sequence[Any]) -> None:
+    """Print what a text resembles."""
+    if not matches:
+        page.line("Nothing in the index resembles it.")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("similarity", justify="right", no_wrap=True)
+    table.add_column("found by", no_wrap=True)
+    table.add_column("id", overflow="fold")
+    with_urls = any(match.url for match in matches)
+    if with_urls:
+        table.add_column("url", overflow="fold")
+    for match in matches:
+        cells = [_similarity(match), " ".join(match.found_by), clean(match.id)]
+        table.add_row(*(Text(cell) for cell in [*cells, *([clean(match.url or "")] if with_urls else [])]))
+    page.show(table)
+    measure = next((match.measure for match in matches if match.measure), "")
+    if measure:
+        page.line(f"Similarity: {_MEASURES.get(measure, measure)}.")
+
+
+def show_likeness(page: Page, likeness: Any) -> None:
+    """Print how two documents of an index compare."""
+    for letter in "ab":
+        page.line(f"{letter}  {clean(getattr(likeness, letter))}", style="bold")
+    page.line()
+    if likeness.similarity is not None:
+        page.line(f"similarity   {_similarity(likeness)}   {_MEASURES.get(likeness.measure, likeness.measure)}")
+    if likeness.distance is not None:
+        page.line(f"distance     {likeness.distance}   bits of SimHash codes")
+    for name, words in (("bytes", "the same text"), ("text", "the same words"), ("url", "the same canonical URL")):
+        if name in likeness.found_by:
+            page.line(f"{'same ' + name:<13}{words}")
+    page.line()
+    by = " ".join(likeness.found_by)
+    page.line(f"Similar, by {by}." if likeness.similar else "Not similar, by any method of the index.", style="bold")
+
+
+def show_stats(page: Page, stats: Mapping[str, Any]) -> None:
+    """Print what there is to know of an index."""
+    page.line(clean(stats["where"]), style="bold")
+    _row(page, "documents", stats["documents"], "")
+    if stats["bytes"] is not None:
+        each = stats["bytes_per_document"]
+        _row(page, "bytes", stats["bytes"], "" if each is None else f"{each:,.0f} a document")
+    page.line(f"{'stored':<16}{stats['store']:>14}   of a text")
+    page.line(f"{'format':<16}{stats['format']:>14}")
+    for number, method in enumerate(stats["methods"]):
+        page.line(f"{'' if number else 'methods':<16}{method['method']}")
+        if settings := _settings(method):
+            page.line(f"{'':<18}{clean(settings)}")
+
+
+def _settings(method: Mapping[str, Any]) -> str:
+    """Those that say most of a method, and those that are not as they are by default."""
+    known = {**METHODS, CanonicalUrl.name: CanonicalUrl}.get(method["method"])
+    default = known().record() if known else {}
+    shown = {name: value for name, value in method.items() if name in _TELLING or value != default.get(name)}
+    return ", ".join(f"{name}={value}" for name, value in shown.items() if name != "method" and value is not None)
+
+
+_MEASURES = {
+    "jaccard": "Jaccard similarity of the sets of shingles, exact",
+    "estimated": "Jaccard similarity, estimated from sketches",
+    "hamming": "share of equal bits of the SimHash codes",
+    "cosine": "cosine of the weighted features",
+}
+
+
+def _similarity(match: Any) -> str:
+    if match.similarity is None:
+        return "-"
+    return f"{floor(match.similarity * 1000) / 1000:.3f}"
+
+
+def _row(page: Page, name: str, count: int, remark: str) -> None:
+    page.line(f"{name:<16}{count:>14,}   {remark}".rstrip())

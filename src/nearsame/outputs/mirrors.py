@@ -1,0 +1,87 @@
+"""What people read about mirrors: counts, and by group the prefixes with their agreement both ways.
+
+It fits 80 columns. Everything shown stands in the record; nothing is computed here but words.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.outputs.console import Report, clean
+
+__all__ = ["show_mirrors"]
+
+_GROUPS, _MEMBERS, _SKIPS = 15, 6, 5
+_NAMES = 44
+
+
+def show_mirrors(report: Report, record: Mapping[str, Any], skipped: pa.Table) -> None:
+    """The summary of a run, and its mirrors."""
+    stats = record["stats"]
+    _row(report, "pages", stats["pages"], f"of {_count(stats['hosts'], 'host')}, {_count(stats['sites'], 'site')}")
+    for name, remark in (("without_url", "without a URL"), ("unread", "could not be read")):
+        if stats[name]:
+            _row(report, "", stats[name], remark)
+    for each in skipped.slice(0, _SKIPS).to_pylist():
+        report.line(f"  {clean(each['source'])}: {clean(each['reason'])}")
+    _row(report, "clusters", stats["clusters"], "of near-duplicates")
+    _row(report, "same host", stats["same_host"], "pages with a near-duplicate on their own host")
+    _row(report, "cross host", stats["cross_host"], "pages with one on another host")
+    if stats["large_buckets"]:
+        of = f"of up to {stats['largest_bucket']:,} pages proposed neighbours only"
+        report.line(
+            f"{_count(stats['large_buckets'], 'bucket')} {of}: {stats['pairs_not_proposed']:,} pairs of pages were not"
+            " looked at. Every mirror that is shown was counted on all its pages."
+        )
+    _mirrors(report, stats, record["mirrors"])
+    if stats["mapped"]:
+        report.heading("URLs that lead to another one, by reason")
+        for reason, times in stats["mapped"].items():
+            report.line(f"  {reason:<16}{times:>10,}")
+
+
+def _mirrors(report: Report, stats: Mapping[str, Any], mirrors: Sequence[Mapping[str, Any]]) -> None:
+    if not mirrors:
+        report.line("No mirrors.")
+        return
+    kinds = ", ".join(
+        f"{times:,} {kind if kind == 'same host' else _plural(kind, times)}" for kind, times in stats["mirrors"].items()
+    )
+    report.heading(f"{_count(len(mirrors), 'pair')} of mirrors in {_count(stats['groups'], 'group')}: {kinds}")
+    report.line(f"  {'':<{_NAMES}}{'common':>8}{'agree':>8}{'a in b':>8}{'b in a':>8}")
+    for number, (_, members) in enumerate(groupby(mirrors, key=lambda row: row["group"])):
+        if number == _GROUPS:
+            report.line(f"  and {_count(stats['groups'] - _GROUPS, 'group')} more, with -o or --json")
+            return
+        rows = list(members)
+        report.line(f"  keep {_short(rows[0]['keep'], 70)}")
+        for row in rows[:_MEMBERS]:
+            shares = "".join(f"{row[name]:>8.1%}" for name in ("agreement", "a_in_b", "b_in_a"))
+            report.line(f"    a {_short(row['a'], 74)}")
+            report.line(f"    b {_short(row['b'], 74)}")
+            report.line(f"      {row['kind']:<{_NAMES - 4}}{row['common']:>8,}{shares}")
+        if len(rows) > _MEMBERS:
+            report.line(f"    and {_count(len(rows) - _MEMBERS, 'pair')} more")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {_plural(noun, number)}"
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
+
+
+def _short(text: str, width: int) -> str:
+    """The text, its middle left out where it is too long: a URL is told by both ends."""
+    text = clean(text)
+    if len(text) <= width:
+        return text
+    end = (width - 3) // 2
+    return f"{text[: width - 3 - end]}...{text[-end:]}"
+
+
+def _row(report: Report, name: str, count: int, remark: str) -> None:
+    report.line(f"{name:<12}{count:>10,}   {remark}".rstrip())

@@ -1,0 +1,140 @@
+"""Plans as people read them: 80 columns of plain text, with a sparkline of the curve.
+
+1. Everything shown stands in the plan; nothing is computed here but words.
+2. `ascii_only` leaves out whatever a plain terminal cannot show.
+"""
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+
+__all__ = ["plan_text", "simhash_text", "sparkline"]
+
+_WIDTH = 80
+_SPARK = 61
+_NEAR = 5  # shapes with so many rows more or less than the one that is used are shown
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ASCII = " .:-=+*#@"
+
+
+def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
+    """A plan for MinHash.
+
+    Example:
+        >>> from nearsame.planning import plan
+        >>> plan_text(plan()).splitlines()[0]
+        'MinHash: threshold 0.8, recall 0.99, 128 permutations'
+    """
+    shape = plan.shape
+    lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
+    lines += wrap(f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}.", _WIDTH)
+    lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
+    lines += _curve(plan.curve, plan.threshold, ascii_only=ascii_only)
+    lines += ["", *_missed(plan), "", *_shapes(plan)]
+    if plan.expected is not None:
+        lines += ["", *_expected(plan.expected, plan.threshold)]
+    return "\n".join(lines) + "\n"
+
+
+def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
+    """A plan for SimHash.
+
+    Example:
+        >>> from nearsame.planning import plan_simhash
+        >>> simhash_text(plan_simhash(k=3)).splitlines()[0]
+        'SimHash: 64 bits, within k=3'
+    """
+    lines = [f"SimHash: {plan.bits} bits, within k={plan.k}"]
+    advice = (
+        f"k={plan.k} finds {_percent(plan.at_threshold)} of the pairs at Jaccard {plan.threshold:g}, and half of them"
+        f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {plan.threshold:g} takes k={plan.least_k}."
+    )
+    lines += [
+        *wrap(advice, _WIDTH),
+        "",
+        "Chance to be within k bits, by the Jaccard similarity of two unweighted sets:",
+        "",
+    ]
+    lines += _curve(plan.curve, plan.threshold, ascii_only=ascii_only)
+    lines += ["", "     k" + "".join(f"{f'J={similarity:g}':>10}" for similarity in plan.similarities)]
+    for k, chances in plan.by_k:
+        lines.append(f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{_percent(chance):>10}" for chance in chances))
+    return "\n".join(lines) + "\n"
+
+
+def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
+    """Values from 0 to 1 as a row of little bars.
+
+    Example:
+        >>> sparkline([0, 0.5, 1])
+        ' ▄█'
+    """
+    bars = _ASCII if ascii_only else _BLOCKS
+    return "".join(bars[round(min(max(value, 0.0), 1.0) * (len(bars) - 1))] for value in values)
+
+
+def _curve(curve: Sequence[CurvePoint], threshold: float, *, ascii_only: bool) -> Iterator[str]:
+    """The sparkline with the threshold below it, and a table in two columns."""
+    chosen = [curve[round(i * (len(curve) - 1) / (_SPARK - 1))] for i in range(_SPARK)]
+    yield f"  0 |{sparkline([point.found for point in chosen], ascii_only=ascii_only)}| 1"
+    yield " " * (5 + round(threshold * (_SPARK - 1))) + f"^ {threshold:g}"
+    yield ""
+    half = [curve[i] for i in range(5, 101, 5)]
+    for left, right in zip(half[:10], half[10:], strict=True):
+        yield f"  {left.similarity:8.2f}  {left.found:9.4f}          {right.similarity:8.2f}  {right.found:9.4f}"
+
+
+def _missed(plan: Plan) -> Iterator[str]:
+    yield "Pairs that it misses:"
+    for similarity, share in plan.misses:
+        rarely = f"one in {1 / share:,.0f}" if share > 1e-12 else "none to speak of"
+        yield f"  at {similarity:<6g}{_percent(share):>10}   {rarely}"
+
+
+def _shapes(plan: Plan) -> Iterator[str]:
+    """What was considered, the least waste first."""
+    at = f"found at {plan.threshold:g}"
+    yield f"  bands x rows  {at:>14}  wasted below  lost above"
+    rows = sorted((plan.shape, *plan.others), key=lambda shape: (-shape.rows, -shape.bands))
+    near = [shape for shape in rows if shape.note.startswith("least sum") or abs(shape.rows - plan.shape.rows) <= _NEAR]
+    for shape in near:
+        yield _shape(shape, used=shape is plan.shape)
+    if len(near) < len(rows):
+        yield f"  and {len(rows) - len(near)} more, further off"
+    yield "Areas: under the curve below the threshold, over it above, all similarities"
+    yield "weighing alike. The least sum of both is what popular tools choose."
+
+
+def _shape(shape: Shape, *, used: bool) -> str:
+    size = f"{shape.bands} x {shape.rows}"
+    numbers = f"{shape.at_threshold:>14.4f}  {shape.false_positive_area:>12.4f}  {shape.false_negative_area:>10.5f}"
+    note = "least sum" if shape.note.startswith("least sum") else shape.note
+    return f"{'*' if used else ' '} {size:>12}  {numbers}  {note}"
+
+
+def _expected(expected: Expected, threshold: float) -> Iterator[str]:
+    looked = "all looked at" if expected.sampled == expected.documents else f"{expected.sampled:,} of them sampled"
+    yield f"In the corpus: {expected.documents:,} documents, {looked}"
+    error = f" (standard error {expected.candidates_error:,.0f})" if expected.drawn else ""
+    yield f"  candidates to be verified  {expected.candidates:>16,.0f}{error}"
+    yield f"  pairs from {threshold:<6g}on        {expected.similar:>16,.0f}   of these missed {expected.missed:,.2f}"
+    top = max((count for _, _, count in expected.histogram), default=0.0)
+    for low, high, count in expected.histogram:
+        bar = "#" * round(30 * (count / top) ** 0.25) if top else ""  # the fourth root: counts span many powers of ten
+        yield f"  {low:4.2f}-{high:4.2f}  {count:>16,.0f}  {bar}"
+    if expected.drawn:
+        estimated = f"Below {expected.listed_from:g} estimated from {expected.drawn:,} random pairs"
+        yield from wrap(f"{estimated}; from there on all were listed.", _WIDTH)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with as many digits as say something."""
+    percent = 100 * share
+    if percent == 0 or percent >= 99.95:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %" if percent >= 0.1 else f"{percent:.2g} %"

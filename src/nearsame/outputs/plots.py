@@ -1,0 +1,160 @@
+"""Pictures, as SVG or PNG: nothing in them comes from elsewhere, and no browser is needed to draw them.
+
+1. Plain data in, bytes out; Altair and vl-convert (the extra `report`) are loaded when a picture is drawn.
+2. The same data gives the same picture.
+"""
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+from nearsame.errors import ConfigError, MissingExtraError, OutputError
+from nearsame.findings import CurvePoint, Evaluation, Plan, SimHashPlan
+
+__all__ = [
+    "altair",
+    "check_name",
+    "plan_chart",
+    "scatter_chart",
+    "seconds_chart",
+    "simhash_chart",
+    "svg",
+    "trades_chart",
+    "write_chart",
+]
+
+_SUFFIXES = (".svg", ".png")
+_BLUE, _RED, _ORANGE, _GREY = "#2a5db0", "#c0392b", "#e08e0b", "#888888"
+_WIDTH, _HEIGHT = 560, 320
+_INSTANT = 1e-4  # seconds: a logarithm has no zero
+
+
+def plan_chart(plan: Plan) -> Any:
+    """The S-curve, what is wasted below the threshold and what is lost above it."""
+    title = f"{plan.shape.bands} bands of {plan.shape.rows} rows"
+    areas = (
+        f"wasted below {plan.threshold:g}: area {plan.shape.false_positive_area:.4f}",
+        f"lost above: area {plan.shape.false_negative_area:.5f}",
+    )
+    return _curve_chart(plan.curve, plan.threshold, title, ", ".join(areas))
+
+
+def simhash_chart(plan: SimHashPlan) -> Any:
+    """The chance to be within k bits."""
+    title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
+    return _curve_chart(plan.curve, plan.threshold, title, f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %")
+
+
+def seconds_chart(found: Evaluation) -> Any:
+    """How long each method took, on a logarithmic scale."""
+    alt = altair()
+    rows = [{"method": one.method, "seconds": max(one.seconds, _INSTANT)} for one in found.scores if one.seconds]
+    rows += [{"method": line.method, "seconds": line.seconds} for line in found.closing[:1]]
+    x = alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds")
+    y = alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    bars = alt.Chart(alt.Data(values=rows)).mark_point(color=_BLUE, filled=True, size=90).encode(x=x, y=y)
+    heading = alt.TitleParams("Time", subtitle="on a logarithmic scale", anchor="start")
+    # the widths of labels are estimated, and short by a letter without the padding
+    padding = {"left": 24, "top": 5, "right": 5, "bottom": 5}
+    return bars.properties(width=_WIDTH - 140, height=alt.Step(24), title=heading, padding=padding)
+
+
+def scatter_chart(found: Evaluation) -> Any:
+    """The similarity of codes against the cosine of what they stand for, and the angle that they estimate."""
+    alt = altair()
+    points = [point._asdict() for point in found.scatter]
+    x = alt.X("cosine:Q", title="cosine of the features", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("similarity:Q", title="equal bits of the codes", scale=alt.Scale(domain=[0.2, 1], clamp=True))
+    angle = [{"cosine": c / 100, "similarity": 1 - math.acos(c / 100) / math.pi} for c in range(101)]
+    dots = alt.Chart(alt.Data(values=points)).mark_circle(color=_BLUE, opacity=0.45, size=28).encode(x=x, y=y)
+    line = alt.Chart(alt.Data(values=angle)).mark_line(color=_RED).encode(x=x, y=y)
+    subtitle = f"{len(points):,} pairs, near and far; the line is 1 - angle / pi"
+    heading = alt.TitleParams("How well SimHash codes follow the angle", subtitle=subtitle, anchor="start")
+    return alt.layer(dots, line).properties(width=_WIDTH, height=_HEIGHT, title=heading)
+
+
+def trades_chart(found: Evaluation) -> Any:
+    """Precision, recall and F1 of the judged pairs, by threshold."""
+    alt = altair()
+    rows = [
+        {"threshold": trade.threshold, "value": getattr(trade, name), "measure": label}
+        for trade in found.trades
+        for name, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+    ]
+    least = min(trade.threshold for trade in found.trades)
+    x = alt.X("threshold:Q", title="Jaccard threshold", scale=alt.Scale(domain=[least, 1]))
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
+    colours = alt.Scale(domain=["precision", "recall", "F1"], range=[_BLUE, _ORANGE, _GREY])
+    colour = alt.Color("measure:N", scale=colours, title=None)
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, point=True).encode(x=x, y=y, color=colour)
+    heading = alt.TitleParams("Precision and recall of the judged pairs", anchor="start")
+    return lines.properties(width=_WIDTH, height=_HEIGHT, title=heading)
+
+
+def svg(chart: Any) -> str:
+    """A chart as SVG text, to stand in a page."""
+    buffer = io.StringIO()
+    chart.save(buffer, format="svg")
+    return buffer.getvalue()
+
+
+def write_chart(chart: Any, path: str | Path) -> None:
+    """Write a chart to a file, as SVG or PNG by its name.
+
+    Raises:
+        ConfigError: The name ends otherwise.
+        OutputError: The file cannot be written.
+    """
+    target = Path(path)
+    check_name(target)
+    try:
+        if target.suffix.lower() == ".svg":
+            target.write_text(svg(chart), "utf-8")
+        else:
+            buffer = io.BytesIO()
+            chart.save(buffer, format="png", scale_factor=2)
+            target.write_bytes(buffer.getvalue())
+    except OSError as error:
+        message = f"{target}: {error.strerror or error}"
+        raise OutputError(message, hint="Check that there is room and permission to write.") from error
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse a file name that is neither .svg nor .png."""
+    if Path(path).suffix.lower() not in _SUFFIXES:
+        raise ConfigError(f"plot={str(path)!r} ends neither in .svg nor in .png", hint="Name the file so.")
+
+
+def altair() -> Any:
+    """The package that draws.
+
+    Raises:
+        MissingExtraError: It is not installed, or what turns its charts into files is not.
+    """
+    try:
+        import altair as alt  # noqa: PLC0415  (optional, and slow to load)
+        import vl_convert  # noqa: F401, PLC0415  (altair asks for it only when it saves)
+    except ImportError as error:
+        message = f"plots need a package that is not installed: {error.name}"
+        raise MissingExtraError(message, hint="Run: pip install 'nearsame[report]'") from error
+    return alt
+
+
+def _curve_chart(curve: tuple[CurvePoint, ...], threshold: float, title: str, subtitle: str) -> Any:
+    alt = altair()
+    points = [point._asdict() for point in curve]
+    x = alt.X("similarity:Q", title="Jaccard similarity", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("found:Q", title="chance to be found", scale=alt.Scale(domain=[0, 1]))
+    base = alt.Chart(alt.Data(values=points))
+    wasted = base.transform_filter(f"datum.similarity <= {threshold}").mark_area(color=_ORANGE, opacity=0.35)
+    lost = base.transform_filter(f"datum.similarity >= {threshold}").mark_area(color=_RED, opacity=0.35)
+    rule = alt.Chart(alt.Data(values=[{"similarity": threshold}])).mark_rule(color=_GREY, strokeDash=[4, 4])
+    layers = (
+        wasted.encode(x=x, y=y),
+        lost.encode(x=x, y=y, y2=alt.datum(1)),
+        rule.encode(x="similarity:Q"),
+        base.mark_line(color=_BLUE, strokeWidth=2).encode(x=x, y=y),
+    )
+    heading = alt.TitleParams(title, subtitle=subtitle, anchor="start")
+    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=heading)

@@ -1,0 +1,174 @@
+"""Progress on standard error: a live line on a terminal, a plain one every few seconds elsewhere.
+
+1. Standard output is for results; nothing here writes to it.
+2. Steps of the flow are called by what they do for the user.
+3. Time left is told from bytes on disk: those of a step against those that this process has read since. That holds for
+   compressed and columnar files alike, where bytes of text say nothing; where the system does not count, none is told.
+"""
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from nearsame import results
+
+__all__ = ["Lines", "Live", "watched"]
+
+_STEPS = {
+    "features": "reading",
+    "boilerplate": "counting boilerplate",
+    "foretelling": "foretelling the cost",
+    "identical": "grouping identical ones",
+    "counts": "counting",
+    "keys": "making keys",
+    "meeting": "finding candidates",
+    "deciding": "comparing and deciding",
+    "joining": "comparing",
+    "audit": "measuring recall",
+}
+_EVERY_SECONDS = 3.0
+_MOST_PER_SECOND = 10.0
+
+
+@contextmanager
+def watched(*, quiet: bool = False) -> Iterator[results.Progress]:
+    """What to show while something runs."""
+    progress: results.Progress
+    if quiet:
+        progress = results.Silent()
+    elif sys.stderr.isatty():
+        progress = Live(Console(stderr=True))
+    else:
+        progress = Lines()
+    from nearsame.kernels._jit import is_cold  # noqa: PLC0415  (the compiler, which a run needs anyway)
+
+    if is_cold():
+        progress.note("first run: machine code is made for this processor and kept, which takes some seconds more")
+    try:
+        yield progress
+    finally:
+        progress.end()
+
+
+class _Step:
+    """What has been read in a step, and how far that is."""
+
+    def __init__(self, stage: str, total_bytes: int | None) -> None:
+        self.name = _STEPS.get(stage, stage)
+        self.total = total_bytes
+        self.documents = 0
+        self._text_bytes = 0
+        self._began = time.monotonic()
+        self._read_before = _bytes_read()
+
+    def add(self, documents: int, num_bytes: int) -> None:
+        """Count some more."""
+        self.documents += documents
+        self._text_bytes += num_bytes
+
+    def done(self) -> int:
+        """Bytes read from disk; 0 where that is not known."""
+        return min(_bytes_read() - self._read_before, self.total or 0)
+
+    def seconds_left(self) -> float | None:
+        """By what is left on disk; None where that is not known, or nothing has been read."""
+        done = self.done()
+        return (time.monotonic() - self._began) * (self.total - done) / done if self.total and done else None
+
+    def __str__(self) -> str:
+        megabytes = self._text_bytes / 1e6
+        speed = megabytes / max(time.monotonic() - self._began, 1e-3)
+        return f"{self.documents:,} documents, {megabytes:,.0f} MB, {speed:,.0f} MB/s" if self.documents else ""
+
+
+def _bytes_read() -> int:
+    """By this process until now, where Linux counts it."""
+    try:
+        found = re.match(r"rchar: (\d+)", Path("/proc/self/io").read_text("ascii"))
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+class Lines:
+    """Plain lines, one every few seconds at most."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self._step = _Step("", None)
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        """A step begins."""
+        self._step = _Step(stage, total_bytes)
+        self._say()
+
+    def add(self, documents: int, num_bytes: int) -> None:
+        """So many more documents, of so many bytes of text, have been read."""
+        self._step.add(documents, num_bytes)
+        self._say()
+
+    def note(self, text: str) -> None:
+        """A line of its own."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        """Say no more."""
+
+    def _say(self) -> None:
+        if time.monotonic() - self._last < _EVERY_SECONDS:
+            return
+        self._last = time.monotonic()
+        left = self._step.seconds_left()
+        said = [str(self._step), "" if left is None else f"about {left:.0f} s left"]
+        sys.stderr.write(": ".join(filter(None, [self._step.name, ", ".join(filter(None, said))])) + "\n")
+        sys.stderr.flush()
+
+
+class Live:
+    """One line that renews itself, gone at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._display = Progress(
+            SpinnerColumn("line"),
+            TextColumn("{task.description}"),
+            BarColumn(16),
+            TextColumn("{task.fields[counts]}"),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=console,
+            transient=True,
+            refresh_per_second=_MOST_PER_SECOND,
+        )
+        self._task: TaskID | None = None
+        self._step = _Step("", None)
+        self._last = 0.0
+        self._display.start()
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        """A step begins."""
+        if self._task is not None:
+            self._display.remove_task(self._task)
+        self._step = _Step(stage, total_bytes)
+        self._task = self._display.add_task(self._step.name, total=total_bytes, counts="")
+
+    def add(self, documents: int, num_bytes: int) -> None:
+        """So many more documents, of so many bytes of text, have been read."""
+        self._step.add(documents, num_bytes)
+        now = time.monotonic()
+        if self._task is not None and now - self._last > 1 / _MOST_PER_SECOND:
+            self._last = now
+            self._display.update(self._task, completed=self._step.done(), counts=str(self._step))
+
+    def note(self, text: str) -> None:
+        """A line of its own, that stays."""
+        self._display.console.print(text, highlight=False, markup=False)
+
+    def end(self) -> None:
+        """Give the terminal back."""
+        self._display.stop()

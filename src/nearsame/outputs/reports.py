@@ -1,0 +1,70 @@
+"""An evaluation as a file: Markdown, JSON or HTML, by its name; it appears complete or not at all."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from nearsame.errors import OutputError
+from nearsame.findings import Evaluation
+from nearsame.outputs import evaluations, html
+from nearsame.outputs.folder import require_place
+
+__all__ = ["require_report", "write_evaluation"]
+
+
+def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write an evaluation as Markdown, JSON or HTML, by the name of the file.
+
+    Args:
+        found: What `evaluate` gave.
+        path: A .md, .json or .html file.
+        overwrite: Whether a file that exists is replaced.
+
+    Raises:
+        OutputError: The name says no such format, the file exists, or it cannot be written.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    target = require_report(path, overwrite=overwrite)
+    written = _format(path)(found)
+    beside = target.with_name(f".{target.name}.part")
+    try:
+        beside.write_text(written, "utf-8")
+        beside.replace(target)
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise OutputError(message, hint="Check that there is room and permission to write.") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def require_report(path: str | os.PathLike[str], sources: Sequence[str] = (), *, overwrite: bool = False) -> Path:
+    """Where it is to be written, once it is sure that this may and can be done: asked before anything is run.
+
+    Raises:
+        OutputError: The name says no such format, or the place cannot be used.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    if _format(path) is html.evaluation_page:
+        html.require()
+    read = [source for source in sources if source != "-"]
+    return require_place(os.fspath(path), read, folder=False, overwrite=overwrite)
+
+
+def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        message = f"{os.fspath(path)} is of no known format"
+        raise OutputError(message, hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
+    return _FORMATS[suffix]
+
+
+def _json(found: Evaluation) -> str:
+    return json.dumps(found.record(), indent=2, ensure_ascii=False) + "\n"
+
+
+_FORMATS: dict[str, Callable[[Evaluation], str]] = {
+    ".md": evaluations.markdown,
+    ".json": _json,
+    ".html": html.evaluation_page,
+}

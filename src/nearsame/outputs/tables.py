@@ -1,0 +1,150 @@
+"""The tables that people get: rows by number become ids, sources and positions.
+
+1. Every table names source and row beside the id, on both sides: ids may repeat.
+2. A document without an id is called `source:row`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+
+__all__ = [
+    "CLUSTERS",
+    "PAIRS",
+    "REMOVED",
+    "Names",
+    "clusters_table",
+    "extended",
+    "pairs_table",
+    "removed_table",
+    "repeated_ids",
+    "same",
+    "skipped_table",
+    "widened",
+]
+
+Rows = npt.NDArray[np.int64]
+
+_WHO = [("id", pa.string()), ("source", pa.string()), ("row", pa.int64())]
+REMOVED = pa.schema(
+    [
+        *_WHO,
+        *((f"witness_{name}", kind) for name, kind in _WHO),
+        ("similarity", pa.float64()),
+        ("measure", pa.string()),
+        ("cluster", pa.int64()),
+    ]
+)
+CLUSTERS = pa.schema([*_WHO, ("cluster", pa.int64()), ("role", pa.string()), ("similarity", pa.float64())])
+PAIRS = pa.schema(
+    [
+        *((f"a_{name}", kind) for name, kind in _WHO),
+        *((f"b_{name}", kind) for name, kind in _WHO),
+        ("similarity", pa.float64()),
+        ("measure", pa.string()),
+    ]
+)
+
+
+class Names(NamedTuple):
+    """What rows are called."""
+
+    origins: pa.Table  # ORIGINS, by row
+    sources: Sequence[str]  # the names of the parts
+
+    def of(self, rows: Rows) -> list[pa.Array]:
+        """[id, source, row] columns of the given rows."""
+        found = self.origins.take(pa.array(rows)).combine_chunks()
+        positions = _whole(found.column("position"))
+        names = pa.array(list(self.sources), pa.string())
+        sources = names.take(_whole(found.column("source"))) if len(names) else pa.nulls(0, pa.string())
+        ids = _whole(found.column("id"))
+        default = pc.binary_join_element_wise(sources, positions.cast(pa.string()), ":")
+        return [pc.coalesce(ids, default), sources, positions]
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def repeated_ids(origins: pa.Table) -> int:
+    """How many documents have an id that a document before them has."""
+    ids = origins.column("id").drop_null()
+    return len(ids) - int(pc.count_distinct(ids).as_py())
+
+
+def removed_table(
+    names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array
+) -> pa.Table:
+    """The removed documents, each with its witness; a cluster is numbered by its keeper's row."""
+    columns = [
+        *names.of(rows),
+        *names.of(witnesses),
+        pa.array(similarity),
+        measures,
+        pa.array(witnesses),
+    ]
+    return pa.Table.from_arrays(columns, schema=REMOVED)
+
+
+def clusters_table(
+    names: Names,
+    rows: Rows,
+    witnesses: Rows,
+    similarity: npt.NDArray[np.float64],
+    more: Mapping[str, pa.Array] | None = None,
+) -> pa.Table:
+    """Keepers and the documents that they witness, cluster by cluster, the keeper first; `more` is about the others."""
+    keepers = np.unique(witnesses)
+    members = np.concatenate([keepers, rows])
+    clusters = np.concatenate([keepers, witnesses])
+    likeness = np.concatenate([np.ones(keepers.size), similarity])
+    order = np.lexsort((members, members != clusters, clusters))
+    roles = np.where(members == clusters, "keeper", "removed")[order]
+    columns = [
+        *names.of(members[order]),
+        pa.array(clusters[order]),
+        pa.array(roles, pa.string()),
+        pa.array(likeness[order]),
+    ]
+    table = pa.Table.from_arrays(columns, schema=CLUSTERS)
+    place = pa.array(order - keepers.size, mask=order < keepers.size)  # null: a keeper, of which there is no more
+    return extended(table, {name: values.take(place) for name, values in (more or {}).items()})
+
+
+def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
+    """A table with further columns."""
+    for name, values in columns.items():
+        table = table.append_column(name, values)
+    return table
+
+
+def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
+    """Pairs of documents."""
+    columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
+    return pa.Table.from_arrays(columns, schema=PAIRS)
+
+
+def widened(table: pa.Table, columns: Mapping[str, npt.NDArray[np.float64]]) -> pa.Table:
+    """Pairs, and the columns that their method alone has (containment: a_in_b, b_in_a)."""
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    return table
+
+
+def skipped_table(skipped: Sequence[tuple[str, int | None, int | None, str]]) -> pa.Table:
+    """SKIPPED: the records that could not be read."""
+    columns = list(zip(*skipped, strict=True)) or [()] * len(schemas.SKIPPED)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schemas.SKIPPED, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schemas.SKIPPED)
+
+
+def same(text: str, times: int) -> pa.Array:
+    """A column of one text."""
+    return pa.repeat(pa.scalar(text, pa.string()), times)

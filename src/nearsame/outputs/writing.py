@@ -1,0 +1,84 @@
+"""The copies in an output folder: each part by its own name, without what is to go.
+
+1. Parts copy themselves; here they are only told which positions to leave out, and what to add to the others.
+2. Several parts are copied at once; a single one by the thread that asks for it, which an interruption ends at once.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.outputs.annotations import Verdict
+
+__all__ = ["Copyable", "copy_parts", "num_bytes"]
+
+_MOST_AT_ONCE = 4
+_PART_BYTES = 320 << 20  # that the copy of one part may take: several times a row group
+
+
+class Copyable(Protocol):
+    """A part, as far as it is known here."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def target(self) -> str:
+        """Its path below kept/."""
+
+    def copy(
+        self, target: Path, removed: npt.NDArray[np.int64], annotations: Any = None, *, drop_unread: bool = False
+    ) -> None:
+        """Write it without some positions, or with annotations."""
+
+
+def num_bytes(home: Path) -> int:
+    """What the files of a folder take."""
+    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+
+
+def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
+    parts: Sequence[Copyable],
+    first: int,
+    verdict: Verdict,
+    home: Path,
+    *,
+    annotate: Callable[..., Any] | None = None,
+    memory: int | None = None,
+    drop_unread: bool = False,
+) -> None:
+    """Copy parts below `home`.
+
+    Args:
+        parts: What to copy.
+        first: The number of the first of them among all parts.
+        verdict: What is removed.
+        home: The folder.
+        annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
+        memory: Bytes that all copies together may take, where there is a bound.
+        drop_unread: Whether what could not be read, and has no position, is left out.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    calls = []
+    for number, part in enumerate(parts, start=first):
+        added = None if annotate is None else annotate(*verdict.columns(number))
+        gone = verdict.positions(number, removed=annotate is None)
+        calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))
+    if len(calls) == 1:
+        calls[0]()
+        return
+    fitting = _MOST_AT_ONCE if memory is None else max(1, memory // _PART_BYTES)
+    with ThreadPoolExecutor(min(_MOST_AT_ONCE, fitting, os.cpu_count() or 1)) as pool:
+        try:
+            for done in [pool.submit(call) for call in calls]:
+                done.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

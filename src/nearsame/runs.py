@@ -1,0 +1,155 @@
+"""What all answers of one run share: what was read, what is known of it, and what it is called.
+
+1. Nothing here is decided, and nothing is written.
+2. What is asked for twice is computed once.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import pipeline
+from nearsame._version import __version__
+from nearsame.evidence import Pages
+from nearsame.layers import Layers
+from nearsame.outputs import tables
+from nearsame.results import Clock, Stats
+from nearsame.sources.reading import Reading
+from nearsame.sources.taking import texts
+from nearsame.stages.pairs.expand import Listed
+from nearsame.stages.texts.pages import PageTexts
+
+__all__ = ["Run"]
+
+Rows = npt.NDArray[np.int64]
+
+_PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all results of one run share."""
+
+    reading: Reading
+    state: pipeline.State
+    clock: Clock
+    settings: dict[str, Any]
+    sources: list[str]  # what of them is paths
+    pages: Pages | None = None  # what is known of documents as pages
+    layers: Layers | None = None  # what ran before the method
+    notes: tuple[str, ...] = ()  # what was found on the way that one must know
+
+    def without_features(self) -> "Run":
+        """The same once all has been decided: what only deciding needed is given back."""
+        if self.state.step.columns is not None and self.state.step.columns.exact:
+            return self  # pairs of estimates tell the exact values, too
+        return replace(self, state=replace(self.state, distinct=None))
+
+    @cached_property
+    def names(self) -> tables.Names:
+        """What rows are called."""
+        return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        return self.reading.num_ignored
+
+    def texts(self, rows: Rows) -> list[str]:
+        """The texts of some rows, read again."""
+        source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
+        found = {
+            number: texts(part, position[source == number], self.reading.columns, self.extract)
+            for number, part in enumerate(self.reading.all_parts)
+            if (source == number).any()
+        }
+        return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
+
+    @property
+    def extract(self) -> PageTexts | None:
+        """What takes the text out of pages, where there are some."""
+        return PageTexts(self.reading.columns.extract) if self.reading.pages else None
+
+    @cached_property
+    def frequencies(self) -> pa.Table | None:
+        """Of TF-IDF: in how many documents each feature stands, to weigh those of a later run."""
+        found = self.state.frequencies
+        return None if found is None else found.table()
+
+    @property
+    def have_urls(self) -> bool:
+        """Whether any document has a URL."""
+        return self.pages is not None and self.pages.have_urls
+
+    @property
+    def _page_notes(self) -> tuple[str, ...]:
+        return () if self.pages is None else self.pages.notes
+
+    @cached_property
+    def measure(self) -> str:
+        """What similarities are."""
+        return self.state.method.reports
+
+    def pairs_table(self, pairs: Listed, measures: pa.Array | None = None) -> pa.Table:
+        """Pairs as a table, with the columns that the method alone has."""
+        found = tables.same(self.measure, pairs.a.size) if measures is None else measures
+        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, found)
+        return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
+
+    @property
+    def page_counts(self) -> dict[str, Any]:
+        """Of web pages, what happened on the way to their texts; nothing where there are none."""
+        if not self.reading.pages:
+            return {}
+        aside = dict(self.reading.aside)
+        cut = aside.pop("cut", 0)
+        passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
+        return {"passed_over": passed, "cut": cut, "without_main": 0, **self.state.engine.tallies}
+
+    @property
+    def _page_settings(self) -> dict[str, Any]:
+        columns = self.reading.columns
+        found = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
+        return found if self.reading.pages else {}
+
+    @cached_property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        about, best = self.state.about, self.state.best
+        gone = 0 if self.layers is None else int(self.layers.gone.sum())  # to the method they are empty
+        whole = about if self.layers is None else self.layers.about
+        entries = self.state.meeting.entries if self.state.meeting else None
+        return Stats(
+            documents=about.sizes.size + self.reading.num_unread,
+            unread=self.reading.num_unread,
+            against=self.reading.num_against + self.reading.num_unread_against,
+            text_bytes=int(whole.text_bytes.sum()),
+            skipped=len(self.reading.skipped),
+            ignored=self.num_ignored,
+            pages=self.page_counts,
+            empty=int((whole.sizes == 0).sum()),
+            bare=about.num_bare - self.state.dropped.documents,
+            dropped_shingles=self.state.dropped.shingles,
+            dropped_occurrences=self.state.dropped.occurrences,
+            emptied=self.state.dropped.documents,
+            repeated_ids=tables.repeated_ids(self.reading.origins),
+            distinct=int((best == np.arange(best.size)).sum()) - gone,
+            features=int(about.sizes[best == np.arange(best.size)].sum()),
+            keys=self.state.num_keys,
+            meeting=0 if entries is None else entries.rows.size,
+            measure=self.measure,
+            least=float(self.state.method.least),
+            notes=(*self.state.step.notes, *self.state.notes, *self.notes, *self._page_notes),
+            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
+            bytes=self.state.volumes,
+            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
+            bytes_read=self.reading.size_bytes,
+            room=self.state.engine.room,
+            recipe={**self.state.method.record(), **self.settings, **self._page_settings},
+            versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+        )

@@ -1,0 +1,99 @@
+"""The bounds of a request, kept before anything else sees it: bytes, seconds, and bytes of all requests together.
+
+1. A body that says it is too large is refused before it is read; one that does not say, as soon as it is.
+2. What of a refused body is still on its way is thrown away by the server, so that the client can read the answer.
+3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
+4. One clock runs from a request's first line to its answer.
+"""
+
+import asyncio
+import time
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nearsame.service.metrics import Metrics
+from nearsame.service.problems import Problem, busy
+from nearsame.service.settings import Settings
+
+__all__ = ["Limits", "seconds_left"]
+
+
+class Limits:
+    """Around the application."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._held = 0
+        metrics.held.set_function(lambda: self._held)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, its body watched."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})["deadline"] = time.monotonic() + self._settings.timeout
+        body = _Body(self, scope, receive)
+        try:
+            body.declare()
+            await self._app(scope, body.receive, send)
+        finally:
+            self._held -= body.held
+
+    def require(self, num_bytes: int) -> None:
+        """Refuse a body of so many bytes if that is too large."""
+        if num_bytes > self._settings.max_body:
+            detail = f"the request has more than {self._settings.max_body:,} bytes"
+            raise Problem(413, "too-large", detail, hint="Send fewer documents at once.")
+
+    def hold(self, num_bytes: int) -> None:
+        """Take so many more bytes on, or refuse to."""
+        if self._held + num_bytes > max(self._settings.memory, self._settings.max_body):
+            raise busy(f"requests of {self._held:,} bytes are being dealt with")
+        self._held += num_bytes
+
+
+class _Body:
+    """One request's body on its way in."""
+
+    def __init__(self, limits: Limits, scope: Scope, receive: Receive) -> None:
+        length = Headers(scope=scope).get("content-length", "")
+        self._limits = limits
+        self._scope = scope
+        self._receive = receive
+        self._declared = int(length) if length.isdecimal() else None
+        self._arrived = 0
+        self._complete = False
+        self.held = 0
+
+    def declare(self) -> None:
+        """Refuse at once what says that it is too large."""
+        if self._declared is not None:
+            self._limits.require(self._declared)
+            self._hold(self._declared)
+
+    async def receive(self) -> Message:
+        """The next message, counted; behind the last one a disconnection is waited for, as long as it takes."""
+        if self._complete:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), seconds_left(self._scope))
+        except TimeoutError:
+            raise Problem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
+        self._arrived += len(message.get("body", b""))
+        self._complete = not message.get("more_body", False)
+        if self._declared is None:
+            self._limits.require(self._arrived)
+            self._hold(self._arrived - self.held)
+        return message
+
+    def _hold(self, num_bytes: int) -> None:
+        self._limits.hold(num_bytes)
+        self.held += num_bytes
+
+
+def seconds_left(scope: Scope) -> float:
+    """Until the request should have been answered."""
+    deadline: float = scope["state"]["deadline"]
+    return max(0.001, deadline - time.monotonic())

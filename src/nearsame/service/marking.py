@@ -1,0 +1,86 @@
+"""A text cut into pieces for a page: what is shared, numbered as on the other side, and what is not.
+
+1. The pieces, put together, are the text; what is left out for length is a piece that says how much it is.
+2. Plain data: whoever prints it escapes it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nearsame.results import Passage
+
+__all__ = ["Piece", "of_a", "of_b", "pieces"]
+
+_CONTEXT = 240  # characters on either side of a shared passage that are shown
+_SHARED = 1500  # characters of a long passage that are shown at its start, and at its end
+
+Span = tuple[int, int, int]
+
+
+class Piece(NamedTuple):
+    """A stretch of a text.
+
+    Attributes:
+        kind: shared, other, or gap: left out.
+        text: the characters.
+        passage: the number of the shared passage, from 1.
+        first: whether the passage begins here.
+        left_out: of a gap, how many characters.
+    """
+
+    kind: str
+    text: str
+    passage: int = 0
+    first: bool = False
+    left_out: int = 0
+
+
+def of_a(passages: Sequence[Passage]) -> list[Span]:
+    """Where the passages are on the first side, with their numbers."""
+    return [(found.a_start, found.a_end, number) for number, found in enumerate(passages, 1)]
+
+
+def of_b(passages: Sequence[Passage]) -> list[Span]:
+    """Where they are on the second."""
+    return [(found.b_start, found.b_end, number) for number, found in enumerate(passages, 1)]
+
+
+def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[Piece]:
+    """A text in pieces; where passages overlap, the common part belongs to the one that begins first."""
+    found: list[Piece] = []
+    done = 0
+    for start, end, number in sorted(spans):
+        begin = max(start, done)
+        if begin >= end:
+            found.append(Piece("shared", "", number, first=True))  # within another one: a place to be led to
+            continue
+        found.extend(_other(text[done:begin], everything=everything, inner=done > 0))
+        found.extend(_shared(text[begin:end], number, everything=everything))
+        done = end
+    found.extend(_other(text[done:], everything=everything, inner=done > 0, last=True))
+    return found
+
+
+def _shared(text: str, number: int, *, everything: bool) -> Iterator[Piece]:
+    if everything or len(text) <= 2 * _SHARED + _CONTEXT:
+        yield Piece("shared", text, number, first=True)
+        return
+    yield Piece("shared", text[:_SHARED], number, first=True)
+    yield Piece("gap", "", number, left_out=len(text) - 2 * _SHARED)
+    yield Piece("shared", text[-_SHARED:], number)
+
+
+def _other(text: str, *, everything: bool, inner: bool, last: bool = False) -> Iterator[Piece]:
+    """What stands before, between or behind passages: next to one, so much of it that one sees where one is."""
+    head, tail = (_CONTEXT if inner else 0), (0 if last else _CONTEXT)
+    if not inner and last:
+        head = 2 * _SHARED  # there is no passage at all
+    if everything or len(text) <= head + tail + _CONTEXT:
+        if text:
+            yield Piece("other", text)
+        return
+    if head:
+        yield Piece("other", text[:head])
+    yield Piece("gap", "", left_out=len(text) - head - tail)
+    if tail:
+        yield Piece("other", text[len(text) - tail :])

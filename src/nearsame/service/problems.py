@@ -1,0 +1,88 @@
+"""Everything that goes wrong, as a client sees it: one shape of JSON (RFC 9457), one table of statuses.
+
+1. A message never repeats the text of a document.
+2. What was not foreseen is a 500 without details; the log has its type and place, again without text.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi.responses import Response
+
+from nearsame import errors
+from nearsame.errors import NearSameError
+
+__all__ = ["MEDIA_TYPE", "Problem", "busy", "of_error", "response", "unexpected"]
+
+MEDIA_TYPE = "application/problem+json"
+
+# The first that fits, so leaves stand before their parents. An error of the library that is not here is a 500.
+_STATUSES: tuple[tuple[type[NearSameError], int], ...] = (
+    (errors.UnknownIdError, 404),
+    (errors.StoreBusyError, 503),
+    (errors.StoreError, 507),
+    (errors.IndexMismatchError, 409),
+    (errors.MissingExtraError, 501),
+    (errors.ConfigError, 422),
+    (errors.SourceError, 422),
+    (errors.OutputError, 507),
+)
+# Where the library's message names a place on the server, clients get this one; the log has the other.
+_SAID = {
+    404: "there is no document of this id in the index",
+    503: "another process is writing to the index: nothing was written",
+    507: "the index cannot be written or read: the disk is full, or its store cannot be reached",
+}
+
+
+class Problem(Exception):  # noqa: N818  (the RFC's word)
+    """An answer that is no success."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, hint: str = "", headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.hint = hint
+        self.headers = headers or {}
+        self.more = more
+
+
+def busy(detail: str, *, seconds: int = 1) -> Problem:
+    """Too much at once: the client is to come back."""
+    hint = f"Send it again after {seconds} s."
+    return Problem(429, "busy", detail, hint=hint, headers={"Retry-After": str(seconds)})
+
+
+def of_error(error: NearSameError) -> Problem:
+    """What an exception of the library is to a client."""
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            detail = _SAID.get(status, error.message)
+            headers = {"Retry-After": "1"} if status == 503 else None
+            return Problem(status, error.code, detail, hint="" if status in _SAID else error.hint, headers=headers)
+    return unexpected()
+
+
+def unexpected() -> Problem:
+    """What nobody foresaw."""
+    hint = "Report the request_id to whoever runs the service: the log has more."
+    return Problem(500, "internal", "something unexpected went wrong", hint=hint)
+
+
+def response(problem: Problem, request_id: str) -> Response:
+    """A problem as the answer to a request."""
+    content = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "code": problem.code,
+        "detail": problem.detail,
+        **({"hint": problem.hint} if problem.hint else {}),
+        **problem.more,
+        "request_id": request_id,
+    }
+    return Response(orjson.dumps(content), problem.status, problem.headers, MEDIA_TYPE)

@@ -1,0 +1,282 @@
+"""The addresses that programs talk to.
+
+1. A route reads its request, asks or changes the index, and translates; what is similar is decided elsewhere.
+2. A body is parsed by `receiving`, so it is put into the OpenAPI document by `description`, from the same models.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote
+
+import orjson
+from fastapi import APIRouter, Path, Request
+from fastapi import Query as Setting
+from fastapi.responses import Response
+from pydantic import Discriminator, Tag, TypeAdapter
+
+from nearsame.matches import Added
+from nearsame.service import bodies, description, lookups, metrics, receiving
+from nearsame.service.changes import Adding, Removing
+from nearsame.service.limits import seconds_left
+from nearsame.service.problems import Problem
+
+if TYPE_CHECKING:
+    from nearsame.service.app import Service
+
+__all__ = ["BODIES", "Routes"]
+
+
+def _shape(given: Any) -> str:
+    """Whether a body is a batch: so that a message is about one of the two."""
+    has = "documents" in given if isinstance(given, dict) else hasattr(given, "documents")
+    return "batch" if has else "one"
+
+
+_Adding = Annotated[Annotated[bodies.Add, Tag("one")] | Annotated[bodies.AddBatch, Tag("batch")], Discriminator(_shape)]
+_Asking = Annotated[
+    Annotated[bodies.Query, Tag("one")] | Annotated[bodies.QueryBatch, Tag("batch")], Discriminator(_shape)
+]
+_ADD: TypeAdapter[bodies.Add | bodies.AddBatch] = TypeAdapter(_Adding)
+_ASK: TypeAdapter[bodies.Query | bodies.QueryBatch] = TypeAdapter(_Asking)
+_COMPARE: TypeAdapter[bodies.Compare] = TypeAdapter(bodies.Compare)
+BODIES = (_ADD, _ASK, _COMPARE)
+
+_TEXT = "The quick brown fox jumps over the lazy dog near the river bank."
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "add": {
+        "one": {"id": "page-1", "text": _TEXT, "url": "https://example.org/a"},
+        "batch": {"if_new": True, "documents": [{"id": "page-2", "text": f"{_TEXT} Twice."}]},
+        "page": {"id": "page-3", "html": f"<html><body><main><p>{_TEXT}</p></main></body></html>"},
+    },
+    "query": {
+        "one": {"text": _TEXT, "limit": 5},
+        "batch": {"documents": [{"text": _TEXT}, {"text": "Something else altogether, seen nowhere."}]},
+    },
+    "compare": {
+        "texts": {"a": {"text": _TEXT}, "b": {"text": f"{_TEXT} Twice."}},
+    },
+}
+
+DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
+
+
+class Routes:
+    """The routes of a service."""
+
+    def __init__(self, service: "Service") -> None:
+        self._service = service
+        self.router = APIRouter()
+        self._documents()
+        self._questions()
+        self._health()
+
+    def _documents(self) -> None:
+        add = partial(self.router.add_api_route, tags=["documents"])
+        add(
+            "/documents",
+            self.add,
+            methods=["POST"],
+            status_code=200,
+            response_model=bodies.Added | bodies.AddedBatch,
+            responses=description.answers(409, 415, 422, 501, 507),
+            openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True),
+        )
+        add(
+            "/documents/{id}",
+            self.get,
+            methods=["GET"],
+            response_model=bodies.Stored,
+            responses=description.answers(404, 422, 507),
+        )
+        add(
+            "/documents/{id}",
+            self.remove,
+            methods=["DELETE"],
+            response_model=bodies.Removed,
+            responses=description.answers(404, 422, 507),
+        )
+        add(
+            "/documents/{id}/duplicates",
+            self.duplicates,
+            methods=["GET"],
+            response_model=bodies.Duplicates,
+            responses=description.answers(404, 422, 507),
+            tags=["questions"],
+        )
+
+    def _questions(self) -> None:
+        add = partial(self.router.add_api_route, tags=["questions"])
+        add(
+            "/query",
+            self.query,
+            methods=["POST"],
+            response_model=bodies.Found | bodies.FoundBatch,
+            responses=description.answers(409, 415, 422, 501, 507),
+            openapi_extra=description.body(_ASK, _EXAMPLES["query"], raw=True),
+        )
+        add(
+            "/compare",
+            self.compare,
+            methods=["POST"],
+            response_model=bodies.Compared,
+            responses=description.answers(404, 409, 415, 422, 501, 507),
+            openapi_extra=description.body(_COMPARE, _EXAMPLES["compare"]),
+        )
+
+    def _health(self) -> None:
+        add = partial(self.router.add_api_route, tags=["service"], methods=["GET"])
+        add("/stats", self.stats, response_model=bodies.StatsBody, responses=description.answers(507))
+        add("/healthz", self.healthz, response_model=bodies.Health, responses=description.answers(507))
+        add("/readyz", self.readyz, response_model=bodies.Health, responses=description.answers(507))
+        add("/metrics", self.metrics, responses=description.answers(507) | {200: _METRICS})
+
+    async def add(
+        self,
+        request: Request,
+        id: Annotated[str | None, Setting(description="Of a raw text.")] = None,
+        url: Annotated[str | None, Setting(description="Of a raw text.")] = None,
+        *,
+        if_new: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
+        replace: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
+    ) -> Response:
+        """Add documents; each answer names what the document resembles."""
+        self._service.access.require(request, "write")
+        writer = self._service.writer
+        if writer is None:
+            raise _read_only()
+        given = await receiving.received(request, _ADD, {"id": id, "url": url, "if_new": if_new, "replace": replace})
+        batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
+        self._require_bounds(batch)
+        change = Adding(await lookups.prepared(batch), if_new=given.if_new, replace=given.replace)
+        results: list[Added] = await writer.submit(change, seconds_left(request.scope))
+        added = sum(each.added for each in results)
+        self._count("added", added)
+        self._count("known", len(results) - added)
+        if isinstance(given, bodies.AddBatch):
+            return _json({"results": results, "added": added})
+        if results[0].status == "conflict":
+            detail = "the id is in the index with another text: nothing was changed"
+            raise Problem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
+        return _json(results[0])
+
+    async def query(
+        self,
+        request: Request,
+        limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text.")] = None,
+        threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text.")] = None,
+        url: Annotated[str | None, Setting(description="Of a raw text.")] = None,
+    ) -> Response:
+        """Find what resembles a text, or each of several; nothing is added."""
+        self._service.access.require(request, "read")
+        settings = {"limit": limit, "threshold": threshold, "url": url}
+        given = await receiving.received(request, _ASK, settings)
+        batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
+        self._require_bounds(batch)
+        documents = await lookups.prepared(batch)
+        ask = lookups.query(documents, limit=given.limit, threshold=given.threshold)
+        found = await self._service.readers.ask(ask, seconds_left(request.scope))
+        self._count("queried", len(batch))
+        results = [{"matches": matches} for matches in found]
+        return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
+
+    async def compare(self, request: Request) -> Response:
+        """Compare two documents, each of the index or a text: if texts are at hand, with every measure and passage."""
+        self._service.access.require(request, "read")
+        given = await receiving.received(request, _COMPARE, {})
+        sides = [bodies.Other(id=side) if isinstance(side, str) else side for side in (given.a, given.b)]
+        self._require_bounds([side for side in sides if side.id is None])
+        ask = lookups.compare(*[await lookups.side(each) for each in sides])
+        found = await self._service.readers.ask(ask, seconds_left(request.scope))
+        return _json(found)
+
+    async def get(self, request: Request, id: DocumentId) -> Response:
+        """A document of the index, as far as it is stored."""
+        self._service.access.require(request, "read")
+        ask = lookups.get(_decoded(id))
+        return _json(await self._service.readers.ask(ask, seconds_left(request.scope)))
+
+    async def remove(self, request: Request, id: DocumentId) -> Response:
+        """Remove a document from the index."""
+        self._service.access.require(request, "write")
+        if self._service.writer is None:
+            raise _read_only()
+        wanted = _decoded(id)
+        removed = await self._service.writer.submit(Removing(wanted), seconds_left(request.scope))
+        if not removed:
+            raise lookups.unknown()
+        self._count("removed", 1)
+        return _json({"id": wanted, "removed": True})
+
+    async def duplicates(
+        self,
+        request: Request,
+        id: DocumentId,
+        limit: Annotated[int, Setting(ge=1, le=1000)] = 10,
+    ) -> Response:
+        """What in the index resembles a document of it."""
+        self._service.access.require(request, "read")
+        wanted = _decoded(id)
+        found = await self._service.readers.ask(lookups.duplicates(wanted, limit), seconds_left(request.scope))
+        return _json({"id": wanted, "duplicates": found})
+
+    async def stats(self, request: Request) -> Response:
+        """What the index holds, and how it was made."""
+        self._service.access.require(request, "read")
+        return _json(await self._service.readers.ask(lookups.stats, seconds_left(request.scope)))
+
+    async def healthz(self) -> Response:
+        """Whether the process answers; needs no token."""
+        return _json({"status": "ok"})
+
+    async def readyz(self, request: Request) -> Response:
+        """Whether the index can be read and, unless read-only, written; needs no token."""
+        service = self._service
+        if service.writer is not None and not service.writer.works:
+            raise Problem(503, "stopping", "changes are not taken")
+        await service.readers.ask(lookups.documents, seconds_left(request.scope))
+        return _json({"status": "ready"})
+
+    async def metrics(self, request: Request) -> Response:
+        """Counters for Prometheus."""
+        self._service.access.require(request, "read")
+        found = self._service.metrics
+        found.indexed.set(await self._service.readers.ask(lookups.documents, seconds_left(request.scope)))
+        return Response(found.page(), media_type=metrics.MEDIA_TYPE)
+
+    def _require_bounds(self, batch: Sequence[Any]) -> None:
+        settings = self._service.settings
+        if len(batch) > settings.max_batch:
+            detail = f"{len(batch):,} documents, more than {settings.max_batch:,}"
+            raise Problem(413, "too-large", detail, hint="Send them in several requests.")
+        for document in batch:
+            longest = max(len(document.text or ""), len(document.html or ""))
+            if longest > settings.max_text:
+                detail = f"a text of {longest:,} characters, more than {settings.max_text:,}"
+                raise Problem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
+
+    def _count(self, what: str, number: int) -> None:
+        self._service.metrics.documents.labels(what).inc(number)
+
+
+_METRICS: dict[str, Any] = {
+    "description": "Prometheus' text format.",
+    "content": {"text/plain": {"schema": {"type": "string"}}},
+}
+
+
+def _json(content: Any) -> Response:
+    return Response(orjson.dumps(content), media_type="application/json")
+
+
+def _read_only() -> Problem:
+    return Problem(403, "read-only", "the service only reads", hint="Start it without --read-only.")
+
+
+def _decoded(id: str) -> str:
+    try:
+        return unquote(id, errors="strict")
+    except UnicodeDecodeError:
+        raise Problem(
+            422, "invalid", "the id in the URL is not UTF-8", hint="Percent-encode its UTF-8 bytes."
+        ) from None

@@ -1,0 +1,248 @@
+"""What a page shows, as plain data: questions to the index, and their answers in words.
+
+1. A view is a function of the index, run by a reader; it renders nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.datastructures import FormData, UploadFile
+
+from nearsame.index.index import Index
+from nearsame.matches import Entry, Group, Likeness, Match
+from nearsame.outputs.comparison import NAMES, verdict
+from nearsame.results import Comparison, Measured
+from nearsame.service import lookups, marking
+from nearsame.service.problems import Problem
+
+__all__ = ["about", "beside", "clusters", "document", "find", "text_of"]
+
+_NO_TEXT = (
+    "The index keeps no texts, so the passages cannot be shown: those of an index made with"
+    " nearsame index create --store text can."
+)
+_MEMBERS = 8
+_WHOLE = {"bits", "characters"}
+
+View = Callable[[Index], dict[str, Any]]
+
+
+async def text_of(form: FormData, most: int) -> tuple[str, str]:
+    """The text of a form, and the name of its file if it came as one.
+
+    Raises:
+        Problem: It is too long, or a file that is no text.
+    """
+    pasted, file = form.get("text", ""), form.get("file")
+    name = ""
+    text = pasted if isinstance(pasted, str) else ""
+    if isinstance(file, UploadFile) and file.filename:
+        name = file.filename
+        text = _read(await file.read(), name)
+    if len(text) > most:
+        raise Problem(413, "too-large", f"the text has {len(text):,} characters, more than {most:,}")
+    return text, name
+
+
+def _read(content: bytes, name: str) -> str:
+    if name.lower().endswith((".html", ".htm", ".xhtml")):
+        return lookups.extracted(content)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        detail = "the file is not a text in UTF-8"
+        raise Problem(422, "invalid", detail, hint="Choose a file of text or HTML.") from None
+
+
+def find(text: str, name: str, limit: int, compared: int) -> View:
+    """What resembles a text, the first few side by side with it."""
+
+    def view(index: Index) -> dict[str, Any]:
+        matches: list[Match] = index.query([text], limit=limit)[0]
+        stats = index.stats()
+        count = f"{len(matches):,} {'match' if len(matches) == 1 else 'matches'}" if matches else "No match"
+        notes = [f"Compared with {stats.documents:,} documents."]
+        comparisons = []
+        if matches and not lookups.keeps_texts(index):
+            notes.append(_NO_TEXT)
+        elif matches:
+            comparisons = [_with_text(index, text, name, match.id) for match in matches[:compared]]
+        if len(matches) == limit:
+            notes.append(f"There may be more than the {limit} most similar ones.")
+        results = [_match(match) for match in matches]
+        return {"heading": f"{count} for {name}", "notes": notes, "results": results, "comparisons": comparisons}
+
+    return view
+
+
+def _with_text(index: Index, text: str, name: str, id: str) -> dict[str, Any]:
+    other = index.text(id)
+    return _compared(lookups.compared(index, text, other), (name, text), (id, other), everything=False)
+
+
+def clusters(start: int, number: int) -> View:
+    """A page of clusters."""
+
+    def view(index: Index) -> dict[str, Any]:
+        groups = index.clusters(limit=number + 1, offset=start, members=_MEMBERS)
+        shown = groups[:number]
+        return {
+            "about": "A cluster is a document and those that came later and resemble it most.",
+            "caption": f"Clusters {start + 1:,} to {start + len(shown):,}",
+            "clusters": [_cluster(group) for group in shown],
+            "before": max(start - number, 0) if start else None,
+            "after": start + number if len(groups) > number else None,
+        }
+
+    return view
+
+
+def _cluster(group: Group) -> dict[str, Any]:
+    others = [id for id in group.members if id != group.id][:_MEMBERS]
+    return {"id": group.id, "size": group.size, "members": others, "more": group.size - 1 - len(others)}
+
+
+def document(id: str, limit: int, most: int | None) -> View:
+    """A document, what resembles it, and its text if that is stored."""
+
+    def view(index: Index) -> dict[str, Any]:
+        entry = index.get(id)
+        found = index.duplicates(id, limit=limit)
+        text = entry.text
+        cut = text is not None and most is not None and len(text) > most
+        return {
+            "document": entry,
+            "facts": _facts(entry),
+            "duplicates": [_match(match) for match in found],
+            "more": min(limit * 4, 1000) if len(found) == limit < 1000 else 0,
+            "text": text[:most] if text is not None else None,
+            "cut": len(text) if cut and text is not None else 0,
+            "no_text": _NO_TEXT,
+        }
+
+    return view
+
+
+def _facts(entry: Entry) -> list[tuple[str, str]]:
+    facts = [("URL", entry.url)] if entry.url else []
+    if entry.num_features is not None:
+        facts.append(("Features", f"{entry.num_features:,}"))
+    if entry.code:
+        facts.append(("SimHash code", entry.code))
+    return [*facts, *((f"Digest, {name}", digest) for name, digest in entry.digests.items())]
+
+
+def _match(match: Match) -> dict[str, Any]:
+    same = {"bytes": match.same_bytes, "text": match.same_text, "URL": match.same_url}
+    return {
+        "id": match.id,
+        "url": match.url,
+        "similarity": match.similarity,
+        "measure": NAMES.get(match.measure, match.measure),
+        "distance": match.distance,
+        "same": [name for name, holds in same.items() if holds],
+    }
+
+
+def beside(a: str, b: str, *, everything: bool) -> View:
+    """Two documents side by side."""
+
+    def view(index: Index) -> dict[str, Any]:
+        if lookups.keeps_texts(index):
+            a_text, b_text = index.text(a), index.text(b)
+            return _compared(lookups.compared(index, a_text, b_text), (a, a_text), (b, b_text), everything=everything)
+        return _likeness(index.compare(a, b))
+
+    return view
+
+
+def _compared(found: Comparison, a: tuple[str, str], b: tuple[str, str], *, everything: bool) -> dict[str, Any]:
+    a_pieces = marking.pieces(a[1], marking.of_a(found.passages), everything=everything)
+    b_pieces = marking.pieces(b[1], marking.of_b(found.passages), everything=everything)
+    return {
+        "verdict": verdict(found),
+        "summary": _summary(found),
+        "measures": [_measured(each) for each in found.measures],
+        "a_name": a[0],
+        "b_name": b[0],
+        "a_pieces": a_pieces,
+        "b_pieces": b_pieces,
+        "left_out": any(piece.kind == "gap" for piece in (*a_pieces, *b_pieces)),
+    }
+
+
+def _measured(found: Measured) -> dict[str, Any]:
+    distance = found.distance
+    said = "" if distance is None else f"{int(distance):,}" if found.unit in _WHOLE else f"{float(distance):.4f}"
+    return {
+        "name": NAMES[found.name],
+        "similarity": None if found.similarity is None else float(found.similarity),
+        "distance": f"{said} {found.unit}".strip(),
+        "of": f"{found.of}; {found.note}" if found.note else found.of,
+    }
+
+
+def _summary(found: Comparison) -> str:
+    unit = "characters" if found.recipe.get("unit") == "chars" else "words"
+    promise = f"Every shared run of {found.passage_tokens} or more {unit} is marked."
+    if not found.passages:
+        return f"No shared passage. {promise}"
+    number = len(found.passages)
+    shares = [side.in_passages / max(side.tokens, 1) for side in (found.a, found.b)]
+    plural = "passage" if number == 1 else "passages"
+    return f"{number:,} shared {plural}: {shares[0]:.0%} of a and {shares[1]:.0%} of b. {promise}"
+
+
+def _likeness(found: Likeness) -> dict[str, Any]:
+    similar = "Near-duplicates" if found.similar else "Not near-duplicates"
+    least = "" if found.threshold is None else f": the threshold is {found.threshold:g}"
+    name = NAMES.get(found.measure, found.measure)
+    measure = {"name": name, "similarity": found.similarity, "distance": "", "of": "what is stored"}
+    return {
+        "verdict": f"{similar}{least}.",
+        "summary": _NO_TEXT,
+        "measures": [measure],
+        "a_name": found.a,
+        "b_name": found.b,
+        "a_pieces": None,
+        "b_pieces": None,
+        "left_out": False,
+    }
+
+
+_REQUESTS = [
+    ("POST /query", "what resembles a text, a page, or each of several"),
+    ("POST /documents", "add one or several, with if_new only what is new; what each resembles"),
+    ("GET /documents/{id}", "a document, as far as it is stored"),
+    ("DELETE /documents/{id}", "remove it"),
+    ("GET /documents/{id}/duplicates", "what resembles it"),
+    ("POST /compare", "two documents by every measure"),
+    ("GET /stats", "what the index holds, and how it was made"),
+    ("GET /metrics, /healthz, /readyz", "for those who keep the service running"),
+]
+
+
+def about(index: Index) -> dict[str, Any]:
+    """What the index holds, and what can be asked."""
+    stats = index.stats()
+    facts = [("Documents", f"{stats.documents:,}"), ("Stored", stats.store)]
+    if stats.bytes:
+        facts.append(("Size", f"{stats.bytes / 1e6:,.1f} MB"))
+    for method in stats.methods:
+        name = method.get("method", method.get("name", "method"))
+        chosen = (
+            "threshold",
+            "recall",
+            "shingle_size",
+            "unit",
+            "num_perm",
+            "bands",
+            "rows",
+            "bits",
+            "k",
+            "distance",
+            "algorithm",
+        )
+        said = ", ".join(f"{key} {method[key]}" for key in chosen if method.get(key) is not None)
+        facts.append((f"Method {name}", said or "as it is"))
+    return {"facts": facts, "requests": _REQUESTS}

@@ -1,0 +1,127 @@
+"""Around everything: a number for each request, a line in the log, the counters, and the headers of every answer.
+
+1. No request ends without an answer in our own shape, and none without a line.
+2. Every answer forbids what our pages don't do: scripts, frames, content from elsewhere, guessing of types, caching.
+"""
+
+import re
+import time
+import uuid
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from fastapi.responses import Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nearsame.service import problems
+from nearsame.service.logs import Log
+from nearsame.service.metrics import Metrics
+from nearsame.service.problems import Problem
+
+__all__ = ["POLICY", "Watch"]
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+Answer = Callable[[Scope, Problem, str], Response]
+
+
+class Watch:
+    """The outermost layer."""
+
+    def __init__(self, app: ASGIApp, log: Log, metrics: Metrics, answer: Answer) -> None:
+        self._app = app
+        self._log = log
+        self._metrics = metrics
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and see how it ends."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        seen = _Seen(scope, send)
+        try:
+            await self._app(scope, receive, seen.send)
+        except Problem as problem:
+            await self._fail(seen, problem, receive)
+        except Exception as error:  # noqa: BLE001  (no request ends without an answer)
+            self._log.failure("unexpected", error, request_id=seen.request_id)
+            await self._fail(seen, problems.unexpected(), receive)
+        finally:
+            self._note(seen)
+
+    async def _fail(self, seen: "_Seen", problem: Problem, receive: Receive) -> None:
+        if seen.status is None:
+            seen.scope["state"]["problem"] = problem.code
+            await self._answer(seen.scope, problem, seen.request_id)(seen.scope, receive, seen.send)
+
+    def _note(self, seen: "_Seen") -> None:
+        scope, seconds = seen.scope, time.perf_counter() - seen.began
+        route = getattr(scope.get("route"), "path", "") or "unmatched"
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        status = seen.status or 499  # the client has gone
+        self._metrics.requests.labels(method, route, str(status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        code = scope["state"].get("problem")
+        if code:
+            self._metrics.refused.labels(code).inc()
+        if self._log.requests:
+            holder, client = scope["state"].get("holder"), scope.get("client")
+            self._log.event(
+                "request",
+                request_id=seen.request_id,
+                method=method,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 2),
+                bytes_in=seen.bytes_in,
+                bytes_out=seen.bytes_out,
+                client=client[0] if client else None,
+                **({"holder": holder} if holder else {}),
+                **({"problem": code} if code else {}),
+            )
+
+
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+
+class _Seen:
+    """What is seen of one request."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        self.scope = scope
+        self.began = time.perf_counter()
+        self.request_id = given if _GIVEN_ID.fullmatch(given) else uuid.uuid4().hex
+        self.bytes_in = int(found) if (found := headers.get("content-length", "0")).isdecimal() else 0
+        self.bytes_out = 0
+        self.status: int | None = None
+        self._send = send
+        state: MutableMapping[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = self.request_id
+
+    async def send(self, message: Message) -> None:
+        """Add the headers, and count."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+            headers["x-request-id"] = self.request_id
+        self.bytes_out += len(message.get("body", b""))
+        await self._send(message)

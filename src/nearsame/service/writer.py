@@ -1,0 +1,189 @@
+"""The one writer: changes from many clients, grouped into transactions by one thread.
+
+1. A change is answered when the transaction that holds it is durable, never before.
+2. While one transaction is written the next changes gather, and those of one kind go together, in their order: nobody
+   waits for company that may not come.
+3. What waits is bounded; who comes on top of that is sent away at once, to come back.
+4. A change that fails does so alone: its group is written again without company.
+5. A change is withdrawn while it waits or not at all, so "not written" is never a guess.
+6. At the end what was accepted is written first.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nearsame.service.metrics import Metrics
+from nearsame.service.problems import Problem, busy
+
+__all__ = ["Change", "Index", "Writer"]
+
+
+class Index(Protocol):
+    """What the writer needs of an index, besides what changes do with it."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Change(Protocol):
+    """What a client wants changed."""
+
+    @property
+    def documents(self) -> int:
+        """How many it is about."""
+
+    @property
+    def kind(self) -> object:
+        """Changes of one kind can be made together."""
+
+    def apply(self, index: Any, changes: Sequence[Any]) -> list[Any]:
+        """Make these changes of its kind, in this order and in one transaction; the answer to each."""
+
+
+@dataclass(eq=False)
+class _Waiting:
+    change: Change
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[Any]
+
+
+class Writer:
+    """A thread, and the queue before it."""
+
+    def __init__(self, opener: Callable[[], Index], metrics: Metrics, *, most_waiting: int, group: int) -> None:
+        self._opener = opener
+        self._metrics = metrics
+        self._most_waiting = most_waiting
+        self._group = group
+        self._queue: deque[_Waiting] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._failed: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        metrics.watch("write", lambda: len(self._queue))
+
+    def start(self) -> None:
+        """Open the index; whatever keeps it from being opened is raised here."""
+        opened = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(opened,), name="nearsame-writer", daemon=True)
+        self._thread.start()
+        opened.wait()
+        if self._failed is not None:
+            raise self._failed
+
+    @property
+    def works(self) -> bool:
+        """Whether changes are taken."""
+        return self._thread is not None and self._thread.is_alive() and not self._closing
+
+    async def submit(self, change: Change, seconds: float) -> Any:
+        """Have a change made, and wait until it is durable.
+
+        Raises:
+            Problem: There are too many, it took too long, or the service is about to stop: nothing was written.
+        """
+        waiting = self._enqueue(change)
+        try:
+            return await asyncio.wait_for(asyncio.shield(waiting.answer), seconds)
+        except TimeoutError:
+            if self._withdraw(waiting):
+                detail = f"the change waited {seconds:g} s and was not written"
+                raise Problem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
+            return await waiting.answer  # it is being written: in a moment the answer is certain
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _enqueue(self, change: Change) -> _Waiting:
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(change, loop, loop.create_future())
+        with self._changed:
+            if not self.works:
+                raise Problem(503, "stopping", "the service is about to stop: nothing was written")
+            if len(self._queue) >= self._most_waiting:
+                raise busy(f"{self._most_waiting:,} changes wait to be written: nothing of this one was")
+            self._queue.append(waiting)
+            self._changed.notify()
+        return waiting
+
+    def _withdraw(self, waiting: _Waiting) -> bool:
+        with self._changed:
+            try:
+                self._queue.remove(waiting)
+            except ValueError:
+                return False
+            return True
+
+    def _run(self, opened: threading.Event) -> None:
+        try:
+            index = self._opener()
+        except BaseException as error:  # noqa: BLE001  (it is raised where start() was called)
+            self._failed = error
+            return
+        finally:
+            opened.set()
+        try:
+            while group := self._next_group():
+                self._write(index, group)
+        finally:
+            index.close()
+
+    def _next_group(self) -> list[_Waiting]:
+        """The next that go together, up to the size of a transaction; a larger one goes alone. None: it is the end."""
+        with self._changed:
+            while not self._queue and not self._closing:
+                self._changed.wait()
+            group: list[_Waiting] = []
+            documents = 0
+            while self._queue and (not group or self._fits(group, documents)):
+                group.append(self._queue.popleft())
+                documents += group[-1].change.documents
+            return group
+
+    def _fits(self, group: Sequence[_Waiting], documents: int) -> bool:
+        change = self._queue[0].change
+        return change.kind == group[0].change.kind and documents + change.documents <= self._group
+
+    def _write(self, index: Index, group: Sequence[_Waiting]) -> None:
+        began = time.perf_counter()
+        answers: list[Any] | Exception
+        try:
+            answers = group[0].change.apply(index, [waiting.change for waiting in group])
+        except Exception as error:  # noqa: BLE001  (whoever sent the change gets it)
+            answers = error
+        if isinstance(answers, Exception) and len(group) > 1:
+            for waiting in group:
+                self._write(index, [waiting])
+            return
+        self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
+        _settle(group, [answers] if isinstance(answers, Exception) else answers)
+
+    def _note(self, group: Sequence[_Waiting], seconds: float, *, failed: bool) -> None:
+        self._metrics.transactions.labels("failed" if failed else "done").inc()
+        self._metrics.group.observe(sum(waiting.change.documents for waiting in group))
+        self._metrics.commit.observe(seconds)
+
+
+def _settle(group: Sequence[_Waiting], answers: Sequence[Any]) -> None:
+    """Tell the clients, with one call into the loop for all of them."""
+
+    def tell() -> None:
+        for waiting, answer in zip(group, answers, strict=True):
+            if waiting.answer.done():
+                continue
+            if isinstance(answer, Exception):
+                waiting.answer.set_exception(answer)
+            else:
+                waiting.answer.set_result(answer)
+
+    group[0].loop.call_soon_threadsafe(tell)

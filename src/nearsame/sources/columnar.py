@@ -1,0 +1,100 @@
+"""What Parquet and Arrow's own format have in common: files of named columns that are opened as a whole."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.errors import SourceError
+from nearsame.sources.base import Annotations, Columns, Skip, Skipped
+from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.parts import FilePart, damage, strictly
+from nearsame.sources.streams import copy_raw, sink
+from nearsame.sources.tables import annotated_schema
+
+__all__ = ["Columnar"]
+
+
+@dataclass(frozen=True)
+class Columnar(FilePart):
+    """A file that is opened as a whole; `opened` below is what its format's reader is."""
+
+    kind: ClassVar[str]  # in words
+
+    @abstractmethod
+    def reader(self, source: Any) -> Any:
+        """Open the file, or raise what Arrow raises."""
+
+    @abstractmethod
+    def schema(self, opened: Any) -> pa.Schema:
+        """The columns."""
+
+    @abstractmethod
+    def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+        """The chosen columns, in order."""
+
+    @abstractmethod
+    def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> AbstractContextManager[Any]:
+        """Something that writes as the file was written."""
+
+    @abstractmethod
+    def rewrite(
+        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | None
+    ) -> None:
+        """Write what stays."""
+
+    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
+        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
+        skip = strictly(skip, strict=self.strict)
+        with self.whole(skip) as source, damage(self.name):
+            opened = self._opened(source, skip)
+            if opened is None:
+                return
+            schema = self.schema(opened)
+            strings = [field.name for field in schema if is_stringlike(field.type)]
+            chosen = choose(columns, schema.names, strings, self.name)
+            start = 0
+            for batch in self.batches(opened, chosen):
+                yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
+                start += len(batch)
+
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations."""
+        self.require_unchanged()
+        with self.whole(lambda _: None) as source, damage(self.name):
+            opened = self._opened(source, lambda _: None)
+            if opened is None:
+                self.copy_unread(target, drop=drop_unread)
+                return
+            if annotations is None and not len(removed):
+                copy_raw(self.file, target)
+                return
+            schema = self.schema(opened)
+            schema = schema if annotations is None else annotated_schema(schema, self.name)
+            with sink(target, self.compression) as out, self.writer(out, schema, opened, source) as writer:
+                self.rewrite(writer, opened, removed, annotations)
+
+    def _opened(self, source: Any, skip: Skip) -> Any:
+        if source is None:
+            return None
+        try:
+            return self.reader(source)
+        except (pa.ArrowException, OSError) as error:
+            reason = f"not a readable {self.kind} file: {str(error).splitlines()[0]}"
+            if not self.lenient:
+                raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
+            skip(Skipped(self.name, None, None, reason))
+            return None

@@ -1,0 +1,315 @@
+"""Which columns a source is read for, and how their values become those of RECORDS.
+
+1. Text: the named column, else `text`, else `content`, else the only string column (the id's and the
+   order's excluded), else a ColumnError that lists the columns.
+2. Ids of any scalar type become strings; items become strings, vectors float64; the order keeps its own type.
+   What stands beside becomes strings, too; a source need not have it, and what is no scalar there is null.
+3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.errors import ColumnError
+from nearsame.schemas import ITEMS, RECORDS, VECTORS
+from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
+
+__all__ = [
+    "BATCH_ROWS",
+    "Chosen",
+    "assemble",
+    "bounded",
+    "choose",
+    "is_stringlike",
+    "not_finite",
+    "pieces",
+    "records",
+    "why_not_utf8",
+]
+
+BATCH_ROWS = 65_536
+_ITEMS_TYPE = ITEMS.field("items").type
+_VECTOR_TYPE = VECTORS.field("vector").type
+_NUMBER_BYTES = 8  # whatever they were
+
+
+class Chosen(NamedTuple):
+    """The columns of one source, by their names there; None: there is none, or it is not asked for."""
+
+    text: str | None
+    id: str | None
+    order: str | None
+    items: str | None
+    vectors: str | None = None
+    beside: tuple[str, ...] = ()
+
+    def names(self) -> list[str]:
+        """The distinct columns to read."""
+        single = (self.text, self.id, self.order, self.items, self.vectors)
+        return list(dict.fromkeys(name for name in (*single, *self.beside) if name is not None))
+
+
+def choose(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> Chosen:
+    """The columns of a source that has `names`, of which `strings` hold texts.
+
+    Raises:
+        ColumnError: A named column is missing or there twice, or the text cannot be guessed.
+    """
+    for option, name in (
+        ("--text-column", columns.text),
+        ("--html-column", columns.html),
+        ("--id-column", columns.id),
+        ("--keep", columns.order),
+        ("--features-column", columns.items),
+        ("--vector-column", columns.vectors),
+    ):
+        if name is not None and names.count(name) != 1:
+            problem = "has no column" if name not in names else "has more than one column"
+            raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
+    identity = columns.id or ("id" if names.count("id") == 1 else None)
+    textless = columns.items is not None or columns.vectors is not None
+    text = None if textless else columns.text or columns.html or _guess(columns, names, strings, source)
+    beside = tuple(name for name in columns.beside if names.count(name) == 1)
+    return Chosen(text, identity, columns.order, columns.items, columns.vectors, beside)
+
+
+def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
+    for name in ("text", "content"):
+        if names.count(name) == 1:
+            return name
+        if name in names:
+            hint = f"Rename all but one of them. {_hint('--text-column', names)}"
+            raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
+    others = [name for name in strings if name not in {columns.id or "id", columns.order}]
+    if len(others) == 1 and names.count(others[0]) == 1:
+        return others[0]
+    problem = "several string columns" if others else "no string column"
+    raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=_hint("--text-column", names))
+
+
+def _hint(option: str, names: Sequence[str]) -> str:
+    return f"Choose one of its columns with {option}: {', '.join(map(str, names)) or '(it has none)'}."
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values, however they are encoded."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return kind.value_type
+    return kind
+
+
+def is_stringlike(kind: pa.DataType) -> bool:
+    """Whether a column holds strings."""
+    kind = _value_type(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def records(
+    batch: pa.RecordBatch, chosen: Chosen, places: npt.NDArray[np.int64], skip: Skip, source: str
+) -> Iterator[pa.RecordBatch]:
+    """A batch of any source's columns, whose rows have the positions `places`, as RECORDS in bounded batches."""
+    start = 0
+    for piece in pieces(batch, chosen):
+        positions = places[start : start + len(piece)]
+        start += len(piece)
+        column = {name: _plain(piece.column(name)) for name in chosen.names()}
+        texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
+        ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
+        order = None if chosen.order is None else column[chosen.order]
+        items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
+        vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
+        beside = {name: _strings(column[name]) for name in chosen.beside}
+        found = assemble(positions, ids, texts, order=order, items=items, vectors=vectors, beside=beside)
+        if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
+            for row, reason in bad.items():
+                skip(Skipped(source, int(positions[row]), None, reason))
+            found = found.filter(pa.array(np.isin(np.arange(len(found)), list(bad), invert=True)))
+        if len(found):
+            yield found
+
+
+def assemble(  # noqa: PLR0913  (a column each)
+    positions: npt.NDArray[np.int64],
+    ids: pa.Array | None,
+    texts: pa.Array | None,
+    *,
+    order: pa.Array | None = None,
+    items: pa.Array | None = None,
+    vectors: pa.Array | None = None,
+    beside: Mapping[str, pa.Array] | None = None,
+) -> pa.RecordBatch:
+    """A RECORDS batch from its columns."""
+    fields = [RECORDS.field("position"), RECORDS.field("id")]
+    values = [pa.array(positions, pa.int64()), pa.nulls(len(positions), pa.string()) if ids is None else ids]
+    content = ((VECTORS.field("vector"), vectors), (ITEMS.field("items"), items), (RECORDS.field("text"), texts))
+    field, column = next((pair for pair in content if pair[1] is not None), content[-1])
+    fields.append(field)
+    values.append(column)
+    if order is not None:
+        fields.append(pa.field("order", order.type))
+        values.append(order)
+    for name, strings in (beside or {}).items():
+        fields.append(pa.field(name, strings.type))
+        values.append(strings)
+    return pa.RecordBatch.from_arrays(values, schema=pa.schema(fields))
+
+
+def pieces(batch: pa.RecordBatch, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+    """The batch in zero-copy slices of at most BATCH_ROWS rows and about BATCH_BYTES of text or numbers."""
+    name = chosen.vectors or chosen.text
+    if name is None:
+        yield from (batch.slice(at, BATCH_ROWS) for at in range(0, len(batch), BATCH_ROWS))
+        return
+    ends = np.cumsum(_lengths(batch.column(name)))
+    yield from (batch.slice(at, end - at) for at, end in _cuts(ends))
+
+
+def bounded(found: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A RECORDS batch in slices of bounded rows and bytes."""
+    name = next((name for name in ("text", "vector") if name in found.schema.names), None)
+    chosen = Chosen(None, None, None, None, name) if name == "vector" else Chosen(name, None, None, None)
+    return pieces(found, chosen)
+
+
+def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(ends):
+        before = int(ends[at - 1]) if at else 0
+        fits = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
+        end = min(max(fits, at + 1), at + BATCH_ROWS, len(ends))
+        yield at, end
+        at = end
+
+
+def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
+    if pa.types.is_dictionary(column.type):
+        found = pc.take(pc.binary_length(_castable(column.dictionary)), column.indices)
+    elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        found = pc.binary_length(_castable(column))
+    elif _is_list(column.type):
+        found = pc.multiply(pc.list_value_length(column).cast(pa.int64()), _NUMBER_BYTES)
+    else:
+        return np.zeros(len(column), np.int64)
+    return np.asarray(found.fill_null(0).cast(pa.int64()))
+
+
+def _castable(column: pa.Array) -> pa.Array:
+    """View types as plain ones: few kernels know them."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if pa.types.is_binary_view(column.type):
+        return column.cast(pa.large_binary())
+    return column
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if pa.types.is_dictionary(column.type):
+        return _plain(column.dictionary_decode())
+    if pa.types.is_run_end_encoded(column.type):
+        return _plain(pc.run_end_decode(column))
+    return _castable(column)
+
+
+def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return column.cast(pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
+    if is_stringlike(kind):
+        return column.cast(pa.large_string())
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column), pa.large_string())
+    message = f"{source}: column {name!r} is {kind}, not text"
+    raise ColumnError(message, hint="Choose a string column with --text-column.")
+
+
+def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_nested(kind):
+        raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint="Choose another --id-column.")
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    found = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+    if not _not_utf8(found):
+        return found.cast(pa.string())
+    # bytes that may be no UTF-8: an id only has to be tellable from others
+    values = (
+        value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
+    )
+    return pa.array(list(values), pa.string())
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    """What stands beside the content, as strings; lists and records say nothing."""
+    return pa.nulls(len(column), pa.string()) if pa.types.is_nested(column.type) else _ids(column, "", "")
+
+
+def _items(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    value = _value_type(kind.value_type) if _is_list(kind) else None
+    if value is None or not (is_stringlike(value) or pa.types.is_integer(value) or pa.types.is_null(value)):
+        raise ColumnError(
+            f"{source}: column {name!r} is {kind}, not a list of strings or integers",
+            hint="Choose a list column with --features-column.",
+        )
+    found = column.cast(_ITEMS_TYPE)
+    if found.flatten().null_count:  # an item that is null says nothing about its document
+        rows = found.to_pylist()
+        return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
+    return found
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _vectors(column: pa.Array, name: str, source: str) -> pa.Array:
+    kind = column.type
+    value = kind.value_type if _is_list(kind) else pa.null()
+    if not (pa.types.is_floating(value) or pa.types.is_integer(value)) and not pa.types.is_null(kind):
+        raise ColumnError(
+            f"{source}: column {name!r} is {kind}, not a list of numbers",
+            hint="Choose a list column with --vector-column.",
+        )
+    return column.cast(_VECTOR_TYPE)
+
+
+def not_finite(vectors: pa.Array) -> dict[int, str]:
+    """The rows of VECTORS that hold something else than finite numbers, with the reason."""
+    numbers = vectors.flatten()
+    values = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    if np.isfinite(values).all():
+        return {}
+    sizes = pc.list_value_length(vectors).fill_null(0).to_numpy()
+    rows = np.repeat(np.arange(sizes.size), sizes)  # what Arrow calls the parents counts null rows in, too
+    found: dict[int, str] = {}
+    for at in np.flatnonzero(~np.isfinite(values)).tolist():
+        place = at - int(np.searchsorted(rows, rows[at]))
+        what = "null" if not numbers[at].is_valid else "NaN" if np.isnan(values[at]) else "infinity"
+        found.setdefault(int(rows[at]), f"{what} at place {place} of the vector")
+    return found
+
+
+def _not_utf8(texts: pa.Array) -> dict[int, str]:
+    """The rows whose bytes are not UTF-8, with the reason."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        kind = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
+        found = ((row, why_not_utf8(value.as_py())) for row, value in enumerate(texts.view(kind)))
+        return {row: reason for row, reason in found if reason}
+    return {}
+
+
+def why_not_utf8(value: bytes | None) -> str:
+    """The reason that bytes are no text, or nothing when they are."""
+    try:
+        (value or b"").decode()
+    except UnicodeDecodeError as error:
+        return f"invalid UTF-8 at byte {error.start} of the text"
+    return ""

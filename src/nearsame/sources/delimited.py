@@ -1,0 +1,297 @@
+"""CSV and TSV: split into records by our own kernel, so that copies are byte for byte; read by pyarrow.
+
+1. The first record is the header: it has no position and is copied always. Quoted line ends are legal.
+2. A record with another number of fields than the header, or a quote that never closes, is skipped.
+3. An empty id or order is null; an empty text is an empty text (CSV has no null).
+4. `order` needs one type for the whole file, so it takes a pass of its own: integers where all are, else
+   numbers, else strings.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from nearsame.errors import ColumnError, SourceError
+from nearsame.kernels.records import split_records
+from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
+from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.files import suffixed_name
+from nearsame.sources.parts import FilePart, strictly
+from nearsame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
+
+__all__ = ["Delimited"]
+
+_SNIFFED = 1_000
+_BINARY = pa.large_binary()
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
+
+
+@dataclass(frozen=True)
+class Delimited(FilePart):
+    """A file of comma-separated values, or of tab-separated ones when its name says .tsv."""
+
+    @property
+    def delimiter(self) -> str:
+        """The character between fields."""
+        return "\t" if ".tsv" in Path(suffixed_name(self.name).lower()).suffixes[-2:] else ","
+
+    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
+        """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
+        skip = strictly(skip, strict=self.strict)
+        order = None if columns.order is None else self._order_type(columns)
+        for block, header in self._blocks(skip):
+            good = _good(block, header, skip, self.name)
+            if len(good):
+                chosen = self._choose(columns, header, block, good)
+                raw = _parsed(block, good, _Wanted(header.names, chosen.names(), self.delimiter))
+                batch = _ready(raw, chosen, order)
+                yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name)
+            if block.broken:
+                skip(unread_rest(block, self.name))
+
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write header and raw records to `target` without the `removed` positions (ascending), or with annotations."""
+        self.require_unchanged()
+        plain = self.decompressed(lambda _: None)
+        if plain is None:
+            self.copy_unread(target, drop=drop_unread)
+            return
+        bom, _ = without_bom(plain)
+        with sink(target, self.compression) as out:
+            out.write(bom)
+            for number, (block, header) in enumerate(self._blocks(lambda _: None)):
+                if annotations is None:
+                    out.writelines(without_removed(block, removed, block.position))
+                else:
+                    heading = header if number == 0 else None
+                    out.writelines(self._annotated(block, header, heading, removed, annotations))
+                out.write(b"" if drop_unread and block.broken else block.tail)
+
+    def _blocks(self, skip: Skip) -> Iterator[tuple[Block, "_Header"]]:
+        """The blocks, their records without the header, and the header."""
+        plain = self.decompressed(skip)
+        if plain is None:
+            return
+        _, stream = without_bom(plain)
+        header = None
+
+        def split(data: bytes, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
+            values = np.frombuffer(data, np.uint8)
+            starts, ends, lines, fields, consumed, num_lines = split_records(values, ord(self.delimiter), final=final)
+            return Records(starts, ends, lines, num_lines, consumed, fields)
+
+        for block in blocks(stream, split):
+            if header is not None:
+                yield block._replace(position=block.position - 1), header
+            elif len(block.records.starts):
+                header = self._header(block)
+                yield block._replace(records=_from_second(block.records)), header
+            else:
+                yield block, _Header([], 0, 0)
+
+    def _header(self, block: Block) -> "_Header":
+        raw = block.raw(0)
+        if raw.startswith(_UTF16) or _CONTROLS.intersection(raw):
+            raise _no_text(self.name)
+        text = raw.decode("utf-8", "replace")
+        num_fields = int(_fields(block)[0])
+        if num_fields < 0:
+            raise SourceError(f"{self.name}: a quote in the header never closes", hint="Mend the first line.")
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter))
+        return _Header(names, num_fields, int(block.records.ends[0]))
+
+    def _choose(self, columns: Columns, header: "_Header", block: Block, good: npt.NDArray[np.int64]) -> Chosen:
+        names = header.names
+        if columns.items is not None or columns.vectors is not None:
+            raise ColumnError(
+                f"{self.name} is delimited text: it has no list column", hint="Use JSON lines or Parquet."
+            )
+        strings: list[str] = []
+        if not {"text", "content", columns.text}.intersection(names):
+            self._refuse_header(names)
+            single = [name for name in names if names.count(name) == 1]
+            sample = _parsed(block, good[:_SNIFFED], _Wanted(names, single, self.delimiter, None)) if single else None
+            strings = [field.name for field in sample.schema if is_stringlike(field.type)] if sample else []
+        return choose(columns, names, strings, self.name)
+
+    def _refuse_header(self, names: Sequence[str]) -> None:
+        """Raise a SourceError where no column can be told because the header is of another kind of file."""
+        if any("\N{REPLACEMENT CHARACTER}" in name for name in names):
+            raise _no_text(self.name)
+        marks = [mark for mark in ";\t|" if len(names) == 1 and self.delimiter == "," and mark in names[0]]
+        if marks:
+            hint = "Name it .tsv." if marks[0] == "\t" else "Write it again with commas, or as .tsv with tabs."
+            message = f"{self.name} has the one column {names[0]!r}: it looks separated by {marks[0]!r}"
+            raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
+
+    def _order_type(self, columns: Columns) -> pa.DataType:
+        """The narrowest of int64, float64 and string that takes all values of the column."""
+        kinds = [pa.int64(), pa.float64(), pa.string()]
+        for block, header in self._blocks(lambda _: None):
+            good = _good(block, header, lambda _: None, self.name)
+            if len(good):
+                chosen = self._choose(columns, header, block, good)
+                raw = _parsed(block, good, _Wanted(header.names, [str(chosen.order)], self.delimiter))
+                values = _null_if_empty(raw.column(0))
+                while not _fits(values, kinds[0]):
+                    kinds = kinds[1:]
+        return kinds[0]
+
+    def _annotated(
+        self,
+        block: Block,
+        header: "_Header",
+        heading: "_Header | None",
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations,
+    ) -> Iterator[bytes | memoryview]:
+        count, at = len(block.records.starts), 0
+        if heading is not None and heading.names:
+            refuse_annotated(heading.names, self.name)
+            yield self._widened(bytes(block.data[: heading.end]), ANNOTATIONS.names)
+            at = heading.end
+        low, high = np.searchsorted(removed, [block.position, block.position + count])
+        gone = set((removed[low:high] - block.position).tolist())
+        values = zip(*(column.to_pylist() for column in values_of(annotations, block.position, count)), strict=True)
+        for index, row in enumerate(values):
+            yield block.data[at : int(block.records.starts[index])]
+            at = int(block.records.ends[index])
+            if index not in gone:
+                complete = _fields(block)[index] == header.num_fields
+                yield self._widened(block.raw(index), row) if complete else block.raw(index)
+        yield block.data[at:]
+
+    def _widened(self, record: bytes, values: Iterable[Any]) -> bytes:
+        """A record with more fields before its line end."""
+        body = record.rstrip(b"\r\n") if record.endswith((b"\n", b"\r")) else record
+        cells = ["" if value is None else _quoted(str(value), self.delimiter) for value in values]
+        return body + (self.delimiter + self.delimiter.join(cells)).encode() + record[len(body) :]
+
+
+class _Header(NamedTuple):
+    names: list[str]
+    num_fields: int
+    end: int  # bytes, in the first block
+
+
+def _no_text(name: str) -> SourceError:
+    hint = "Convert it, from UTF-16 for instance with: iconv -f UTF-16 -t UTF-8."
+    return SourceError(f"{name} is not UTF-8 text", hint=hint)
+
+
+def _from_second(found: Records) -> Records:
+    fields = None if found.num_fields is None else found.num_fields[1:]
+    return found._replace(starts=found.starts[1:], ends=found.ends[1:], lines=found.lines[1:], num_fields=fields)
+
+
+def _fields(block: Block) -> npt.NDArray[np.int64]:
+    return np.zeros(0, np.int64) if block.records.num_fields is None else block.records.num_fields
+
+
+def _good(block: Block, header: _Header, skip: Skip, source: str) -> npt.NDArray[np.int64]:
+    """The indices of the records that have the header's number of fields; the others go to `skip`."""
+    fields = _fields(block)
+    for index in np.flatnonzero(fields != header.num_fields).tolist():
+        reason = f"{fields[index]} fields where the header has {header.num_fields}"
+        if fields[index] < 0:
+            reason = "a quote that opens here never closes"
+        skip(Skipped(source, block.position + index, block.line_of(index), reason))
+    return np.flatnonzero(fields == header.num_fields)
+
+
+def _with_lines(skip: Skip, block: Block) -> Skip:
+    def report(skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            skip(skipped)
+            return
+        skip(skipped._replace(line=block.line_of(int(skipped.position or 0) - block.position)))
+
+    return report
+
+
+class _Wanted(NamedTuple):
+    """Which columns to parse: as bytes, or with no `kind` as what pyarrow takes them for."""
+
+    header: Sequence[str]
+    names: Sequence[str]
+    delimiter: str
+    kind: pa.DataType | None = _BINARY
+
+
+def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.RecordBatch:
+    """Some columns of the good records."""
+    starts, ends = block.records.starts[good], block.records.ends[good]
+    if len(good) == len(block.records.starts):
+        data = block.data[int(starts[0]) : int(ends[-1])]
+    else:
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        data = memoryview(b"".join(block.data[start:end] for start, end in spans))
+    columns = {f"f{wanted.header.index(name)}": name for name in wanted.names}
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(pa.py_buffer(data)),
+        read_options=pyarrow.csv.ReadOptions(
+            autogenerate_column_names=True, block_size=max(1 << 20, int((ends - starts).max()) + 2)
+        ),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=wanted.delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=list(columns),
+            column_types=None if wanted.kind is None else dict.fromkeys(columns, wanted.kind),
+            check_utf8=False,
+        ),
+    )
+    return table.rename_columns(list(columns.values())).combine_chunks().to_batches()[0]
+
+
+def _ready(batch: pa.RecordBatch, chosen: Chosen, order: pa.DataType | None) -> pa.RecordBatch:
+    """The batch with its empty ids and orders (and what is beside) null, and the order of its type."""
+    ready = {name: batch.column(name) for name in batch.schema.names}
+    for name in {chosen.id, chosen.order, *chosen.beside} - {None, chosen.text}:
+        ready[str(name)] = _null_if_empty(ready[str(name)])
+    if order is not None:
+        values = _null_if_empty(batch.column(chosen.order))
+        ready[str(chosen.order)] = _as_strings(values) if order == pa.string() else _as_strings(values).cast(order)
+    return pa.RecordBatch.from_pydict(ready)
+
+
+def _null_if_empty(values: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(pc.binary_length(values), 0), pa.scalar(None, values.type), values)
+
+
+def _as_strings(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:
+        decoded = (value and value.decode("utf-8", "backslashreplace") for value in values.to_pylist())
+        return pa.array(list(decoded), pa.string())
+
+
+def _fits(values: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        _as_strings(values).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _quoted(value: str, delimiter: str) -> str:
+    if any(mark in value for mark in (delimiter, '"', "\n", "\r")):
+        return '"' + value.replace('"', '""') + '"'
+    return value

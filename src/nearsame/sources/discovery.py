@@ -1,0 +1,325 @@
+"""From what the user names to parts: files, folders, globs, URLs, standard input, tables.
+
+1. The order is the user's; inside a folder or a glob it is that of the paths, its text files (one part) last.
+2. What is named explicitly must be readable; what a folder happens to hold may be passed over, and is counted.
+3. Only regular files are read: of a folder or glob, others are passed over; a link to nothing is a skip.
+4. Nothing is read here but directories and file times (and standard input, which cannot be read twice).
+"""
+
+import glob
+import itertools
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, NamedTuple
+
+from nearsame.errors import ColumnError, SourceError
+from nearsame.sources.archives import ARC, WARC
+from nearsame.sources.base import Columns, Part
+from nearsame.sources.delimited import Delimited
+from nearsame.sources.feather import Feather
+from nearsame.sources.files import File, filesystem, is_url, joined, mishaps, suffixed_name
+from nearsame.sources.folder import TextFolder
+from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.memory import Memory, table_of
+from nearsame.sources.pages import BESIDE, SUFFIXES
+from nearsame.sources.parquet import Parquet
+from nearsame.sources.parts import Dangling
+from nearsame.sources.streams import COMPRESSIONS
+from nearsame.sources.targets import with_own_targets
+from nearsame.sources.warc import WebArchive
+
+__all__ = ["Parts", "open_parts"]
+
+_DATA: dict[str, Callable[..., Part]] = {
+    ".arrow": Feather,
+    ".csv": Delimited,
+    ".feather": Feather,
+    ".json": JsonLines,
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    ".parquet": Parquet,
+    ".tsv": Delimited,
+}
+_TEXTS = (".md", ".txt", *SUFFIXES)
+_ARCHIVES = {".arc": ARC, ".warc": WARC, ".wet": WARC}
+_PACKED = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
+
+
+class Parts(list[Part]):
+    """The parts of some sources, and how many files of folders and globs are of no known format."""
+
+    num_ignored: int = 0
+
+
+class _Listing(NamedTuple):
+    """Files below a root; `explicit` ones were named one by one."""
+
+    root: str  # as the user gave it
+    paths: list[str]  # relative to the root
+    explicit: bool
+    num_ignored: int = 0
+    dangling: Sequence[str] = ()  # links that lead to no file
+
+    def url(self, path: str) -> str:
+        """The path as the user would write it."""
+        return joined(self.root, path)
+
+
+def open_parts(
+    sources: Sequence[Any],
+    *,
+    columns: Columns,
+    strict: bool = False,
+    stdin: BinaryIO | None = None,
+    copy_files: bool = False,
+) -> Parts:
+    """The parts of everything that the user named, in order.
+
+    Args:
+        sources: Paths of files and folders, globs, URLs, `-` for JSON lines from standard input, and
+            what is in memory: anything with `__arrow_c_stream__`, lists of strings, lists of dicts.
+        columns: The columns that will be read; named ones that text files cannot have are refused here.
+        strict: Whether a record that cannot be read is an error.
+        stdin: What `-` reads, in the place of standard input.
+        copy_files: Whether folders of text files are copied as files, not as a list of paths.
+
+    Raises:
+        SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
+        MissingExtraError: A URL's scheme needs a package that is not installed.
+
+    Example:
+        >>> parts = open_parts([["a rose", "is a rose"]], columns=Columns())
+        >>> [part.name for part in parts]
+        ['memory']
+    """
+    found: list[Part] = []
+    num_ignored = 0
+    num_tables = sum(not isinstance(source, (str, os.PathLike)) for source in sources)
+    for source in _texts_together(sources):
+        if isinstance(source, _Listing):
+            found += _parts_of(source, columns, strict=strict, copy_files=copy_files)
+            num_ignored += source.num_ignored
+        elif isinstance(source, str):
+            found.append(_spooled(stdin or sys.stdin.buffer, strict=strict))
+        else:
+            number = sum(isinstance(part, Memory) for part in found) + 1
+            found.append(Memory(table_of(source), "memory" if num_tables == 1 else f"memory-{number}", strict=strict))
+    parts = Parts(with_own_targets(found))
+    parts.num_ignored = num_ignored
+    return parts
+
+
+def _texts_together(sources: Sequence[Any]) -> Iterator[Any]:
+    """Each source, located; text files named one after the other (as a shell's glob does) become one listing."""
+    waiting: list[str] = []
+    for source in sources:
+        named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+        located = source if named is None else named if named == "-" else _located(str(named))
+        if isinstance(located, _Listing) and located.explicit and _format(str(named))[0] in _TEXTS:
+            waiting.append(str(named))
+            continue
+        yield from _together(waiting)
+        waiting = []
+        yield located
+    yield from _together(waiting)
+
+
+def _together(paths: list[str]) -> Iterator[_Listing]:
+    pieces = [path.split("/") for path in paths]
+    levels = zip(*(piece[:-1] for piece in pieces), strict=False)
+    common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
+    # a copy must not leave kept/ through `..` or a path from the root
+    apart = any({"..", ""}.intersection(piece[common:-1]) for piece in pieces)
+    groups = [[path] for path in paths] if apart else [paths] if paths else []
+    for group in groups:
+        depth = common if len(groups) == 1 else group[0].count("/")
+        root = _rooted("/".join(group[0].split("/")[:depth]), group[0])
+        yield _Listing(root, ["/".join(path.split("/")[depth:]) for path in group], explicit=True)
+
+
+def _located(path: str) -> _Listing:
+    if is_url(path):
+        return _located_remotely(path)
+    with mishaps(path):
+        if Path(path).is_dir():
+            return _inside(path, list(_walked(path)))
+        if glob.has_magic(path) and not os.path.lexists(path):
+            return _matched(path)
+        mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode):
+        message = f"{path} is no regular file, and others cannot be read twice"
+        raise SourceError(message, hint="Give its contents, as JSON lines, to the source - (standard input).")
+    root, name = os.path.split(path)
+    return _explicit(root, name, path)
+
+
+def _explicit(root: str, name: str, path: str) -> _Listing:
+    if _format(path)[0] is None:
+        known = " ".join(sorted([*_DATA, *_TEXTS, *_ARCHIVES]))
+        hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
+        raise SourceError(f"{path} is of no known format", hint=hint)
+    return _Listing(root, [name], explicit=True)
+
+
+def _walked(root: str) -> Iterator[str]:
+    """The files below a folder, relative; hidden folders, and folders behind links, are not entered."""
+
+    def stop(error: OSError) -> None:
+        with mishaps(str(error.filename or root)):
+            raise error
+
+    for folder, inner, names in os.walk(root, onerror=stop):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield from (Path(folder, name).relative_to(root).as_posix() for name in names)
+
+
+def _inside(root: str, paths: list[str]) -> _Listing:
+    visible = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
+    modes = {path: _mode(root, path) for path in visible}
+    known = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
+    dangling = [path for path, mode in modes.items() if mode is None]
+    if not known and not dangling:
+        what = f"{len(paths)} files, none of a known format" if paths else "no files"
+        hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
+        raise SourceError(f"{root or '.'} holds {what}", hint=hint)
+    num_ignored = len(paths) - len(known) - len(dangling)
+    return _Listing(root, known, explicit=False, num_ignored=num_ignored, dangling=dangling)
+
+
+def _mode(root: str, path: str) -> int | None:
+    """What kind of file it is; None for a link that leads to none."""
+    if is_url(root):
+        return stat.S_IFREG
+    place = Path(joined(root, path))
+    with mishaps(str(place)):
+        try:
+            return place.stat().st_mode
+        except OSError:
+            if place.is_symlink():
+                return None
+            raise
+
+
+def _matched(pattern: str) -> _Listing:
+    paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207  (it would rewrite the pattern)
+    if not paths:
+        raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
+    root = _static_prefix(pattern)
+    inner = [os.path.relpath(path, root or ".") for path in paths]
+    if any(path.startswith("..") for path in inner):
+        raise SourceError(f"{pattern} leads out of {root or '.'}", hint="Write it without .. after a wildcard.")
+    return _inside(root, inner)
+
+
+def _static_prefix(pattern: str) -> str:
+    parts = pattern.split("/")
+    fixed = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+    return _rooted("/".join(parts[:fixed]), pattern)
+
+
+def _rooted(root: str, path: str) -> str:
+    """A first part of a path, with the slashes at its end that mean something."""
+    if root.endswith(":/") and is_url(path):
+        return f"{root}/"
+    return root or ("/" if path.startswith("/") else "")
+
+
+def _located_remotely(url: str) -> _Listing:
+    system, path = filesystem(url)
+    with mishaps(url):
+        if "*" in path:
+            prefix = _static_prefix(path)
+            found = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
+            if not found:
+                raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
+            return _inside(_static_prefix(url), [item[len(prefix) :].lstrip("/") for item in found])
+        if _format(suffixed_name(url))[0] is None and system.isdir(path):
+            return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
+    at = suffixed_name(url).rindex("/") + 1
+    root = url[:at] if url[:at].endswith("://") else url[: at - 1]
+    return _explicit(root, url[at:], url)
+
+
+def _format(path: str) -> tuple[str | None, str | None]:
+    """The suffix that says what a file holds, and its compression; None for an unknown one."""
+    name = suffixed_name(path).lower()
+    suffix = PurePosixPath(name).suffix
+    if suffix in _TEXTS:
+        return suffix, None
+    compression = _PACKED.get(suffix)
+    inner = PurePosixPath(name.removesuffix(suffix)).suffix if compression else suffix
+    known = inner in _ARCHIVES or (inner in _DATA and compression != "lz4")
+    return (inner if known else None), compression
+
+
+def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
+    texts = [path for path in listing.paths if _format(listing.url(path))[0] in _TEXTS]
+    for path in listing.paths:
+        url = listing.url(path)
+        suffix, compression = _format(url)
+        if suffix in _DATA or suffix in _ARCHIVES:
+            file = File(url)
+            form = {"form": _ARCHIVES[suffix]} if suffix in _ARCHIVES else {}
+            yield _DATA.get(str(suffix), WebArchive)(
+                file,
+                **form,
+                name=url,
+                target=suffixed_name(url)[len(url) - len(path) :],
+                compression=compression,
+                strict=strict,
+                lenient=not listing.explicit and len(listing.paths) > 1,
+                stamp=file.stamp(),
+            )
+    for path in listing.dangling:
+        link = Path(listing.url(path)).lstat()
+        stamp = (link.st_size, link.st_mtime_ns)
+        yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
+    if texts:
+        _refuse_columns(columns, listing.root, texts)
+        yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
+
+
+def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_files: bool) -> TextFolder:
+    files = [] if is_url(listing.root) else [File(listing.url(path)) for path in texts]
+    return TextFolder(
+        listing.root,
+        tuple(texts),
+        name=listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or ".",
+        target="." if copy_files else "kept.txt",
+        strict=strict,
+        copy_files=copy_files,
+        stamps=tuple(file.stamp() for file in files),
+    )
+
+
+def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
+    known = BESIDE if any(PurePosixPath(path.lower()).suffix in SUFFIXES for path in texts) else ()
+    for option, name in (
+        ("--keep", None if columns.order in known else columns.order),
+        ("--features-column", columns.items),
+        ("--vector-column", columns.vectors),
+    ):
+        if name is not None:
+            raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
+
+
+def _spooled(stdin: BinaryIO, *, strict: bool) -> Part:
+    """Standard input, in a temporary file that goes when the part does."""
+    handle, path = tempfile.mkstemp(suffix=".jsonl", prefix="nearsame-")
+    spool = _Spool(path)  # before anything is read: reading may be interrupted
+    with os.fdopen(handle, "wb") as out:
+        shutil.copyfileobj(stdin, out)
+    return JsonLines(File(path), name="-", target="stdin.jsonl", strict=strict, spool=spool)
+
+
+class _Spool:
+    """A temporary file that goes when nothing refers to it any more."""
+
+    def __init__(self, path: str) -> None:
+        weakref.finalize(self, Path(path).unlink, missing_ok=True)

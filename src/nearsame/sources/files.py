@@ -1,0 +1,113 @@
+"""Where the bytes of a source are: a local path, or any URL that fsspec knows.
+
+1. A `File` is a description: it opens on demand, closes after use, and can be pickled.
+2. Whatever goes wrong with a place becomes a SourceError that names it; a scheme whose package is not
+   installed is a MissingExtraError with its install line.
+3. `stamp` tells whether a file is still the one that was listed.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import fsspec
+from fsspec.registry import known_implementations
+
+from nearsame.errors import MissingExtraError, NearSameError, SourceError
+
+__all__ = ["File", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
+
+_STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file, by the path or URL that the user gave."""
+
+    url: str
+
+    def open(self) -> BinaryIO:
+        """The raw bytes, to be closed by the caller."""
+        with mishaps(self.url):
+            if not is_url(self.url):
+                return open(self.url, "rb")  # noqa: PTH123  (a Path would rewrite what the user wrote)
+            system, path = filesystem(self.url)
+            return cast("BinaryIO", system.open(path, "rb"))
+
+    def stamp(self) -> tuple[Any, ...]:
+        """What changes when the file does: its size, its time, or the server's tag."""
+        with mishaps(self.url):
+            if not is_url(self.url):
+                found = Path(self.url).stat()
+                return found.st_size, found.st_mtime_ns
+            system, path = filesystem(self.url)
+            info = system.info(path)
+            return tuple(str(info.get(key)) for key in _STAMP_KEYS)
+
+    def size(self) -> int | None:
+        """Bytes as stored; None where a server does not say."""
+        with mishaps(self.url):
+            if not is_url(self.url):
+                return Path(self.url).stat().st_size
+            system, path = filesystem(self.url)
+            size = system.info(path).get("size")
+            return None if size is None else int(size)
+
+
+def is_url(path: str) -> bool:
+    """Whether fsspec has to open it."""
+    return "://" in path
+
+
+def joined(root: str, path: str) -> str:
+    """A path below a root, as the user would write it."""
+    return root + path if not root or root.endswith("://") else f"{root.rstrip('/')}/{path}"
+
+
+def suffixed_name(path: str) -> str:
+    """The path without what a URL says after its file name."""
+    return path.partition("#")[0].partition("?")[0] if path.startswith(("http://", "https://")) else path
+
+
+def filesystem(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path on it."""
+    scheme = url.partition("://")[0].partition("::")[0]
+    try:
+        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{scheme}:// needs a package that is not installed: {error}", hint=f"Run: {_install_line(scheme)}"
+        ) from error
+    except ValueError as error:
+        raise SourceError(f"{url}: {error}", hint="Check the scheme before ://.") from error
+
+
+def _install_line(scheme: str) -> str:
+    if scheme in {"http", "https"}:
+        return "pip install 'nearsame[remote]'"
+    home = str(known_implementations.get(scheme, {}).get("class", scheme)).split(".")[0]
+    return f"pip install {scheme if home == 'fsspec' else home}"
+
+
+@contextlib.contextmanager
+def mishaps(url: str) -> Iterator[None]:
+    """Turn what a file system raises into an error that names the place."""
+    try:
+        yield
+    except NearSameError:
+        raise
+    except FileNotFoundError:
+        raise SourceError(f"{url} does not exist", hint="Check the path.") from None
+    except PermissionError:
+        hint = "Make it readable for this user, or leave it out."
+        raise SourceError(f"{url}: permission denied", hint=hint) from None
+    except OSError as error:
+        hint = "Check that other programs can read it."
+        raise SourceError(f"{url}: {error.strerror or error}", hint=hint) from error
+    except Exception as error:
+        if not is_url(url):
+            raise
+        # each remote file system raises kinds of its own (aiohttp's are no OSError)
+        raise SourceError(f"{url}: {error}", hint="Check the URL, and that the server can be reached.") from error

@@ -1,0 +1,228 @@
+"""A folder of text files, web pages among them: each file is one document, its relative path is its id.
+
+1. The position of a document is that of its path among the sorted paths.
+2. A copy is a list of the paths that stay (`kept.txt`), or with `copy_files` the files themselves.
+3. Equality can be ruled out without reading: first by the sizes, then by a hash of a few fixed
+   positions. What `alike` leaves needs the full digest; what it drops equals no other file.
+4. Where there are web pages, all come as pages (pages.py); a text file is one that is text already.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import xxhash
+
+from nearsame.errors import SourceError
+from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
+from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
+from nearsame.sources.files import File, joined
+from nearsame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
+from nearsame.sources.parts import strictly
+from nearsame.sources.streams import copy_raw, sink
+from nearsame.sources.tables import ANNOTATIONS, values_of
+
+__all__ = ["TextFolder", "alike"]
+
+_SAMPLE_BYTES = 4096  # one page: what a disk reads anyway
+
+
+@dataclass(frozen=True)
+class TextFolder:
+    """The text files below a folder, or a list of them."""
+
+    root: str
+    paths: tuple[str, ...] = field(repr=False)  # relative to the root, with slashes
+    name: str
+    target: str
+    strict: bool = False
+    copy_files: bool = False
+    stamps: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)  # of local files: size and time
+
+    def size_bytes(self) -> int | None:
+        """Bytes of all files, where that is known without reading: for progress."""
+        return sum(size for size, _ in self.stamps) if self.stamps else None
+
+    @property
+    def pages(self) -> bool:
+        """Whether some of them are web pages."""
+        return any(map(is_page, self.paths))
+
+    def read(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:
+        """The readable files, in order, as RECORDS batches; or `only` those at some (ascending) positions."""
+        skip = strictly(skip, strict=self.strict)
+        if self.pages:
+            yield from self._read_pages(columns, skip, only)
+            return
+        chosen = choose(replace(columns, html=None), ("id", "text"), ("text",), self.name)
+        positions: list[int] = []
+        texts: list[bytes] = []
+        size = 0
+        for position in range(len(self.paths)) if only is None else only.tolist():
+            text = self._text(position, skip)
+            if text is None:
+                continue
+            if positions and (size + len(text) > BATCH_BYTES or len(positions) == BATCH_ROWS):
+                yield self._batch(positions, texts, chosen)
+                positions, texts, size = [], [], 0
+            positions.append(position)
+            texts.append(text)
+            size += len(text)
+        if positions:
+            yield self._batch(positions, texts, chosen)
+
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
+    ) -> None:
+        """Write the paths that stay to `target`, or the files below it; annotations go to annotations.jsonl beside."""
+        gone = set(removed.tolist())
+        stay = [position for position in range(len(self.paths)) if position not in gone]
+        if self.copy_files:
+            for position in stay:
+                self._copy_file(position, target)
+        else:
+            with sink(target, None) as out:
+                out.writelines(f"{self.paths[position]}\n".encode("utf-8", "surrogateescape") for position in stay)
+        if annotations is not None:
+            self._annotate(target, stay, annotations)
+
+    def narrow(self, *others: "TextFolder") -> npt.NDArray[np.int64]:
+        """The positions of the files here that may equal another, here or in the others: see `alike`."""
+        return alike([self, *others])[0]
+
+    def file(self, position: int) -> File:
+        """The file at a position."""
+        return File(joined(self.root, self.paths[position]))
+
+    def _read_pages(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None) -> Iterator[pa.RecordBatch]:
+        chosen = choose(replace(columns, html=None), ("id", "text", *BESIDE), ("text",), self.name)
+        batched = Batched(chosen, columns)
+        for position in range(len(self.paths)) if only is None else only.tolist():
+            mime = is_page(self.paths[position])
+            page = (
+                self._page(position, mime, columns, skip) if mime else Page(self._text(position, skip), None, None, {})
+            )
+            if page is None or page.body is None:
+                continue
+            if page.cut:
+                skip(Aside("cut"))
+            yield from batched.add(position, page, _printable(self.paths[position]))
+        yield from batched.close()
+
+    def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> Page | None:
+        most = columns.max_document + 1 if mime != MHTML else -1  # of that only the page is bounded
+        try:
+            with self.file(position).open() as raw:
+                return page_of_file(raw.read(most), mime, columns)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "message", "") or str(error)
+        skip(Skipped(self.name, position, None, f"{self.paths[position]}: {reason}"))
+        return None
+
+    def _text(self, position: int, skip: Skip) -> bytes | None:
+        try:
+            with self.file(position).open() as raw:
+                text = raw.read()
+            reason = why_not_utf8(text)
+        except OSError as error:  # a SourceError too: here the file is one document among many
+            reason = getattr(error, "message", "") or str(error)
+        if not reason:
+            return text
+        skip(Skipped(self.name, position, None, f"{self.paths[position]}: {reason}"))
+        return None
+
+    def _batch(self, positions: list[int], texts: list[bytes], chosen: Chosen) -> pa.RecordBatch:
+        paths = [_printable(self.paths[position]) for position in positions]
+        ids = None if chosen.id is None else pa.array(paths, pa.string())
+        return assemble(np.array(positions, np.int64), ids, pa.array(texts, pa.large_binary()).view(pa.large_string()))
+
+    def _copy_file(self, position: int, target: Path) -> None:
+        file = self.file(position)
+        if self.stamps and file.stamp() != self.stamps[position]:
+            raise SourceError(
+                f"{file.url} changed while it was being read", hint="Run again when nothing writes to it any more."
+            )
+        copy_raw(file, target / self.paths[position])
+
+    def _annotate(self, target: Path, stay: list[int], annotations: Annotations) -> None:
+        home = target if self.copy_files else target.parent
+        name = "annotations.jsonl" if self.copy_files else target.name.replace("kept.txt", "annotations.jsonl")
+        columns = [column.to_pylist() for column in values_of(annotations, 0, len(self.paths))]
+        with sink(_unused(home / name), None) as out:
+            for position in stay:
+                values = dict(zip(ANNOTATIONS.names, (column[position] for column in columns), strict=True))
+                out.write(orjson.dumps({"path": _printable(self.paths[position]), **values}) + b"\n")
+
+
+def alike(folders: Sequence[TextFolder]) -> list[npt.NDArray[np.int64]]:
+    """For each folder the positions of the files that may be equal, byte for byte, to another file of any.
+
+    Files of a size of their own equal no other. Of the rest, those whose first, middle and last 4 KiB have a
+    hash of their own (XXH3, 128 bits, of size and samples) do not either. Only the others have to be read.
+
+    Example:
+        >>> [positions.tolist() for positions in alike([])]
+        []
+    """
+    places = [(index, position) for index, folder in enumerate(folders) for position in range(len(folder.paths))]
+    sizes = {place: _size(folders[place[0]], place[1]) for place in places}
+    places = _shared(places, sizes)
+    samples = {place: _sample(folders[place[0]].file(place[1]), sizes[place]) for place in places}
+    left = set(_shared(places, samples))
+    return [
+        np.array([position for position in range(len(folder.paths)) if (index, position) in left], np.int64)
+        for index, folder in enumerate(folders)
+    ]
+
+
+def _shared(places: list[tuple[int, int]], value: dict[tuple[int, int], Any]) -> list[tuple[int, int]]:
+    counts = Counter(value[place] for place in places)
+    return [place for place in places if value[place] is None or counts[value[place]] > 1]
+
+
+def _size(folder: TextFolder, position: int) -> int | None:
+    if folder.stamps:
+        return int(folder.stamps[position][0])
+    try:
+        return folder.file(position).size()
+    except OSError:
+        return None  # unknown: reading will tell
+
+
+def _sample(file: File, size: int | None) -> bytes | None:
+    if size is None:
+        return None
+    hashed = xxhash.xxh3_128(size.to_bytes(8, "little"))
+    starts = [0] if size <= _SAMPLE_BYTES else [0, (size - _SAMPLE_BYTES) // 2, size - _SAMPLE_BYTES]
+    try:
+        with file.open() as raw:
+            for start in starts:
+                raw.seek(start)
+                hashed.update(raw.read(_SAMPLE_BYTES))
+    except OSError:
+        return None
+    return hashed.digest()
+
+
+def _printable(path: str) -> str:
+    """A path as text: file names may hold bytes that are none."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _unused(path: Path) -> Path:
+    number = 1
+    found = path
+    while found.exists():
+        found, number = path.with_stem(f"{path.stem}-{number}"), number + 1
+    return found

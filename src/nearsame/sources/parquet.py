@@ -1,0 +1,136 @@
+"""Parquet: only the needed columns are read; a copy keeps schema, codecs, encodings and row groups.
+
+1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
+2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
+   a row group above `_GROUP_BYTES` becomes several, so that memory stays bounded.
+3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearsame.sources.base import BATCH_BYTES, Annotations
+from nearsame.sources.columnar import Columnar
+from nearsame.sources.columns import BATCH_ROWS, Chosen
+from nearsame.sources.files import is_url
+from nearsame.sources.tables import annotated, without_removed_rows
+
+__all__ = ["Parquet"]
+
+_GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
+_READ_BYTES = 1 << 20
+_PROBED_ROWS = 256
+
+
+class Parquet(Columnar):
+    """A Parquet file."""
+
+    kind = "Parquet"
+
+    def reader(self, source: Any) -> pq.ParquetFile:
+        """Open it."""
+        remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
+        return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
+
+    def schema(self, opened: pq.ParquetFile) -> pa.Schema:
+        """The columns."""
+        return opened.schema_arrow
+
+    def batches(self, opened: pq.ParquetFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+        """The chosen columns, row group by row group."""
+        for group in range(opened.num_row_groups):
+            rows = _batch_rows(opened, group, chosen)
+            yield from opened.iter_batches(rows, row_groups=[group], columns=chosen.names())
+
+    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
+        """Something that writes as the file was written."""
+        del source
+        return pq.ParquetWriter(out, schema, **_settings(opened))
+
+    def rewrite(
+        self, writer: Any, opened: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+    ) -> None:
+        """Write what stays, row group by row group."""
+        for table in _ahead(_edited(opened, removed, annotations)):
+            writer.write_table(table, row_group_size=max(len(table), 1))
+
+
+def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
+    """As many rows as should make BATCH_BYTES of text."""
+    meta = file.metadata.row_group(group)
+    found = [meta.column(index) for index in range(meta.num_columns)]
+    stored = [
+        column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items, chosen.vectors)
+    ]
+    mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
+    encoded = any("DICTIONARY" in encoding for column in stored for encoding in column.encodings)
+    if encoded and mean < BATCH_BYTES / BATCH_ROWS:
+        # repeated texts are stored once: only decoding shows their size
+        probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=chosen.names()), None)
+        mean = max(mean, probe.nbytes / max(len(probe), 1)) if probe is not None else mean
+    return int(min(max(BATCH_BYTES / max(mean, 1), 1), BATCH_ROWS))
+
+
+def _edited(
+    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+) -> Iterator[pa.Table]:
+    """The tables to write, one for each row group or part of a large one."""
+    start = 0
+    for table in _groups(file):
+        edited = table if annotations is None else annotated(table, annotations, start)
+        edited = without_removed_rows(edited, removed, start)
+        start += len(table)
+        if len(edited):
+            yield edited
+
+
+def _groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    for group in range(file.num_row_groups):
+        meta = file.metadata.row_group(group)
+        if meta.total_byte_size <= _GROUP_BYTES:
+            yield file.read_row_group(group)
+            continue
+        rows = max(int(meta.num_rows * _GROUP_BYTES / meta.total_byte_size), 1)
+        for batch in file.iter_batches(rows, row_groups=[group]):
+            yield pa.Table.from_batches([batch])
+
+
+def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same tables, the next one made while this one is used."""
+    with ThreadPoolExecutor(1, "nearsame-read") as pool:
+        coming = pool.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = pool.submit(next, tables, None)
+            yield table
+
+
+def _settings(file: pq.ParquetFile) -> dict[str, Any]:
+    """How the file was written, as far as its metadata tells."""
+    meta = file.metadata
+    settings: dict[str, Any] = {"version": "1.0" if meta.format_version == "1.0" else "2.6"}
+    if not meta.num_row_groups:
+        return settings
+    group = meta.row_group(0)
+    found = [group.column(index) for index in range(group.num_columns)]
+    codecs = {column.path_in_schema: _codec(column.compression) for column in found}
+    settings["compression"] = codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "none")
+    settings["use_dictionary"] = [
+        column.path_in_schema for column in found if any("DICTIONARY" in encoding for encoding in column.encodings)
+    ]
+    settings["write_statistics"] = [column.path_in_schema for column in found if column.is_stats_set]
+    settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in found)
+    settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
+    settings["store_schema"] = b"ARROW:schema" in (meta.metadata or {})
+    settings["write_page_index"] = any(column.has_offset_index for column in found)
+    settings["sorting_columns"] = group.sorting_columns or None
+    return settings
+
+
+def _codec(name: str) -> str:
+    return {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4", "LZ4_HADOOP": "lz4"}.get(name, name.lower())

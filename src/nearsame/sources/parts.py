@@ -1,0 +1,137 @@
+"""What all parts that are one file share: the name, the stamp, and what strictness means."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.errors import NearSameError, SourceError
+from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
+from nearsame.sources.files import File
+from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable
+
+__all__ = ["Dangling", "FilePart", "damage", "strictly"]
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A part that is one file."""
+
+    file: File
+    name: str
+    target: str
+    compression: str | None = None
+    strict: bool = False
+    lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
+    spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
+    stamp: tuple[Any, ...] = field(default=(), repr=False)
+
+    def size_bytes(self) -> int | None:
+        """Bytes on disk, where that is known without reading: for progress."""
+        return self.file.size()
+
+    def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
+        """The bytes; None, and a skip, where a file breaks off before the first, or in a folder is not compressed."""
+        try:
+            return begun(chunks(self.file, self.compression))
+        except BrokenStreamError as error:
+            if looks_compressed(self.file, str(self.compression)):
+                skip(Skipped(self.name, None, 1, f"unread from here on: {error}"))
+                return None
+            self._undecompressed(error, skip)
+            return None
+
+    @contextlib.contextmanager
+    def whole(self, skip: Skip) -> Iterator[Any | None]:
+        """The file as formats with a footer read it; None, and a skip, where it cannot be decompressed."""
+        with contextlib.ExitStack() as stack:
+            try:
+                source = stack.enter_context(seekable(self.file, self.compression))
+            except BrokenStreamError as error:
+                self._undecompressed(error, skip)
+                source = None
+            yield source
+
+    def copy_unread(self, target: Path, *, drop: bool) -> None:
+        """Write a file that cannot be read as it is, or with `drop` not at all."""
+        if not drop:
+            copy_raw(self.file, target)
+
+    def _undecompressed(self, error: BrokenStreamError, skip: Skip) -> None:
+        reason = f"not readable as {self.compression}: {str(error).partition(chr(10))[0]}"
+        if not self.lenient:
+            hint = "Check that its name says how it is compressed, and that it was written to its end."
+            raise SourceError(f"{self.name} is {reason}", hint=hint) from None
+        skip(Skipped(self.name, None, None, reason))
+
+    def require_unchanged(self) -> None:
+        """Refuse to copy by positions that were counted in other contents."""
+        if self.stamp and self.file.stamp() != self.stamp:
+            raise SourceError(
+                f"{self.name} changed while it was being read", hint="Run again when nothing writes to it any more."
+            )
+
+
+@dataclass(frozen=True)
+class Dangling:
+    """A link of a folder that leads to no file: one skip, and nothing to copy."""
+
+    name: str
+    target: str
+    strict: bool = False
+    stamp: tuple[Any, ...] = field(default=(), repr=False)
+
+    def size_bytes(self) -> int | None:
+        """None at all."""
+        return 0
+
+    def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  (it has none)
+        """No records."""
+        strictly(skip, strict=self.strict)(Skipped(self.name, None, None, "a link that leads to no file"))
+        return iter(())
+
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write nothing."""
+
+
+def strictly(skip: Skip, *, strict: bool) -> Skip:
+    """The same report, or with `strict` an error at the first record that cannot be read."""
+
+    def stop(skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            skip(skipped)
+            return
+        place = "" if skipped.line is None else f", line {skipped.line}"
+        record = "" if skipped.position is None or place else f", record {skipped.position}"
+        raise SourceError(
+            f"{skipped.source}{place}{record}: {skipped.reason}",
+            hint="Mend the record, or run without --strict to skip it.",
+        )
+
+    return stop if strict else skip
+
+
+@contextlib.contextmanager
+def damage(name: str) -> Iterator[None]:
+    """What pyarrow says about damage inside a file, with the file's name."""
+    try:
+        yield
+    except NearSameError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(
+            f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out."
+        ) from error

@@ -1,0 +1,204 @@
+"""Parts to numbered documents: the one place where rows get their numbers.
+
+1. Rows are numbered in order of reading, from 0: the `against` side first, then the others, part by part.
+2. Where a document came from is written down beside it, and so are the value that --keep goes by and what else is
+   known beside its content (`Columns.beside`), null where its source has no such column.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+from nearsame.errors import ColumnError, SourceError
+from nearsame.results import Progress, Silent
+from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped
+from nearsame.sources.folder import TextFolder, alike
+from nearsame.sources.ordering import one_order
+from nearsame.sources.pages import as_pages
+
+__all__ = ["Reading"]
+
+
+@dataclass
+class Reading:
+    """Documents of two sides, to be iterated once; the other attributes are filled on the way."""
+
+    parts: Sequence[Part]
+    columns: Columns
+    against: Sequence[Part] = ()
+    batch_rows: int | None = None  # at most so many rows in a batch
+    progress: Progress = field(default_factory=Silent)
+    strict: bool = False
+    raw_bytes: bool = False  # only equal bytes matter: files that equal no other need not be read
+    num_against: int = 0
+    num_documents: int = 0
+    unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
+    skipped: list[Skipped] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)  # records of archives that are no documents, and pages cut
+    unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
+    _origins: list[pa.RecordBatch] = field(default_factory=list)
+    _orders: list[pa.Array] = field(default_factory=list)
+    _beside: list[tuple[pa.Array, ...]] = field(default_factory=list)  # by batch, a column for each name
+    _vector: tuple[str, int] | None = None  # where the first vector is, and its length
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """DOCUMENTS batches (PAGES, where there are some; ITEMS or VECTORS, where the columns name these)."""
+        needed = self._needed()
+        for number, part in enumerate(self.all_parts):
+            only = needed.get(number)
+            skip = partial(self._skip, number)
+            batches = self._read(number, part, skip)
+            if isinstance(part, TextFolder) and only is not None:
+                batches = part.read(self.columns, skip, only)
+                self.unread[number] = np.setdiff1d(np.arange(len(part.paths)), only)
+            for batch in batches:
+                for piece in self._pieces(batch):
+                    yield self._number(number, piece)
+            if number + 1 == len(self.against):
+                self.num_against = self.num_documents
+
+    def _read(self, number: int, part: Part, skip: Skip) -> Iterator[pa.RecordBatch]:
+        """The records of a part; documents of the against side all stay, so they may do without --keep's column."""
+        num_skipped, batches = len(self.skipped), part.read(self.columns, skip)
+        if number >= len(self.against) or self.columns.order is None:
+            return batches
+        try:
+            return itertools.chain([next(batches)], batches)
+        except StopIteration:
+            return iter(())
+        except ColumnError:
+            del self.skipped[num_skipped:]
+            self.unreadable.pop(number, None)
+            return part.read(replace(self.columns, order=None), skip)
+
+    @property
+    def all_parts(self) -> list[Part]:
+        """The against side, then the other: `source` in ORIGINS counts in this list."""
+        return [*self.against, *self.parts]
+
+    @cached_property
+    def pages(self) -> bool:
+        """Whether batches are PAGES: some part holds web pages, or a column does."""
+        native = any(getattr(part, "pages", False) for part in self.all_parts)
+        return (native or self.columns.html is not None) and not (self.columns.items or self.columns.vectors)
+
+    @property
+    def num_unread(self) -> int:
+        """Documents that have no row: they equal no other."""
+        return sum(positions.size for positions in self.unread.values())
+
+    @property
+    def num_unread_against(self) -> int:
+        """Of these, those of the against side."""
+        return sum(positions.size for part, positions in self.unread.items() if part < len(self.against))
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Bytes on disk of all parts, where all are known."""
+        sizes = [part.size_bytes() for part in self.all_parts]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def num_ignored(self) -> int:
+        """Files of folders and patterns that are of no known format."""
+        return sum(getattr(side, "num_ignored", 0) for side in (self.parts, self.against))
+
+    @property
+    def origins(self) -> pa.Table:
+        """ORIGINS of all documents, by row."""
+        return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)
+
+    @property
+    def order(self) -> pa.ChunkedArray | None:
+        """The column of --keep, by row."""
+        if self.columns.order is None:
+            return None
+        names = [self.all_parts[batch.column("source")[0].as_py()].name for batch in self._origins]
+        return one_order(self._orders, names, self.columns.order)
+
+    def beside(self, name: str) -> pa.ChunkedArray:
+        """One of the columns that `Columns.beside` names, by row."""
+        number = self.columns.beside.index(name)
+        return pa.chunked_array([batch[number] for batch in self._beside], pa.string())
+
+    def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
+        """Of each part the positions that have to be read, where others can be ruled out unread."""
+        folders = [part for part in self.all_parts if isinstance(part, TextFolder)]
+        if not self.raw_bytes or self.pages or len(folders) < len(self.all_parts):
+            return {}
+        return dict(enumerate(alike(folders)))
+
+    def _skip(self, number: int, skipped: Skipped | Aside) -> None:
+        if isinstance(skipped, Aside):
+            self.aside[skipped.what] += 1
+            return
+        if self.strict:
+            line = "" if skipped.line is None else f", line {skipped.line}"
+            record = "" if line or skipped.position is None else f", record {skipped.position}"
+            place = f"{skipped.source}{line}{record}"
+            raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
+        self.skipped.append(skipped)
+        if skipped.position is not None:
+            self.unreadable.setdefault(number, []).append(skipped.position)
+
+    def _pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        step = self.batch_rows or max(1, len(batch))
+        for start in range(0, len(batch), step):
+            yield batch.slice(start, step)
+
+    def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give the records their rows."""
+        rows = pa.array(np.arange(self.num_documents, self.num_documents + len(batch)))
+        self.num_documents += len(batch)
+        sources = pa.array(np.full(len(batch), source, np.int32))
+        self._origins.append(
+            pa.RecordBatch.from_arrays(
+                [rows, sources, batch.column("position"), batch.column("id")], schema=schemas.ORIGINS
+            )
+        )
+        if self.columns.order is not None:
+            has_order = "order" in batch.schema.names
+            self._orders.append(batch.column("order") if has_order else pa.nulls(len(batch)))
+        if self.columns.beside:
+            names, nulls = set(batch.schema.names), pa.nulls(len(batch), pa.string())
+            self._beside.append(tuple(batch.column(n) if n in names else nulls for n in self.columns.beside))
+        if self.pages:
+            found = as_pages(rows, batch, self.columns)
+            self.progress.add(len(batch), pc.sum(pc.binary_length(found.column("body"))).as_py() or 0)
+            return found
+        name, schema = self._content
+        content = batch.column(name)
+        if name == "vector":
+            self._check_lengths(source, batch)
+        if name == "text":
+            self.progress.add(len(batch), pc.sum(pc.binary_length(content)).as_py() or 0)
+        else:
+            self.progress.add(len(batch), 0)
+        return pa.RecordBatch.from_arrays([rows, content], schema=schema)
+
+    @property
+    def _content(self) -> tuple[str, pa.Schema]:
+        if self.columns.vectors is not None:
+            return "vector", schemas.VECTORS
+        return ("text", schemas.DOCUMENTS) if self.columns.items is None else ("items", schemas.ITEMS)
+
+    def _check_lengths(self, source: int, batch: pa.RecordBatch) -> None:
+        """Raise a SourceError at the first vector whose length is not that of the first of all."""
+        lengths = pc.list_value_length(batch.column("vector")).fill_null(0).to_numpy()
+        for at in np.flatnonzero((lengths > 0) & (lengths != (self._vector or ("", 0))[1]))[:1].tolist():
+            place = f"{self.all_parts[source].name}, record {batch.column('position')[at]}"
+            if self._vector is None:
+                self._vector = place, int(lengths[at])
+                self._check_lengths(source, batch)
+            else:
+                first, length = self._vector
+                message = f"{place}: a vector of {lengths[at]} numbers, where that of {first} has {length}"
+                raise SourceError(message, hint="Give vectors of one length, from one model.")

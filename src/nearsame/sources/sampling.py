@@ -1,0 +1,103 @@
+"""Some of the documents of a source, in memory: for plans and evaluations.
+
+1. A sample is simple, random and repeatable: each document draws a number in the order of reading, the least numbers
+   are taken. It depends on the seed and the order, not on batches or texts (by text, copies would be drawn together).
+2. Memory is bounded by the sample, not by the source.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.sources.reading import Reading
+
+__all__ = ["Sample", "sample"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Documents as a table of `id` and `text`, in the order of reading."""
+
+    table: pa.Table
+    num_documents: int  # of the whole source
+    all_ids: pa.Array  # of the whole source, by row
+    rows: npt.NDArray[np.int64]  # which of them these are
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was left out."""
+        return len(self.table) == self.num_documents
+
+
+@dataclass
+class _Drawn:
+    """The documents with the least numbers so far."""
+
+    most: int | None
+    tables: list[pa.Table]
+    numbers: npt.NDArray[np.float64]
+
+    def add(self, batch: pa.RecordBatch, numbers: npt.NDArray[np.float64]) -> None:
+        """Take what is among the least, and drop what no longer is once there is twice too much."""
+        if self.most is not None and self.numbers.size >= self.most:
+            chosen = numbers < np.partition(self.numbers, self.most - 1)[self.most - 1]
+            batch, numbers = batch.filter(pa.array(chosen)), numbers[chosen]
+        self.tables.append(pa.Table.from_batches([batch]))
+        self.numbers = np.concatenate([self.numbers, numbers])
+        if self.most is not None and self.numbers.size > 2 * self.most:
+            self.tables = [self.close()]
+
+    def close(self) -> pa.Table:
+        """The least of all, in the order of reading."""
+        table = pa.concat_tables(self.tables) if self.tables else pa.table({"row": [], "text": []})
+        if self.most is None or self.numbers.size <= self.most:
+            return table
+        kept = np.sort(np.argsort(self.numbers, kind="stable")[: self.most])
+        self.numbers = self.numbers[kept]
+        return table.take(pa.array(kept))
+
+
+def sample(
+    reading: Reading,
+    most: int | None,
+    *,
+    seed: int = 0,
+    extract: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
+) -> Sample:
+    """At most so many documents of a reading; None takes all.
+
+    Args:
+        reading: What is read.
+        most: How many at most.
+        seed: Of the numbers that documents draw.
+        extract: Takes the texts out of PAGES, where the reading gives pages.
+
+    Example:
+        >>> from nearsame.sources import Columns, open_parts
+        >>> reading = Reading(open_parts([["a rose", "is a rose", "a daisy"]], columns=Columns()), Columns())
+        >>> sample(reading, 2).num_documents
+        3
+    """
+    chance = np.random.Generator(np.random.PCG64(seed))
+    drawn = _Drawn(most, [], np.zeros(0))
+    for batch in reading:
+        documents = batch if extract is None else extract(batch).select(["row", "text"])
+        drawn.add(documents, chance.random(len(batch)))
+    table = drawn.close()
+    rows = table.column("row").cast(pa.int64()).to_numpy()
+    ids = _ids(reading)
+    texts = table.column("text").cast(pa.large_string())
+    return Sample(pa.table({"id": ids.take(pa.array(rows)), "text": texts}), reading.num_documents, ids, rows)
+
+
+def _ids(reading: Reading) -> pa.Array:
+    """What all documents are called: by their own ids, or `source:position`."""
+    found = reading.origins.combine_chunks()
+    names = pa.array([part.name for part in reading.all_parts], pa.string())
+    sources = names.take(found.column("source").combine_chunks()) if len(found) else pa.nulls(0, pa.string())
+    positions = found.column("position").combine_chunks().cast(pa.string())
+    return pc.coalesce(found.column("id").combine_chunks(), pc.binary_join_element_wise(sources, positions, ":"))

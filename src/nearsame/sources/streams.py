@@ -1,0 +1,284 @@
+"""Bytes in and out: compression, and blocks that end where records do.
+
+1. A stream that breaks off gives up everything before the break, then says why (`BrokenStreamError`).
+2. A block holds whole records, whatever their length; memory is bounded by the longest of them.
+3. What is between records (blank lines) belongs to a block's data and to no record: copies keep it.
+"""
+
+import bz2
+import contextlib
+import gzip
+import itertools
+import lzma
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.errors import NearSameError, OutputError
+from nearsame.sources.base import BATCH_BYTES, Skipped
+from nearsame.sources.files import File, is_url, mishaps
+
+__all__ = [
+    "COMPRESSIONS",
+    "Block",
+    "BrokenStreamError",
+    "Records",
+    "begun",
+    "blocks",
+    "chunks",
+    "copy_raw",
+    "looks_compressed",
+    "seekable",
+    "sink",
+    "unread_rest",
+    "without_bom",
+    "without_removed",
+]
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
+_SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
+_RAW_CHUNK = 4 << 20
+_CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by byte, before a break
+_BOM = b"\xef\xbb\xbf"
+
+
+class BrokenStreamError(Exception):
+    """A compressed stream that cannot be read further."""
+
+
+class Records(NamedTuple):
+    """Where the whole records of some bytes are."""
+
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]  # after the line end
+    lines: npt.NDArray[np.int64]  # of each record's start, from 0
+    num_lines: int  # in the consumed bytes
+    consumed: int  # the bytes up to the end of the last whole record, or of the last blank line
+    num_fields: npt.NDArray[np.int64] | None = None  # where a record has fields; -1: a quote never closed
+
+
+class Block(NamedTuple):
+    """Some whole records of a stream, as they stand there."""
+
+    data: memoryview
+    records: Records
+    position: int  # of the first record
+    line: int  # 1-based, of the first byte
+    tail: bytes = b""  # the partial record before a break
+    broken: str = ""  # why the stream ends here
+
+    def raw(self, index: int) -> bytes:
+        """The bytes of a record, its line end included."""
+        return bytes(self.data[self.records.starts[index] : self.records.ends[index]])
+
+    def line_of(self, index: int) -> int:
+        """The 1-based line on which a record starts."""
+        return int(self.records.lines[index]) + self.line
+
+
+def chunks(file: File, compression: str | None) -> Iterator[bytes]:
+    """The decompressed bytes of a file, in pieces."""
+    with file.open() as raw, mishaps(file.url):
+        if compression is None:
+            yield from iter(lambda: raw.read(_RAW_CHUNK), b"")
+        elif compression == "xz":
+            yield from _xz(raw)
+    if compression not in {None, "xz"}:
+        yield from _arrow_codec(file, str(compression))
+
+
+def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The same stream, read up to its first byte: where it breaks before, BrokenStreamError comes at once."""
+    return itertools.chain([next(filter(None, stream), b"")], stream)
+
+
+def looks_compressed(file: File, compression: str) -> bool:
+    """Whether a file begins as its compression demands, as far as it goes."""
+    magic = _MAGIC[compression]
+    with file.open() as raw:
+        head = raw.read(len(magic))
+    return magic.startswith(head) or (compression == "zstd" and head[1:] == _SKIPPABLE)
+
+
+def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
+    done = 0
+    with file.open() as raw, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec) as stream:
+        try:
+            while piece := stream.read(_CHUNK):
+                done += len(piece)
+                yield piece
+        except NearSameError:
+            raise
+        except (OSError, pa.ArrowException) as error:
+            reason = str(error)
+        else:
+            return
+    yield _before_break(file, codec, done)
+    raise BrokenStreamError(reason)
+
+
+def _before_break(file: File, codec: str, done: int) -> bytes:
+    """What a failed read had decompressed and dropped: read again, a byte at a time."""
+    found = bytearray()
+    with file.open() as raw, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec) as stream:
+        while done:
+            done -= len(stream.read(min(done, _CHUNK)))
+        with contextlib.suppress(OSError, pa.ArrowException):
+            while byte := stream.read(1):
+                found += byte
+    return bytes(found)
+
+
+def _xz(raw: Any) -> Iterator[bytes]:
+    decoder = lzma.LZMADecompressor()
+    begun = False
+    while piece := raw.read(_CHUNK):
+        while piece or not (decoder.needs_input or decoder.eof):
+            if decoder.eof:
+                piece = piece.lstrip(b"\0")  # padding between streams
+                decoder = lzma.LZMADecompressor() if piece else decoder
+                if not piece:
+                    break
+            begun = True
+            try:
+                out = decoder.decompress(piece, _CHUNK)
+            except lzma.LZMAError as error:
+                raise BrokenStreamError(str(error)) from None
+            piece = decoder.unused_data if decoder.eof else b""
+            yield out
+    if begun and not decoder.eof:
+        raise BrokenStreamError("Truncated compressed stream")
+
+
+def without_bom(stream: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The byte order mark at the start, if there is one, and the rest."""
+    head = b""
+    broken: BrokenStreamError | None = None
+    try:
+        while len(head) < len(_BOM) and (piece := next(stream, None)) is not None:
+            head += piece
+    except BrokenStreamError as error:
+        broken = error
+    bom = _BOM if head.startswith(_BOM) else b""
+
+    def rest() -> Iterator[bytes]:
+        yield head[len(bom) :]
+        if broken is not None:
+            raise broken
+        yield from stream
+
+    return bom, rest()
+
+
+def blocks(stream: Iterator[bytes], split: Callable[[bytes, bool], Records]) -> Iterator[Block]:
+    """Blocks of about BATCH_BYTES that end with a record; `split(data, final)` finds the records."""
+    rest, wanted, position, line = b"", BATCH_BYTES, 0, 1
+    ended = False
+    while not ended:
+        data, ended, broken = _gather(stream, rest, wanted)
+        found = split(data, ended and not broken)
+        if not found.consumed and not ended:
+            rest, wanted = data, 2 * len(data)  # one long record: double, so that the search stays linear
+            continue
+        rest, wanted = data[found.consumed :], BATCH_BYTES
+        yield Block(memoryview(data)[: found.consumed], found, position, line, rest if ended else b"", broken)
+        position, line = position + len(found.starts), line + found.num_lines
+
+
+def _gather(stream: Iterator[bytes], rest: bytes, wanted: int) -> tuple[bytes, bool, str]:
+    pieces, size = [rest], len(rest)
+    try:
+        while size < wanted:
+            piece = next(stream, None)
+            if piece is None:
+                return b"".join(pieces), True, ""
+            pieces.append(piece)
+            size += len(piece)
+    except BrokenStreamError as error:
+        return b"".join(pieces), True, str(error) or "Broken compressed stream"
+    return b"".join(pieces), False, ""
+
+
+def unread_rest(block: Block, source: str) -> Skipped:
+    """What to report for a stream that broke off after this block."""
+    return Skipped(source, None, block.line + block.records.num_lines, f"unread from here on: {block.broken}")
+
+
+def without_removed(block: Block, removed: npt.NDArray[np.int64], first: int) -> list[memoryview]:
+    """The bytes of a block but for the records whose positions are removed, as few runs."""
+    last = first + len(block.records.starts)
+    low, high = np.searchsorted(removed, [first, last])
+    runs, at = [], 0
+    for index in (removed[low:high] - first).tolist():
+        start = int(block.records.starts[index])
+        if start > at:
+            runs.append(block.data[at:start])
+        at = int(block.records.ends[index])
+    runs.append(block.data[at:])
+    return runs
+
+
+@contextlib.contextmanager
+def sink(target: Path, compression: str | None) -> Iterator[Any]:
+    """A file to write to, with its folders made, compressed as asked."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as raw, _compressor(raw, compression) as out:
+            yield out
+    except NearSameError:
+        raise
+    except OSError as error:
+        raise OutputError.at(target, error) from error
+
+
+def _compressor(raw: Any, compression: str | None) -> Any:
+    match compression:
+        case "gzip":  # no name and no time: the same documents give the same bytes
+            return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
+        case "bz2":
+            return bz2.BZ2File(raw, "wb")
+        case "xz":
+            return lzma.LZMAFile(raw, "wb")
+        case "zstd" | "lz4":
+            return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
+        case _:
+            return contextlib.nullcontext(raw)
+
+
+@contextlib.contextmanager
+def seekable(file: File, compression: str | None) -> Iterator[Any]:
+    """A file that formats with a footer can read: itself, or a temporary copy of what cannot seek.
+
+    Raises:
+        BrokenStreamError: It cannot be decompressed to its end.
+    """
+    if compression is None and not is_url(file.url):
+        with mishaps(file.url), pa.OSFile(file.url) as source:
+            yield source
+        return
+    with contextlib.ExitStack() as stack:
+        raw = stack.enter_context(file.open()) if compression is None else None
+        if raw is None or not raw.seekable():
+            spool = stack.enter_context(tempfile.TemporaryFile())
+            _spool(file, compression, spool)
+            raw = spool
+        yield stack.enter_context(pa.PythonFile(raw, mode="r"))
+
+
+def _spool(file: File, compression: str | None, spool: Any) -> None:
+    for piece in chunks(file, compression):
+        spool.write(piece)
+    spool.seek(0)
+
+
+def copy_raw(file: File, target: Path) -> None:
+    """The file as it is."""
+    with file.open() as raw, sink(target, None) as out:
+        shutil.copyfileobj(raw, out, _RAW_CHUNK)

@@ -1,0 +1,92 @@
+"""Arrow tables edited: rows removed by position, and the three columns of --annotate."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.errors import ColumnError
+from nearsame.sources.base import Annotations
+
+__all__ = [
+    "ANNOTATIONS",
+    "annotated",
+    "annotated_schema",
+    "refuse_annotated",
+    "values_of",
+    "without_removed_rows",
+    "without_views",
+]
+
+ANNOTATIONS = pa.schema([("cluster", pa.int64()), ("witness_id", pa.string()), ("num_duplicates", pa.int64())])
+
+
+def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start: int) -> pa.Table:
+    """The table, whose first row has position `start`, without the removed positions; itself when it has none."""
+    low, high = np.searchsorted(removed, [start, start + len(table)])
+    if low == high:
+        return table
+    stays = np.ones(len(table), np.bool_)
+    stays[removed[low:high] - start] = False
+    try:
+        return table.filter(pa.array(stays))
+    except pa.ArrowNotImplementedError:  # views (2026: pyarrow has no take for them) can still be sliced
+        edges = np.concatenate([[-1], removed[low:high] - start, [len(table)]]).tolist()
+        runs = [table.slice(after + 1, before - after - 1) for after, before in itertools.pairwise(edges)]
+        return pa.concat_tables(runs).combine_chunks()
+
+
+def without_views(table: pa.Table) -> pa.Table:
+    """The same values with string views (polars gives them) as plain strings, which every kernel knows."""
+    schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema], table.schema.metadata)
+    return table if schema == table.schema else table.cast(schema)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return make(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return kind
+
+
+def annotated_schema(schema: pa.Schema, name: str) -> pa.Schema:
+    """The schema with the three fields more."""
+    refuse_annotated(schema.names, name)
+    for field in ANNOTATIONS:
+        schema = schema.append(field)
+    return schema
+
+
+def refuse_annotated(names: Sequence[str], source: str) -> None:
+    """Raise a ColumnError where the source already has one of the three columns."""
+    for name in ANNOTATIONS.names:
+        if name in names:
+            message = f"{source} already has a column {name!r}"
+            raise ColumnError(message, hint="Rename the column, or run without --annotate.")
+
+
+def annotated(table: pa.Table, annotations: Annotations, start: int) -> pa.Table:
+    """The table with the three columns more."""
+    for field, column in zip(ANNOTATIONS, values_of(annotations, start, len(table)), strict=True):
+        table = table.append_column(field, column)
+    return table
+
+
+def values_of(annotations: Annotations, start: int, count: int) -> list[pa.Array]:
+    """The three columns for some positions; null beyond the last."""
+    found = []
+    for field, column in zip(ANNOTATIONS, annotations.__dict__.values(), strict=True):
+        part = column.slice(start, count).cast(field.type)
+        whole = part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
+        found.append(pa.concat_arrays([whole, pa.nulls(count - len(whole), field.type)]))
+    return found

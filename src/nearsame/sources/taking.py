@@ -1,0 +1,159 @@
+"""Some records of a part: whole, as a table, or their texts alone.
+
+A file's records are copied without the others, as they are for kept/, and the copy is read as a table.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet as pq
+
+from nearsame.errors import SourceError
+from nearsame.sources.base import Columns, Part
+from nearsame.sources.delimited import Delimited
+from nearsame.sources.feather import Feather
+from nearsame.sources.files import File
+from nearsame.sources.folder import TextFolder
+from nearsame.sources.memory import Memory, table_of
+from nearsame.sources.pages import BESIDE, as_pages
+from nearsame.sources.parquet import Parquet
+from nearsame.sources.parts import Dangling, FilePart
+from nearsame.sources.streams import chunks, seekable
+from nearsame.sources.warc import WebArchive
+
+__all__ = ["take", "texts"]
+
+Rows = npt.NDArray[np.int64]
+
+
+def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Table:
+    """The records at these positions, with all their columns.
+
+    Args:
+        part: Where they are.
+        positions: Which they are, ascending.
+        others: The positions of all other records, ascending.
+        columns: What the run reads: a folder of texts has no more.
+    """
+    _require_unchanged(part, positions)
+    match part:
+        case Memory():
+            return part.table.take(pa.array(positions))
+        case TextFolder() | WebArchive() if part.pages:
+            return _pages(part, positions, columns)
+        case TextFolder():
+            batches = list(part.read(columns, lambda _: None, positions))
+            found = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
+            return found.select(["id", "text"])
+        case FilePart():
+            with tempfile.TemporaryDirectory(prefix="nearsame-") as home:
+                copy = Path(home) / "part"
+                part.copy(copy, others, drop_unread=True)
+                return _whole(part, File(str(copy))) if copy.exists() else pa.table({})  # it could not be read at all
+        case Dangling():
+            return pa.table({})
+        case _:
+            raise TypeError(f"no way to take records from a {type(part).__name__}")
+
+
+def _pages(part: TextFolder | WebArchive, positions: Rows, columns: Columns) -> pa.Table:
+    """Pages with all that is known of them; `body` and `charset` have still to become a text."""
+    wanted = replace(columns, beside=BESIDE)
+    found = []
+    for batch in part.read(wanted, lambda _: None):
+        at = np.isin(batch.column("position").to_numpy(), positions)
+        found.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
+    table = pa.concat_tables(found) if found else pa.table({})
+    return table.drop_columns([name for name in ("position", "order") if name in table.column_names])
+
+
+def _require_unchanged(part: Part, positions: Rows) -> None:
+    """Refuse to read by positions that were counted in other contents."""
+    if isinstance(part, FilePart):
+        part.require_unchanged()
+    if isinstance(part, TextFolder) and part.stamps:
+        for position in positions.tolist():
+            file = part.file(position)
+            if file.stamp() != part.stamps[position]:
+                hint = "Run again when nothing writes to it any more."
+                raise SourceError(f"{file.url} changed while it was being read", hint=hint)
+
+
+def _whole(part: FilePart, file: File) -> pa.Table:
+    """A file of the same format as a part, read whole."""
+    match part:
+        case Parquet():
+            with seekable(file, part.compression) as source:
+                return pq.ParquetFile(source).read()
+        case Feather():
+            with seekable(file, part.compression) as source:
+                return _batches(source)
+        case Delimited():
+            return _delimited(b"".join(chunks(file, part.compression)), part.delimiter)
+        case _:
+            return _json(b"".join(chunks(file, part.compression)))
+
+
+def _batches(source: pa.NativeFile) -> pa.Table:
+    try:
+        return pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:  # it has no footer: a stream
+        source.seek(0)
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _delimited(data: bytes, delimiter: str) -> pa.Table:
+    options = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
+
+
+def _json(data: bytes) -> pa.Table:
+    """JSON lines as a table: by Arrow, or where a key has values of several types, record by record."""
+    if not data.strip():
+        return pa.table({})
+    try:
+        return pa.json.read_json(pa.py_buffer(data), read_options=pa.json.ReadOptions(block_size=max(len(data), 1)))
+    except pa.ArrowInvalid:
+        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        return table_of([orjson.loads(line) for line in lines if line.strip()])
+
+
+def _word(item: str | float) -> str:
+    return item if isinstance(item, str) else f"{item:.4g}"
+
+
+def texts(
+    part: Part, positions: Rows, columns: Columns, extract: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None
+) -> dict[int, str]:
+    """The texts (or the items or numbers, joined) at these positions; reads no further than the last of them.
+
+    Args:
+        part: Where they are.
+        positions: Which they are.
+        columns: What the run reads.
+        extract: Takes the texts out of PAGES, where the run reads pages.
+    """
+    found: dict[int, str] = {}
+    wanted = np.unique(positions)
+    _require_unchanged(part, wanted)
+    for batch in part.read(columns, lambda _: None):
+        chosen = batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), wanted)))
+        if extract is not None:
+            pages = as_pages(chosen.column("position"), chosen, columns)
+            chosen = pa.RecordBatch.from_arrays(
+                [chosen.column("position"), extract(pages).column("text")], ["position", "text"]
+            )
+        values = chosen.column("vector" if columns.vectors else "items" if columns.items else "text").to_pylist()
+        for position, value in zip(chosen.column("position").to_pylist(), values, strict=True):
+            found[position] = " ".join(map(_word, value)) if isinstance(value, list) else value or ""
+        if len(found) == len(wanted):
+            break
+    return found

@@ -1,0 +1,78 @@
+"""Where parts go below kept/: each by its relative path.
+
+1. Where two would meet, they go by their paths from the folder they have in common.
+2. Where that is no help, a number stands before the name.
+"""
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from nearsame.sources.base import Part
+from nearsame.sources.files import is_url
+from nearsame.sources.folder import TextFolder
+from nearsame.sources.parts import FilePart
+
+__all__ = ["with_own_targets"]
+
+
+def with_own_targets(parts: Sequence[Part]) -> list[Part]:
+    """The same parts, no two with the same target."""
+    targets = [part.target for part in parts]
+    for clash in _clashes(targets):
+        longer = _from_common_folder([parts[index] for index in clash])
+        others = {target for index, target in enumerate(targets) if index not in clash}
+        if longer and not others.intersection(longer):
+            for index, target in zip(clash, longer, strict=True):
+                targets[index] = target
+    for clash in _clashes(targets):
+        for index in clash:
+            targets[index] = _numbered(targets[index], set(targets))
+    return [_moved(part, target) for part, target in zip(parts, targets, strict=True)]
+
+
+def _clashes(targets: Sequence[str]) -> list[list[int]]:
+    counts = Counter(targets)
+    shared = [target for target, count in counts.items() if count > 1]
+    return [[index for index, other in enumerate(targets) if other == target] for target in shared]
+
+
+def _from_common_folder(parts: Sequence[Part]) -> list[str] | None:
+    places = [_place(part) for part in parts]
+    if not all(places):
+        return None
+    levels = zip(*(place[:-1] for place in places), strict=False)
+    common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
+    found = ["/".join(place[common:]) for place in places]
+    return found if len(set(found)) == len(found) and all(len(place) > common for place in places) else None
+
+
+def _place(part: Part) -> tuple[str, ...]:
+    """The absolute path of a part, in pieces; nothing for what has none."""
+    match part:
+        case TextFolder():
+            return (*_pieces(part.root), *PurePosixPath(part.target).parts)
+        case FilePart() if part.name != "-":
+            return _pieces(part.file.url)
+        case _:
+            return ()
+
+
+def _pieces(path: str) -> tuple[str, ...]:
+    full = path.split("://")[1] if is_url(path) else os.path.realpath(path)
+    return tuple(piece for piece in full.split("/") if piece)
+
+
+def _numbered(target: str, taken: set[str]) -> str:
+    path, number = PurePosixPath(target), 1
+    while (found := str(path.with_name(f"{number}-{path.name}") if path.name else PurePosixPath(str(number)))) in taken:
+        number += 1
+    return found
+
+
+def _moved(part: Any, target: str) -> Part:
+    return part if part.target == target else cast("Part", replace(part, target=target))

@@ -1,0 +1,68 @@
+"""A file that is one text as a whole, whatever its name says: a path, a URL, or standard input."""
+
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from nearsame.errors import ConfigError, SourceError
+from nearsame.sources.columns import why_not_utf8
+from nearsame.sources.files import File, is_url, suffixed_name
+from nearsame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
+
+__all__ = ["read_json", "read_text", "require_different"]
+
+
+def read_text(path: str, stdin: BinaryIO | None = None) -> str:
+    """The text of a file (decompressed if its name ends in .gz, .zst, .bz2 or .xz), or of `-`.
+
+    Raises:
+        SourceError: It cannot be read, breaks off, or is no UTF-8.
+    """
+    if path == "-":
+        return _decoded((stdin or sys.stdin.buffer).read(), "standard input")
+    if not is_url(path) and Path(path).is_dir():
+        raise SourceError(f"{path} is a folder", hint="Name a file in it.")
+    compression = COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())
+    try:
+        _, pieces = without_bom(chunks(File(path), compression))
+        data = b"".join(pieces)
+    except BrokenStreamError as error:
+        raise SourceError(f"{path}: {error}", hint="Fetch or write the file again: it ends too early.") from None
+    return _decoded(data, path)
+
+
+def read_json(path: str, what: str) -> Any:
+    """What a JSON file says; `what` it should be is for the error.
+
+    Raises:
+        ConfigError: It is no JSON.
+    """
+    try:
+        return orjson.loads(read_text(path))
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{path} is no JSON: {error}", hint=f"Write {what}.") from None
+
+
+def require_different(a: str, b: str) -> None:
+    """Refuse two names for one file.
+
+    Raises:
+        ConfigError: It is the same path twice, or leads to the same file.
+    """
+    if a == b == "-":
+        raise ConfigError("- is given twice, and standard input can be read once", hint="Name a file for one of them.")
+    if a == b:
+        raise ConfigError(f"{a} is given twice", hint="Name two files.")
+    if "-" in (a, b) or is_url(a) or is_url(b):
+        return
+    if Path(a).exists() and Path(b).exists() and Path(a).samefile(b):
+        raise ConfigError(f"{a} and {b} are the same file", hint="Name two files.")
+
+
+def _decoded(data: bytes, name: str) -> str:
+    reason = why_not_utf8(data)
+    if reason:
+        raise SourceError(f"{name}: {reason}", hint="Name a file of UTF-8 text.")
+    return data.decode()

@@ -1,0 +1,109 @@
+"""Who is kept: greedy by priority, every removed document with its witness.
+
+1. A document similar to a keeper of higher priority is removed, else it is a keeper: decided in order, so that no two
+   keepers are similar and every removed document has a kept witness.
+2. In parallel, the same set: blocks in priority order are probed by all threads against the keepers so far, and what
+   survives is settled among itself in order.
+3. The witness is the most similar keeper of higher priority; of equals, the one of highest priority.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.kernels import deciding
+from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.scores import Bound
+from nearsame.kernels.sharing import Array, Each, Stamps
+from nearsame.results import Component
+
+__all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
+
+_BLOCK = 2048
+Rows = npt.NDArray[np.int64]
+
+
+class Decided(NamedTuple):
+    """The removed rows, ascending, each with its witness and their similarity as a fraction."""
+
+    rows: Rows
+    witnesses: Rows
+    nums: Rows
+    dens: Rows
+    num_compared: int = 0  # pairs of documents, on the way
+    component: Component | None = None  # what there is to say of the largest, where documents go by components
+
+
+_NONE = np.zeros(0, np.int64)
+NOBODY = Decided(_NONE, _NONE, _NONE, _NONE)
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The rule of deciding.
+
+    Attributes:
+        bound: the measure and the threshold.
+        num_against: rows below this number (the `against` side) are always kept.
+        within: whether documents of the other side can be each other's witnesses.
+    """
+
+    bound: Bound
+    num_against: int = 0
+    within: bool = True
+
+    def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Decided:
+        """Decide all documents of a meeting."""
+        entries = meeting.entries
+        n = entries.rows.size
+        protected = int((entries.rows < self.num_against).sum())  # they come first: priority begins with the side
+        fill = array(entries.bucket_starts.size - 1, np.int64)
+        fill[:] = 0
+        members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
+        removed = np.zeros(n, np.bool_)
+        shared = (*entries[1:], fill, *members, *meeting[1:], self.bound)
+        probing, settling = Stamps(n), np.zeros(n, np.int32)
+        compared = deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
+        for low in range(protected, n, _BLOCK):
+            high = min(low + _BLOCK, n)
+            compared += sum(
+                probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
+            )
+            compared += deciding.settle(low, high, protected, self.within, *shared, settling, removed)
+        best = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        compared += sum(
+            Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
+        )
+        found = _by_row(entries.rows, removed, *best)
+        return found._replace(num_compared=compared)
+
+
+def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:
+    order = np.argsort(rows[removed])
+    a, b, num, den = (column[removed][order] for column in (rows, rows[best], nums, dens))
+    return Decided(a, b, num, den)
+
+
+def inherit(decided: Decided, best: Rows, num_against: int, *, within: bool) -> Decided:
+    """Add the copies: a document with the same features as a better one shares its fate, or has it as its witness.
+
+    Args:
+        decided: about the representatives, the documents with best[row] == row.
+        best: for each row the best row with equal features.
+        num_against: rows below it are always kept.
+        within: without it a copy needs a witness of the `against` side.
+    """
+    copies = np.flatnonzero(best != np.arange(best.size))
+    copies = copies[copies >= num_against]
+    witness = np.full(best.size, -1)
+    num, den = np.ones(best.size, np.int64), np.ones(best.size, np.int64)
+    witness[decided.rows], num[decided.rows], den[decided.rows] = decided.witnesses, decided.nums, decided.dens
+    leader = best[copies]
+    follows = witness[leader] >= 0
+    stands = ~follows & (within | (leader < num_against))
+    witness[copies] = np.where(follows, witness[leader], np.where(stands, leader, -1))
+    num[copies], den[copies] = num[leader], den[leader]
+    rows = np.flatnonzero(witness >= 0)
+    return decided._replace(rows=rows, witnesses=witness[rows], nums=num[rows], dens=den[rows])

@@ -1,0 +1,49 @@
+"""About how many different items there are, within a percent or so, in 16 KiB: what decides the size of a count table.
+
+HyperLogLog (Flajolet and others, 2007), with linear counting where there are few. Items are hashes already.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.kernels import distinct as kernel
+
+__all__ = ["DistinctItems"]
+
+_SIZE = 1 << kernel.PLACES
+_ALPHA = 0.7213 / (1 + 1.079 / _SIZE)
+Registers = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class DistinctItems:
+    """The fold that estimates the number of different items of FEATURES (or SKETCHES)."""
+
+    def start(self) -> Registers:
+        """Nothing yet."""
+        return np.zeros(_SIZE, np.uint8)
+
+    def add(self, state: Registers, batch: pa.RecordBatch, part: int, _parts: int) -> Registers:
+        """Look at a batch; there is nothing to share out, so part 0 does it."""
+        if part == 0:
+            kernel.mark_longest(*arrow.lists(batch.column("items")), state)
+        return state
+
+    def merge(self, a: Registers, b: Registers) -> Registers:
+        """Of both."""
+        return np.maximum(a, b)
+
+    @staticmethod
+    def close(state: Registers) -> int:
+        """The number, about."""
+        sums: Any = np.ldexp(1.0, -state.astype(np.int64)).sum()
+        found = _ALPHA * _SIZE * _SIZE / float(sums)
+        empty = int((state == 0).sum())
+        if found <= 2.5 * _SIZE and empty:
+            found = _SIZE * float(np.log(_SIZE / empty))
+        return round(found)

@@ -1,0 +1,93 @@
+"""TEXTS (or ITEMS) to FEATURES: each text's set of shingles.
+
+1. Pure: the same batch gives the same features, whatever stands beside it.
+2. A null or empty text has no items; a text without tokens has one, the hash of its bytes.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame import arrow, schemas
+from nearsame.kernels import shingles as kernel
+from nearsame.kernels import unicode
+from nearsame.stages.features.words import hash_words
+
+__all__ = ["ItemSets", "Room", "ShingleSets"]
+
+
+@dataclass(frozen=True)
+class ShingleSets:
+    """The stage that turns texts into sets of shingles."""
+
+    size: int
+    flags: int
+    seed: int
+    stop_words: frozenset[str] = frozenset()
+
+    output = schemas.FEATURES
+
+    @cached_property
+    def _stops(self) -> arrow.UInt64s:
+        return hash_words(self.stop_words, self.flags, self.seed)
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES of a batch of TEXTS."""
+        room = self.sets(arrow.strings(batch.column("text")), arrow.ints(batch.column("digest_a")))
+        return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
+
+    def sets(self, texts: arrow.Strings, bare: arrow.Int64s) -> "Room":
+        """The sets of some texts without a table around them; `bare` is a hash of each raw text."""
+        tables = unicode.tables()
+        lengths = np.diff(texts.offsets)
+        longest = int(lengths.max(initial=0))
+        room = Room(longest, int(lengths.sum()) + bare.size + 1, bare.size)
+        kernel.shingle_sets(
+            texts.data, texts.offsets, bare, self.size, self.flags,
+            np.uint64(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
+            room.words, room.counts, room.items, room.ends, room.about,
+        )  # fmt: skip
+        return room
+
+
+@dataclass(frozen=True)
+class ItemSets:
+    """The stage for ready items: each list becomes a set (or, with repeats, a bag)."""
+
+    flags: int
+    seed: int
+
+    output = schemas.FEATURES
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES of a batch of ITEMS."""
+        column = batch.column("items").fill_null(pa.scalar([], batch.column("items").type))
+        lists = arrow.list_offsets(column)
+        texts = arrow.strings(column.values.fill_null(""))
+        longest = int(np.diff(lists).max(initial=0))
+        room = Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        digests = np.empty((2, len(batch)), np.int64)
+        kernel.list_sets(
+            texts.data, texts.offsets, lists, self.flags, np.uint64(self.seed),
+            room.words, room.counts, room.items, room.ends, room.about, digests,
+        )  # fmt: skip
+        num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
+        return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
+
+
+class Room:
+    """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
+
+    def __init__(self, longest: int, most: int, rows: int) -> None:
+        self.words = np.empty((3, longest + 66), np.uint64)
+        self.counts = np.empty(2 * longest + 130, np.int64)
+        self.items = np.empty(most, np.uint64)
+        self.ends = np.empty(rows + 1, np.int64)
+        self.about = np.empty((3, rows), np.int64)
+
+    def features(self, *raw: pa.Array) -> pa.RecordBatch:
+        """The FEATURES batch; the sets are copied out of the roomy buffer."""
+        items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
+        return pa.RecordBatch.from_arrays([*raw, *map(pa.array, self.about), items], schema=schemas.FEATURES)

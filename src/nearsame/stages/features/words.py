@@ -1,0 +1,43 @@
+"""Words as the kernels see them: their hashes, and texts reduced to them."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.kernels import tokens, unicode
+
+__all__ = ["hash_words", "join_words"]
+
+
+def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
+    """The hashes of single-token words, ascending, as `tokens.hash_tokens` makes them."""
+    column = arrow.strings(pa.array(sorted(words), pa.large_string()))
+    scratch, found = _scratch(column.offsets)
+    tables = unicode.tables()
+    hashes = []
+    for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
+        case = flags & tokens.KEEP_CASE
+        size = tokens.fold(column.data, start, end, case, tables.stage1, tables.stage2, scratch[0], scratch[1])
+        if tokens.hash_tokens(scratch[0], scratch[1], size, np.uint64(seed), arrow.NO_HASHES, found) == 1:
+            hashes.append(found[0])
+    return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
+
+
+def join_words(texts: arrow.Strings, flags: int, stops: arrow.UInt64s) -> tuple[arrow.Bytes, arrow.Int64s]:
+    """Each text as its tokens with one space between them: (bytes, offsets)."""
+    scratch, _ = _scratch(texts.offsets)
+    out = np.empty(2 * int(texts.offsets[-1] - texts.offsets[0]) + 16, np.uint8)
+    ends = np.empty(texts.offsets.size, np.int64)
+    tables = unicode.tables()
+    tokens.join_tokens(
+        texts.data, texts.offsets, flags, np.uint64(0), stops, tables.stage1, tables.stage2, *scratch, out, ends
+    )
+    return out, ends
+
+
+def _scratch(offsets: arrow.Int64s) -> tuple[tuple[arrow.Bytes, arrow.Bytes], arrow.UInt64s]:
+    longest = int(np.diff(offsets).max(initial=0))
+    size = 2 * longest + 128
+    return (np.zeros(size, np.uint8), np.zeros(size, np.uint8)), np.zeros(longest + 66, np.uint64)

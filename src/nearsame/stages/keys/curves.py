@@ -1,0 +1,61 @@
+"""What a choice of keys promises, before any document is read: how likely two similar ones are to meet.
+
+1. Curves are functions of the Jaccard similarity of two sets; nothing here decides about documents.
+2. Areas are integrals of a curve over the similarity: below the threshold P is waste, above it 1 - P is loss. They
+   weigh every similarity alike, as if pairs were spread evenly; a corpus never is, so plans can be given one.
+3. SimHash of unweighted sets: the indicator vectors of two sets of one size with Jaccard J enclose the angle whose
+   cosine is 2J/(1 + J); a bit differs with probability angle/π, and the distance is binomial over the bits.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr
+
+from nearsame.stages.keys.bands import collision_probability
+
+__all__ = ["areas", "bit_differs", "least_area", "within_distance"]
+
+Floats = npt.NDArray[np.float64]
+
+_STEPS = 1000
+
+
+def areas(threshold: float, bands: int, rows: int) -> tuple[float, float]:
+    """(false positives, false negatives): the area under the S-curve below the threshold, and over it above.
+
+    >>> [round(area, 3) for area in areas(0.5, 20, 5)]
+    [0.045, 0.046]
+    """
+    middle = (np.arange(_STEPS) + 0.5) / _STEPS
+    below = collision_probability(middle * threshold, bands, rows).mean() * threshold
+    above = 1.0 - collision_probability(threshold + middle * (1.0 - threshold), bands, rows).mean()
+    return float(below), float(above * (1.0 - threshold))
+
+
+def least_area(threshold: float, num_perm: int) -> tuple[int, int]:
+    """(bands, rows) of the least sum of both areas: what popular tools take for "the threshold"; for comparison only.
+
+    >>> least_area(0.8, 128)
+    (9, 13)
+    """
+    shapes = ((bands, rows) for rows in range(1, num_perm + 1) for bands in range(1, num_perm // rows + 1))
+    return min(shapes, key=lambda shape: sum(areas(threshold, *shape)))
+
+
+def bit_differs(jaccard: npt.ArrayLike) -> Floats:
+    """The chance that a bit of two SimHash codes differs.
+
+    >>> float(bit_differs(0.8).round(4))
+    0.1515
+    """
+    similarity = np.asarray(jaccard, np.float64)
+    return np.arccos(np.clip(2 * similarity / (1 + similarity), -1.0, 1.0)) / np.pi
+
+
+def within_distance(jaccard: npt.ArrayLike, k: int, bits: int) -> Floats:
+    """The chance that two SimHash codes of so many bits are within distance k.
+
+    >>> float(within_distance(0.8, 3, 64).round(3))
+    0.009
+    """
+    return np.asarray(bdtr(k, bits, bit_differs(jaccard)), np.float64)

@@ -1,0 +1,206 @@
+"""The keys of the exact join: a count table over all shingles, then each set's prefix in the order of the counts.
+
+1. The table only orders: over-counting (two shingles in one slot) costs time, never a pair.
+2. Sets with Jaccard ≥ t share one of their first n - ceil(t·n) + 1 items in any order common to all sets.
+3. A table that does not fit is made of half bytes, and one that still does not is filled in passes, a range of
+   hashes each; what it says of each item then travels in a column of the features. Measured in keys per document
+   by slots per shingle (ALGORITHMS section 2): ≥ 1: 0; .5: 22; .33: 50; ≤ .1: 66, the whole prefix.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow, schemas
+from nearsame.kernels import buckets, prefixes
+from nearsame.kernels.scores import Bound
+
+__all__ = ["CountItems", "Counting", "ItemCounts", "PrefixKeys", "plan_counting"]
+
+_MOST_BITS, _LEAST_BITS = 38, 16
+_LARGE_BITS = 23  # a table that no cache holds
+_STRETCH_BITS = 18  # of slots whose counters stay in cache
+_MOST_STRETCHES = 1024  # lists that are written to at once
+_WAITING_BYTES = 128 << 20  # of slots that wait to be counted, at most
+_ENOUGH = 0.5  # slots for each shingle, at least, before another pass is made
+_COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How items are counted: `passes` tables of 2**bits slots, one after the other, each for its range of hashes."""
+
+    bits: int
+    nibbles: bool = False
+    passes: int = 1
+
+    @property
+    def table_bytes(self) -> int:
+        """Of one table."""
+        return (1 << self.bits) >> int(self.nibbles)
+
+    @property
+    def shift(self) -> int:
+        """An item's slot is (item - base) >> shift; ranges are powers of two."""
+        return 64 - self.bits - (self.passes - 1).bit_length()
+
+    def record(self) -> dict[str, int]:
+        """What a run says of it."""
+        return {"slots": 1 << self.bits, "slot_bits": 4 if self.nibbles else 8, "passes": self.passes}
+
+    def base(self, number: int) -> np.uint64:
+        """The first hash of a pass."""
+        return np.uint64(number << (self.shift + self.bits))
+
+
+def plan_counting(num_items: int, most_bytes: int) -> Counting:
+    """At least one slot for each item where that fits; else half bytes; else passes.
+
+    >>> plan_counting(1_000_000, 1 << 30)
+    Counting(bits=20, nibbles=False, passes=1)
+    >>> plan_counting(1 << 30, 1 << 27)
+    Counting(bits=28, nibbles=True, passes=2)
+    """
+    wanted = min(_MOST_BITS, max(_LEAST_BITS, (num_items - 1).bit_length()))
+    fits = most_bytes.bit_length() - 1
+    if wanted <= fits:
+        return Counting(wanted)
+    bits = max(_LEAST_BITS, min(wanted, fits + 1))
+    passes = 1
+    while (passes << bits) < _ENOUGH * num_items:
+        passes *= 2
+    return Counting(bits, nibbles=True, passes=passes)
+
+
+@dataclass(frozen=True)
+class CountItems:
+    """The fold that counts the items of one pass."""
+
+    counting: Counting
+    number: int = 0
+
+    def start(self) -> npt.NDArray[np.uint8]:
+        """A table of zeros."""
+        return np.zeros(self.counting.table_bytes, np.uint8)
+
+    def add(self, state: npt.NDArray[np.uint8], batch: pa.RecordBatch, part: int, parts: int) -> Any:
+        """Count the items of one share of the slots; shares begin at even slots."""
+        counting = self.counting
+        half = 1 << (counting.bits - 1)
+        low, high = 2 * (part * half // parts), 2 * ((part + 1) * half // parts)
+        add = prefixes.add_nibbles if counting.nibbles else prefixes.add_counts
+        lists = arrow.lists(batch.column("items"))
+        add(*lists, counting.base(self.number), np.uint64(counting.shift), low, high, state)
+        return state
+
+    def add_many(self, state: npt.NDArray[np.uint8], batches: Sequence[pa.RecordBatch], part: int, parts: int) -> Any:
+        """`add` for several batches, of which the items of neighbouring slots are counted together."""
+        counting = self.counting
+        if counting.bits < _LARGE_BITS or counting.nibbles or counting.passes > 1:
+            for batch in batches:
+                self.add(state, batch, part, parts)
+            return state
+        bits = max(_STRETCH_BITS, counting.bits - (_MOST_STRETCHES - 1).bit_length())
+        stretches = 1 << (counting.bits - bits)
+        first, last = part * stretches // parts, (part + 1) * stretches // parts
+        room = max(1, min(_WAITING_BYTES, counting.table_bytes // 2) // 4 // stretches)
+        waiting, numbers = np.empty((last - first, room), np.uint32), np.zeros(last - first, np.int64)
+        for batch in batches:
+            lists = arrow.lists(batch.column("items"))
+            share = (first << bits, last << bits, bits)
+            prefixes.deal_counts(*lists, np.uint64(counting.shift), *share, waiting, numbers, state)
+        prefixes.add_waiting(first << bits, bits, waiting, numbers, state)
+        return state
+
+    def merge(self, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Add two tables, counters stopping where they are full."""
+        if not self.counting.nibbles:
+            return a + np.minimum(b, 255 - a)
+        low, high = np.minimum((a & 15) + (b & 15), 15), np.minimum((a >> 4) + (b >> 4), 15)
+        return np.asarray(low | (high << 4), np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemCounts:
+    """The stage that writes what one pass's table says beside the items, in a column `counts`."""
+
+    counting: Counting
+    number: int
+    table: npt.NDArray[np.uint8]
+    of: pa.Schema = schemas.FEATURES
+
+    @cached_property
+    def output(self) -> pa.Schema:
+        """FEATURES (or SKETCHES) and the counts."""
+        return self.of.append(pa.field("counts", _COUNTS, nullable=False))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of FEATURES with the counts of this pass filled in."""
+        lists = arrow.lists(batch.column("items"))
+        offsets = np.zeros(len(batch) + 1, np.int64)
+        np.cumsum(lists.sizes, out=offsets[1:])
+        items, counts = np.empty(int(offsets[-1]), np.uint64), np.zeros(int(offsets[-1]), np.uint8)
+        buckets.gather(*lists, np.arange(len(batch)), offsets[:-1], items)  # a view becomes a list of its own
+        others = [name for name in batch.schema.names if name not in ("items", "counts")]
+        if "counts" in batch.schema.names:
+            counted = batch.column("counts")
+            counts[:] = arrow.ints(counted.values)[arrow.list_offsets(counted)[0] :][: counts.size]
+        self.fill(lists, counts, offsets[:-1])
+        column = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(counts), type=_COUNTS)
+        columns = [*map(batch.column, others), arrow.items(items, offsets), column]
+        return pa.RecordBatch.from_arrays(columns, schema=self.output)
+
+    def fill_for(
+        self, bound: Bound, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
+    ) -> None:
+        """Write the counts of a whole table where a set has keys to offer; those of other sets may stay 0."""
+        if self.counting.nibbles:
+            self.fill(lists, counts, starts)
+            return
+        shift = np.uint64(self.counting.shift)
+        prefixes.look_up_until_alone(*lists, shift, bound.p, bound.q, self.table, counts, starts)
+
+    def fill(self, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
+        """Write the counts of the items that the table is about."""
+        counting = self.counting
+        base, shift = counting.base(self.number), np.uint64(counting.shift)
+        prefixes.look_up(*lists, base, shift, 1 << counting.bits, counting.nibbles, self.table, counts, starts)
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixKeys:
+    """The stage that offers each set's prefix; counts come from the table, or from the column that passes filled."""
+
+    bound: Bound
+    counts: ItemCounts | None
+    everything: bool = False
+
+    output = schemas.KEYS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """KEYS of a batch of FEATURES."""
+        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
+        most = int(lists.sizes.sum())
+        starts = np.cumsum(lists.sizes) - lists.sizes
+        if self.counts is None:
+            counts = arrow.ints(batch.column("counts").values)
+            starts = arrow.list_offsets(batch.column("counts"))[:-1]
+        else:
+            counts = np.zeros(most, np.uint8)
+            if self.everything:
+                self.counts.fill(lists, counts, starts)
+            else:
+                self.counts.fill_for(self.bound, lists, counts, starts)
+        keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
+        places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
+        filled = prefixes.prefix_keys(
+            *lists, arrow.frozen(counts), starts, rows, self.bound.p, self.bound.q, self.everything,
+            keys, key_rows, places, probes,
+        )  # fmt: skip
+        columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], probes[:filled])
+        return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)

@@ -1,0 +1,112 @@
+"""All similar pairs of the documents that meet.
+
+1. Every document is compared with the documents before it that share a key with it, each once.
+2. Pairs come out as rows a < b, ascending by (b, a) within a batch of documents.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.kernels import buckets, deciding
+from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.scores import Bound
+from nearsame.kernels.sharing import Array, Each, Stamps
+
+__all__ = ["AllPairs", "Found", "found_in", "grouped", "in_rows"]
+
+_BLOCK = 4096
+_ROOM = 1 << 14
+_SAMPLED, _RUN = 256, 8  # a prediction looks at so many runs of so many documents
+_ENOUGH = 1 << 22  # comparisons, and so pairs: a template may have 100,000 for each document
+Rows = npt.NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """Some of the pairs: rows a < b, similarities as fractions."""
+
+    a: Rows
+    b: Rows
+    nums: Rows
+    dens: Rows
+    num_verified: int = 0
+
+    @staticmethod
+    def joined(parts: "Sequence[Found]") -> "Found":
+        """Several as one."""
+        if len(parts) == 1:
+            return parts[0]
+        a, b, nums, dens = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int64)]) for i in range(4))
+        return Found(a, b, nums, dens, sum(part.num_verified for part in parts))
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """The rule of joining.
+
+    Attributes:
+        bound: the measure and the threshold.
+    """
+
+    bound: Bound
+
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[Found]:
+        """The pairs, a block of documents at a time."""
+        rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
+        stamps = Stamps(rows.size)
+        for low in range(0, rows.size, _BLOCK):
+            high = min(low + _BLOCK, rows.size)
+            for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
+                yield in_rows(piece, rows)
+
+    def sample(self, meeting: Meeting, array: Array = np.empty) -> tuple[list[Found], float]:
+        """The pairs of some documents with those before them, and by what to multiply for all."""
+        rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
+        if rows.size <= _SAMPLED * _RUN:
+            return [], 0.0
+        starts = np.linspace(0, rows.size - _RUN, _SAMPLED).astype(np.int64)
+        stamps, pieces, total = np.zeros(rows.size, np.int32), [], 0
+        for low in starts.reshape(16, -1).T.ravel():  # all over the documents, should it end early
+            pieces.append(in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows))
+            total += pieces[-1].num_verified
+            if total > _ENOUGH:
+                break
+        return pieces, rows.size / (len(pieces) * _RUN)
+
+
+def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
+    """The arguments that all calls of a kernel over the buckets have in common."""
+    entries = meeting.entries
+    fill = array(entries.bucket_starts.size - 1, np.int64)
+    fill[:] = 0
+    members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
+    buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
+    return (*entries[1:], fill, *members, *meeting[1:], bound)
+
+
+def in_rows(piece: Found, rows: Rows) -> Found:
+    """Pairs of documents by number as pairs of rows."""
+    a, b = rows[piece.a], rows[piece.b]
+    return Found(np.minimum(a, b), np.maximum(a, b), *piece[2:])
+
+
+def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[int, int, int]]) -> Found:
+    """The pairs of a range of documents, in as many calls of a kernel as the output needs."""
+    parts: list[list[Any]] = [[], [], [], []]
+    room, total = _ROOM, 0
+    while low < high:
+        out = [np.empty(room, np.int64) for _ in range(4)]
+        start, (low, filled, verified) = low, fill(low, high, out)
+        total += verified
+        for part, column in zip(parts, out, strict=True):
+            part.append(column[:filled].copy())
+        room = room * 4 if low == start else room
+    a, b, nums, dens = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts)
+    return Found(a, b, nums, dens, total)
+
+
+def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> Found:
+    return found_in(low, high, lambda a, b, out: deciding.all_pairs(a, b, *shared, stamps, *out))

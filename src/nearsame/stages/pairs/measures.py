@@ -1,0 +1,59 @@
+"""Measures as integers: which score a method is verified by, and its threshold as p/q."""
+
+from fractions import Fraction
+
+from nearsame.kernels import scores
+from nearsame.kernels.scores import Bound
+
+__all__ = [
+    "AGREEMENT",
+    "ANGLE",
+    "CONTAINER",
+    "CONTAINMENT",
+    "EQUAL",
+    "JACCARD",
+    "LARGEST",
+    "bound",
+    "codes",
+    "fraction_at_least",
+]
+
+JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
+CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
+ANGLE = scores.ANGLE
+_CODES: dict[str | None, int] = {
+    None: scores.HAMMING,
+    "jaccard": scores.NEAR_JACCARD,
+    "cosine": scores.NEAR_COSINE,
+    "edit": scores.NEAR_EDIT,
+}
+LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
+
+
+def codes(confirm: str | None, bits: int, k: int) -> int:
+    """The measure of codes of that length, within k bits, confirmed by another or not."""
+    return scores.of_codes(_CODES[confirm], bits, k)
+
+
+def bound(measure: int, threshold: Fraction, floor: Fraction | None = None) -> Bound:
+    """The bound for a threshold: the same decisions, with denominators that kernels can take."""
+    exact = fraction_at_least(threshold, LARGEST)
+    least = fraction_at_least(floor, LARGEST) if floor else Fraction(0)
+    return Bound(measure, exact.numerator, exact.denominator, least.numerator, least.denominator)
+
+
+def fraction_at_least(value: Fraction, largest: int) -> Fraction:
+    """The least fraction ≥ value with a denominator ≤ largest.
+
+    Every ratio of integers with a denominator up to `largest` compares with it just as with `value`, so a threshold
+    of 0.30000000000000004 costs no exactness.
+
+    >>> fraction_at_least(Fraction("0.8"), 10**9)
+    Fraction(4, 5)
+    """
+    near = value.limit_denominator(largest)
+    if near >= value:
+        return near
+    a, b = near.numerator, near.denominator  # the next in the Farey sequence: c·b - a·d = 1 with the largest d
+    d = largest - (largest + pow(a, -1, b)) % b if b > 1 else largest
+    return Fraction(a * d + 1, b * d)

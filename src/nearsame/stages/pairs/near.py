@@ -1,0 +1,123 @@
+"""Rules for codes that have all met: searched by tables cut for speed, or sorted and compared with their neighbours.
+
+1. `NearCodes` finds the pairs that any tables find: it only goes about it in memory order, where all codes are at hand.
+2. `Neighbours` is rotate and sort as the textbook has it: lossy, and for one machine only, since it sorts all codes. It
+   makes a bucket of every two neighbours, and hands them to the rule that would have read the buckets.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame import arrow
+from nearsame.kernels import deciding
+from nearsame.kernels.buckets import Entries, Meeting
+from nearsame.kernels.hamming_rotations import adjacent
+from nearsame.kernels.hamming_search import chunks
+from nearsame.kernels.scores import Bound
+from nearsame.kernels.sharing import Array, Each
+from nearsame.stages.pairs.join import Found
+
+__all__ = ["ADJACENT_NOTE", "NearCodes", "Neighbours"]
+
+ADJACENT_NOTE = "search=adjacent compares neighbours in sorted order only: it loses pairs, and runs on one machine only"
+
+_PIECE = 1 << 14
+_LOW32, _U32 = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+@dataclass(frozen=True)
+class NearCodes:
+    """The rule of joining where all codes have met.
+
+    Attributes:
+        bound: the measure and the threshold.
+        bits: of a code.
+        k: the greatest distance.
+        tables: the headers to search by, from the codes.
+        one_side: rows (bool, by row) whose pairs with each other nobody wants; None: all pairs are wanted.
+    """
+
+    bound: Bound
+    bits: int
+    k: int
+    tables: Callable[[arrow.UInt64s], arrow.UInt64s]
+    one_side: npt.NDArray[np.bool_] | None = None
+
+    def join(self, meeting: Meeting, each: Each, _threads: int, _array: Array = np.empty) -> Iterator[Found]:
+        """The pairs, as they are found."""
+        codes = _codes(meeting, self.bits)
+        among = np.zeros(len(codes), np.bool_) if self.one_side is None else self.one_side[meeting.entries.rows]
+        order = np.argsort(~among, kind="stable")  # the one side first
+        split = int(among.sum())
+        rest = order[split:]
+
+        def run(work: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
+            return each(things, work)
+
+        searches = [(rest, 0)] if split in (0, len(codes)) else [(rest, 0), (order, split)]
+        for docs, first in searches:
+            tables = self.tables(codes[docs])
+            for packed in chunks(codes[docs], self.k, tables, split=first, run=run):
+                pieces = [packed[low : low + _PIECE] for low in range(0, packed.size, _PIECE)]
+                yield from each(pieces, partial(self._verified, docs, meeting))
+
+    def sample(self, _meeting: Meeting, _array: Array = np.empty) -> tuple[list[Found], float]:
+        """No prediction: the search is quick, and counts as it goes."""
+        return [], 0.0
+
+    def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> Found:
+        nums, dens = np.empty(packed.size, np.int64), np.empty(packed.size, np.int64)
+        a, b = docs[(packed >> _U32).view(np.int64)], docs[(packed & _LOW32).view(np.int64)]
+        deciding.verify_pairs(a, b, *meeting[1:], self.bound, nums, dens)
+        good = nums >= 0
+        one, other = meeting.entries.rows[a[good]], meeting.entries.rows[b[good]]
+        return Found(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], packed.size)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """A rule applied to the neighbours in the sorted order of each rotation.
+
+    Attributes:
+        rule: what decides or joins.
+        bits: of a code.
+        k: the greatest distance.
+    """
+
+    rule: Any
+    bits: int
+    k: int
+
+    def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Any:
+        """As the rule decides."""
+        return self.rule.decide(self._beside(meeting), each, threads, array)
+
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Any:
+        """As the rule joins."""
+        return self.rule.join(self._beside(meeting), each, threads, array)
+
+    def sample(self, meeting: Meeting, array: Array = np.empty) -> Any:
+        """As the rule samples."""
+        return self.rule.sample(self._beside(meeting), array)
+
+    def _beside(self, meeting: Meeting) -> Meeting:
+        """The same documents, every two neighbours within k bits in a bucket of their own."""
+        found = adjacent(_codes(meeting, self.bits), self.bits, self.k)
+        docs = np.concatenate([found.a, found.b])
+        order = np.argsort(docs, kind="stable")
+        rows = meeting.entries.rows
+        starts = np.searchsorted(docs[order], np.arange(rows.size + 1))
+        buckets = order % max(found.a.size, 1)
+        places = np.full(docs.size, -1, np.int32)
+        entries = Entries(rows, starts, buckets, places, np.arange(0, docs.size + 1, 2))
+        return Meeting(entries, *meeting[1:])
+
+
+def _codes(meeting: Meeting, bits: int) -> npt.NDArray[np.uint64]:
+    """The code of each document, uint64[n, w]."""
+    return arrow.frozen(meeting.items[meeting.offsets[:-1, None] + np.arange(-(-bits // 64))])

@@ -1,0 +1,68 @@
+"""A text as the recipe wants it, and where each piece of it came from.
+
+1. A piece is a character, or with normalisation the least stretch that is normalised by itself.
+2. Offsets on the side of the original count characters (code points), as Python does; the other side counts bytes.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.errors import ConfigError
+from nearsame.kernels import normalise as kernels
+from nearsame.kernels import unicode
+from nearsame.stages.texts.normalise import normalise
+
+__all__ = ["Aligned", "align"]
+
+
+class Aligned(NamedTuple):
+    """A text and its pieces: piece i is text[ends[i]:ends[i + 1]], and origins[i] to origins[i + 1] there."""
+
+    text: arrow.Bytes  # UTF-8
+    ends: arrow.Int64s
+    origins: arrow.Int64s
+
+    def original(self, starts: arrow.Int64s, ends: arrow.Int64s) -> tuple[arrow.Int64s, arrow.Int64s]:
+        """From spans of bytes here to spans of characters there, whole pieces."""
+        first = np.searchsorted(self.ends, starts, "right") - 1
+        return self.origins[first], self.origins[np.searchsorted(self.ends, ends, "left")]
+
+
+def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Aligned:
+    """The text, normalised or not, with the places of its pieces.
+
+    Raises:
+        ConfigError: The text holds half of a surrogate pair, which no UTF-8 can say.
+
+    >>> aligned = align("a ﬁn", nfkc=True)
+    >>> bytes(aligned.text), aligned.original(np.array([2]), np.array([5]))
+    (b'a fin', (array([2]), array([4])))
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"the text is not Unicode: {text[error.start : error.end]!r} at character {error.start}"
+        raise ConfigError(message, hint="Decode it as UTF-8, with errors='replace' where it is broken.") from None
+    origins = _starts(text, nfkc=nfkc, strip_accents=strip_accents)
+    pieces = pa.array([text[i:j] for i, j in pairwise(origins.tolist())], pa.large_string())
+    found = arrow.strings(normalise(pieces, nfkc=nfkc, strip_accents=strip_accents))
+    size = int(found.offsets[-1])
+    return Aligned(arrow.frozen(found.data[:size]), found.offsets, origins)
+
+
+def _starts(text: str, *, nfkc: bool, strip_accents: bool) -> arrow.Int64s:
+    """Where pieces begin, and the end of the last."""
+    boundary: npt.NDArray[np.bool_] = np.ones(len(text), np.bool_)
+    if nfkc or strip_accents:
+        mode = kernels.BOTH if nfkc and strip_accents else kernels.NFKC if nfkc else kernels.STRIP_ACCENTS
+        points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        table = unicode.normalisation()
+        entries = table.stage2[(table.stage1[points >> 8].astype(np.uint32) << 8) | (points & 255)]
+        boundary = (entries >> np.uint32(unicode.BOUNDARY_SHIFT + mode)) & 1 != 0
+        boundary[:1] = True
+    return arrow.frozen(np.append(np.flatnonzero(boundary), len(text)).astype(np.int64))

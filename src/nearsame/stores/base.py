@@ -1,0 +1,117 @@
+"""What an index needs of a store: rows, keys and transactions, and nothing of similarity.
+
+1. Values are int64, bytes, texts and None. A key is 64 bits; what it stands for is the index's affair.
+2. A block of `writing` is one transaction: all of it is durable when the block is left, or none of it happened. What it
+   reads is what the last transaction left, and nobody else writes meanwhile what shares a key with it.
+3. A block of `reading` is one snapshot.
+4. A document has a number, given by the store, larger than those before it and never given again.
+5. Counters are kept, not counted.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from nearsame.arrow import Int64s
+
+__all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
+
+FORMAT = "1"  # of the tables and of what is in them
+
+
+class Row(NamedTuple):
+    """A document as it is stored."""
+
+    number: int
+    id: str
+    url: str | None
+    items: bytes  # what it is compared by
+    text: bytes | None  # compressed; None where texts are not stored, or were not asked for
+    leader: int | None  # number of the document that it was found to resemble; None: it leads itself
+
+
+class Hits(NamedTuple):
+    """Which documents have which of the keys that were asked for."""
+
+    places: Int64s  # of the key, in what was asked
+    numbers: Int64s
+
+
+class Reader(Protocol):
+    """One snapshot."""
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of those ids that are there."""
+
+    def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
+        """The documents of those numbers that are there."""
+
+    def postings(self, keys: Int64s) -> Hits:
+        """All documents of each key; keys are ascending and distinct."""
+
+    def first(self, keys: Int64s, most: int) -> Hits:
+        """Of each key the documents with the smallest numbers, ascending."""
+
+    def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
+        """The next documents by number."""
+
+    def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
+        """The next (keys, numbers), ascending."""
+
+    def counts(self) -> dict[str, int]:
+        """The counters: documents, and next, the number that nobody has had."""
+
+    def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
+        """(leader, how many it leads) of the leaders that lead most; among equals the smaller number comes first."""
+
+    def followers(self, leader: int, limit: int | None = None) -> list[int]:
+        """Whom a document leads, ascending."""
+
+    def problems(self) -> list[str]:
+        """What the engine's own check of the files finds, and what counters and tables contradict each other in."""
+
+
+class Writer(Reader, Protocol):
+    """One transaction."""
+
+    def reserve(self, count: int) -> int:
+        """The first of so many new numbers in a row."""
+
+    def insert(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:
+        """Add documents, and their postings (keys[i], numbers[i])."""
+
+    def delete(self, numbers: Sequence[int], keys: Int64s, of: Int64s) -> None:
+        """Take documents away, and the postings (keys[i], of[i])."""
+
+    def post(self, keys: Int64s, numbers: Int64s) -> None:
+        """Add postings."""
+
+    def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
+        """Write down (number, its leader)."""
+
+
+class Store(Protocol):
+    """An open store."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, without a password."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What was written down when it was made."""
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """One consistent snapshot."""
+
+    def writing(self, keys: Int64s | None) -> AbstractContextManager[Writer]:
+        """One transaction that looks at, and adds, these keys (ascending, distinct); None: it may touch anything."""
+
+    def publish(self) -> None:
+        """Make a store that was just created, and filled, appear to everybody, complete and durable."""
+
+    def size_bytes(self) -> int | None:
+        """What it takes on disk."""
+
+    def close(self) -> None:
+        """Let go of it; a store that was created and not published vanishes."""

@@ -1,0 +1,211 @@
+"""An index in a PostgreSQL database, shared by any number of clients on any number of machines.
+
+1. The tables are those of the SQLite file, in a schema of their own.
+2. Writers that could find each other's documents wait for each other: an advisory lock for each key, taken in ascending
+   order before anything is looked up, so that what one finds the other has committed. Who locks more keys than is
+   sensible, or does not know them, locks out all other writers. Readers take no lock and wait for nobody.
+3. A new index is made in a schema of another name, in one transaction, and moved to its place at the end of it.
+4. Each transaction sees to it that the index is still the one that was opened.
+"""
+
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from nearsame.arrow import Int64s, unsigned
+from nearsame.errors import StoreError
+from nearsame.stores.base import FORMAT
+from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction
+from nearsame.stores.postgres_session import Address, Session, Statement
+
+__all__ = ["Postgres"]
+
+_MOST_LOCKS = 256  # of a transaction: the server's table holds some 6,000 by default, for all its clients
+_WRITERS = 0  # the lock that says whether one writes alone
+_NUM_LOCKS = np.uint64((1 << 31) - 1)
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_LOCK = "SELECT pg_advisory_xact_lock(%s::integer, %s::integer)"
+_LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(%s::integer, %s::integer)"
+_LOCK_EACH = "SELECT pg_advisory_xact_lock(%s::integer, key) FROM unnest(%s::integer[]) AS key"
+# A new index may take long to fill, and to sort.
+_ROOM = "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL maintenance_work_mem = '256MB';"
+_MADE = "made"  # the setting by which an index is told from another at the same place
+
+
+class Postgres:
+    """An open index, or one that is being made."""
+
+    def __init__(self, session: Session, schema: str, settings: Mapping[str, str], *, read_only: bool = False) -> None:
+        self._session = session
+        self._schema = schema  # where its tables are now
+        self._read_only = read_only
+        self._overwrite = False
+        self._indexed = False
+        self._made = settings[_MADE]
+        self._lock_class = _signed(zlib.crc32(session.address.schema.encode()))
+        self.settings: Mapping[str, str] = {name: value for name, value in settings.items() if name != _MADE}
+
+    @classmethod
+    def open(cls, where: str, *, read_only: bool, timeout_seconds: float) -> "Postgres":
+        """The index at an address; see `stores.open_store`."""
+        address = Address.parse(where)
+        session = Session(address, timeout_seconds)
+        try:
+            _require_index(session)
+            settings = dict(session.run(f'SELECT name, value FROM "{address.schema}".settings'))  # noqa: S608  (a checked name)
+            _require_format(address, settings)
+            return cls(session, address.schema, settings, read_only=read_only)
+        except BaseException:
+            session.close()
+            raise
+
+    @classmethod
+    def create(cls, where: str, settings: Mapping[str, str], *, overwrite: bool, timeout_seconds: float) -> "Postgres":
+        """A new index that nobody sees yet; see `stores.create_store`."""
+        address = Address.parse(where)
+        session = Session(address, timeout_seconds)
+        making = f"{address.schema}_{secrets.token_hex(4)}"
+        settings = {**settings, "format": FORMAT, _MADE: secrets.token_hex(8)}
+        try:
+            _refuse_present(session, overwrite=overwrite)
+            session.run("BEGIN")
+            session.inside = True
+            session.script(_ROOM + f'CREATE SCHEMA "{making}";' + MAKE.replace("@", f'"{making}".'))
+            for pair in settings.items():
+                session.run(f'INSERT INTO "{making}".settings VALUES (%s, %s)', pair)  # noqa: S608  (a checked name)
+            store = cls(session, making, settings)
+        except BaseException:
+            session.close()
+            raise
+        store._overwrite = overwrite
+        return store
+
+    @property
+    def name(self) -> str:
+        """Its address, without a password."""
+        return self._session.address.shown
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """One consistent snapshot."""
+        if self._making:
+            yield self._transaction()
+            return
+        with self._session.transaction([(_SNAPSHOT, ()), self._which()]) as found:
+            self._require_same(found)
+            yield self._transaction()
+
+    @contextmanager
+    def writing(self, keys: Int64s | None) -> Iterator[Transaction]:
+        """One transaction, which waits for those who write what it looks at."""
+        if self._read_only:
+            raise StoreError(f"{self.name} was opened to be read only", hint="Open it without read_only=True.")
+        transaction = self._transaction()
+        if self._making:
+            with self._session.savepoint(transaction.last):
+                yield transaction
+            return
+        begin = [("BEGIN", ()), *self._locks(keys), self._which()]
+        with self._session.transaction(begin, transaction.last) as found:
+            self._require_same(found)
+            yield transaction
+
+    def publish(self) -> None:
+        """Move a new index to its place, complete."""
+        place, making = self._session.address.schema, self._schema
+        self._index()
+        self._session.run(_LOCK, (self._lock_class, _WRITERS))
+        _refuse_present(self._session, overwrite=self._overwrite)
+        self._session.script(f"""
+            CREATE SCHEMA IF NOT EXISTS "{place}";
+            DROP TABLE IF EXISTS {", ".join(f'"{place}".{name}' for name in TABLES)};
+            DROP SEQUENCE IF EXISTS "{place}".next_number;
+            DROP FUNCTION IF EXISTS "{place}".{RESERVE};
+            {"".join(f'ALTER TABLE "{making}".{name} SET SCHEMA "{place}";' for name in TABLES)}
+            ALTER SEQUENCE "{making}".next_number SET SCHEMA "{place}";
+            ALTER FUNCTION "{making}".{RESERVE} SET SCHEMA "{place}";
+            DROP SCHEMA "{making}";
+        """)
+        self._session.commit()
+        self._session.inside = False
+        self._schema = place
+
+    def size_bytes(self) -> int | None:
+        """The tables with their indexes."""
+        places = [f'"{self._schema}".{name}' for name in TABLES]
+        statement = "SELECT sum(pg_total_relation_size(name::regclass))::bigint FROM unnest(%s::text[]) AS name"
+        size: int = self._session.run(statement, (places,))[0][0]
+        return size
+
+    def close(self) -> None:
+        """Hang up; an index that was not published never was."""
+        self._session.close()
+
+    @property
+    def _making(self) -> bool:
+        return self._schema != self._session.address.schema
+
+    def _transaction(self) -> Transaction:
+        before = self._index if self._making and not self._indexed else None
+        return Transaction(self._session, self._schema, self._lock_class, before)
+
+    def _index(self) -> None:
+        """Sort what was brought until now, once, before somebody looks things up in it."""
+        if not self._indexed:
+            prefix = f'"{self._schema}".'
+            self._session.script(INDEXES.replace("@", prefix))
+            self._indexed = True
+
+    def _locks(self, keys: Int64s | None) -> list[Statement]:
+        """What keeps others from adding what this transaction cannot see."""
+        if keys is None or keys.size > _MOST_LOCKS:
+            return [(_LOCK, (self._lock_class, _WRITERS))]
+        locks = np.unique(unsigned(keys) % _NUM_LOCKS).astype(np.int64) + 1
+        return [(_LOCK_SHARED, (self._lock_class, _WRITERS)), (_LOCK_EACH, (self._lock_class, locks.tolist()))]
+
+    def _which(self) -> Statement:
+        return f"SELECT value FROM \"{self._schema}\".settings WHERE name = '{_MADE}'", ()  # noqa: S608  (a checked name)
+
+    def _require_same(self, found: list[tuple[Any, ...]]) -> None:
+        if found != [(self._made,)]:
+            raise StoreError(f"{self.name} is another index than when it was opened", hint="Open it again.")
+
+
+def _require_index(session: Session) -> None:
+    missing = sorted({*TABLES} - _present(session))
+    if missing:
+        message = f"{session.address.shown}: schema {session.address.schema} holds no index"
+        raise StoreError(message, hint="Create the index first, or check the address and its ?schema=NAME.")
+
+
+def _require_format(address: Address, settings: Mapping[str, str]) -> None:
+    found = settings.get("format")
+    if found != FORMAT:
+        message = f"{address.shown} is an index of format {found}; this version of nearsame reads format {FORMAT}"
+        raise StoreError(message, hint="Create it anew from its source, or use the version that made it.")
+
+
+def _refuse_present(session: Session, *, overwrite: bool) -> None:
+    present, address = _present(session), session.address
+    if present and not overwrite:
+        raise StoreError(f"{address.shown} exists", hint="Open it, or ask for it to be overwritten.")
+    if present:
+        made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{_MADE}'"  # noqa: S608  (a checked name)
+        if present != {*TABLES} or not session.run(made):
+            message = f"{address.shown}: there are tables called {', '.join(sorted(present))} that are no index"
+            raise StoreError(message, hint="Choose another schema, with ?schema=NAME.")
+
+
+def _present(session: Session) -> set[str]:
+    """Tables of our names."""
+    statement = "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relname = ANY(%s)"
+    return {name for (name,) in session.run(statement, (session.address.schema, list(TABLES)))}
+
+
+def _signed(number: int) -> int:
+    """32 bits as PostgreSQL has them."""
+    return number - (1 << 32) if number >> 31 else number

@@ -1,0 +1,245 @@
+"""What a transaction in PostgreSQL reads and writes.
+
+1. A call is one journey to the server, however many documents and keys it is about.
+2. Few rows go as arrays in a statement, many by COPY in its binary form.
+3. How many documents there are is counted in stripes, so that clients do not wait for one row.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.arrow import Int64s
+from nearsame.stores.base import Hits, Row
+from nearsame.stores.postgres_session import Session, Statement
+
+__all__ = ["INDEXES", "MAKE", "RESERVE", "TABLES", "Transaction"]
+
+TABLES = ("settings", "counters", "documents", "postings")
+RESERVE = "reserve(regclass, integer, integer, bigint)"
+# @ stands for the schema.
+MAKE = """
+CREATE TABLE @settings (name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE @counters (name text, stripe integer, value bigint NOT NULL, PRIMARY KEY (name, stripe));
+CREATE SEQUENCE @next_number;
+CREATE TABLE @documents (
+    number bigint NOT NULL, id text COLLATE "C" NOT NULL, url text COLLATE "C", leader bigint, items bytea NOT NULL,
+    text bytea
+);
+CREATE TABLE @postings (key bigint NOT NULL, number bigint NOT NULL);
+ALTER TABLE @documents ALTER items SET STORAGE EXTERNAL, ALTER text SET STORAGE EXTERNAL;
+CREATE FUNCTION @reserve(numbers regclass, lock_class integer, lock integer, count bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE first bigint;
+BEGIN
+    PERFORM pg_advisory_lock(lock_class, lock);
+    first := nextval(numbers);
+    IF count > 1 THEN PERFORM setval(numbers, first + count - 1); END IF;
+    PERFORM pg_advisory_unlock(lock_class, lock);
+    RETURN first;
+END $$;
+"""
+INDEXES = """
+ALTER TABLE @documents ADD PRIMARY KEY (number);
+ALTER TABLE @documents ADD UNIQUE (id);
+ALTER TABLE @postings ADD PRIMARY KEY (key, number);
+CREATE INDEX documents_by_leader ON @documents (leader) WHERE leader IS NOT NULL;
+ANALYZE @documents;
+ANALYZE @postings;
+"""
+# The counter and its stripes: a transaction that adds holds its stripe until it ends.
+_COUNT = """
+INSERT INTO @counters AS c VALUES ('documents', pg_backend_pid() %% 16, %s)
+ON CONFLICT (name, stripe) DO UPDATE SET value = c.value + excluded.value
+"""
+_DOCUMENTS = "SELECT number, id, url, items, NULL::bytea, leader FROM @documents WHERE "
+_WITH_TEXT = "SELECT number, id, url, items, text, leader FROM @documents WHERE "
+_MANY = 64  # documents, from which on COPY is faster
+_POSTING = np.dtype([("fields", ">i2"), ("s1", ">i4"), ("key", ">i8"), ("s2", ">i4"), ("number", ">i8")])
+_NUMBERS_LOCK = -1  # of the second number of an advisory lock; writers use those from 0 on
+
+
+class Transaction:
+    """A transaction that has begun.
+
+    Args:
+        session: where it has begun.
+        schema: the schema of the tables.
+        lock_class: the first number of the index's advisory locks.
+        before: what is to be done before something is looked up.
+    """
+
+    def __init__(
+        self, session: Session, schema: str, lock_class: int, before: Callable[[], None] | None = None
+    ) -> None:
+        self._session = session
+        self._prefix = f'"{schema}".'
+        self._lock_class = lock_class
+        self._before = before
+        self._added = 0
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """The numbers of those ids that are there."""
+        wanted = list(dict.fromkeys(ids))
+        return dict(self._run("SELECT id, number FROM @documents WHERE id = ANY(%s::text[])", wanted) if wanted else ())
+
+    def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
+        """The documents of those numbers that are there."""
+        wanted = list(map(int, numbers))
+        asked = (_WITH_TEXT if text else _DOCUMENTS) + "number = ANY(%s::bigint[])"
+        found = self._run(asked, wanted) if wanted else ()
+        return {row[0]: Row(*row) for row in found}
+
+    def postings(self, keys: Int64s) -> Hits:
+        """All documents of each key."""
+        found = self._run("SELECT key, number FROM @postings WHERE key = ANY(%s::bigint[])", keys.tolist())
+        table = _pairs(found)
+        return Hits(np.searchsorted(keys, table[:, 0]), table[:, 1])
+
+    def first(self, keys: Int64s, most: int) -> Hits:
+        """Of each key the documents with the smallest numbers, ascending."""
+        statement = """
+            SELECT asked.place - 1, found.number FROM unnest(%s::bigint[]) WITH ORDINALITY AS asked (key, place),
+            LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT %s) AS found
+            ORDER BY 1, 2"""
+        table = _pairs(self._run(statement, keys.tolist(), most))
+        return Hits(table[:, 0], table[:, 1])
+
+    def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
+        """The next documents by number."""
+        asked = (_WITH_TEXT if text else _DOCUMENTS) + "number > %s ORDER BY number LIMIT %s"
+        found = self._run(asked, after, limit)
+        return [Row(*row) for row in found]
+
+    def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
+        """The next (keys, numbers), ascending."""
+        statement = "SELECT key, number FROM @postings WHERE (key, number) > (%s, %s) ORDER BY key, number LIMIT %s"
+        table = _pairs(self._run(statement, *(after or (-(2**63), 0)), limit))
+        return table[:, 0], table[:, 1]
+
+    def counts(self) -> dict[str, int]:
+        """The counters."""
+        statement = """
+            SELECT (SELECT coalesce(sum(value), 0)::bigint FROM @counters WHERE name = 'documents'),
+            last_value + is_called::integer FROM @next_number"""
+        documents, following = self._run(statement)[0]
+        return {"documents": documents + self._added, "next": following}
+
+    def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
+        """(leader, how many it leads) of the leaders that lead most."""
+        statement = (
+            "SELECT leader, count(*) FROM @documents WHERE leader IS NOT NULL"
+            " GROUP BY leader ORDER BY count(*) DESC, leader LIMIT %s OFFSET %s"
+        )
+        return [(leader, led) for leader, led in self._run(statement, limit, offset)]
+
+    def followers(self, leader: int, limit: int | None = None) -> list[int]:
+        """Whom a document leads, ascending."""
+        statement = "SELECT number FROM @documents WHERE leader = %s ORDER BY number LIMIT %s"
+        return [row[0] for row in self._run(statement, leader, limit)]
+
+    def problems(self) -> list[str]:
+        """Whether the counters are right, and what the server's own check finds where it is installed."""
+        documents, last = self._run("SELECT count(*), coalesce(max(number), 0) FROM @documents")[0]
+        counts, found = self.counts(), []
+        if counts["documents"] != documents:
+            found.append(f"the counter says {counts['documents']} documents, and there are {documents}")
+        if counts["next"] <= last:
+            found.append(f"the next number is {counts['next']}, and document {last} is there")
+        return found
+
+    def reserve(self, count: int) -> int:
+        """The first of so many new numbers in a row."""
+        sequence = f"{self._prefix}next_number"
+        statement = "SELECT @reserve(%s::regclass, %s::integer, %s::integer, %s::bigint)"
+        values = (sequence, self._lock_class, _NUMBERS_LOCK, count)
+        first: int = self._session.run(self._text(statement), values)[0][0]
+        return first
+
+    def insert(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:
+        """Add documents, and their postings."""
+        self._added += len(rows)
+        if len(rows) < _MANY:
+            self._insert_few(rows, keys, numbers)
+        else:
+            self._copy_documents(rows)
+            self.post(keys, numbers)
+
+    def delete(self, numbers: Sequence[int], keys: Int64s, of: Int64s) -> None:
+        """Take documents away, and their postings."""
+        statement = "DELETE FROM @documents WHERE number = ANY(%s::bigint[]) RETURNING number"
+        self._added -= len(self._run(statement, list(map(int, numbers))))
+        postings = """
+            DELETE FROM @postings AS p USING unnest(%s::bigint[], %s::bigint[]) AS gone (key, number)
+            WHERE p.key = gone.key AND p.number = gone.number"""
+        self._run(postings, keys.tolist(), of.tolist())
+
+    def post(self, keys: Int64s, numbers: Int64s) -> None:
+        """Add postings, in order."""
+        order = np.lexsort((numbers, keys))
+        table = np.empty(order.size, _POSTING)
+        table["fields"], table["s1"], table["s2"] = 2, 8, 8
+        table["key"], table["number"] = keys[order], numbers[order]
+        self._session.copy(self._text("COPY @postings (key, number) FROM STDIN (FORMAT BINARY)"), table.tobytes())
+
+    def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
+        """Write down (number, its leader)."""
+        table = dict(pairs)
+        statement = """
+            UPDATE @documents AS d SET leader = new.leader
+            FROM unnest(%s::bigint[], %s::bigint[]) AS new (number, leader) WHERE d.number = new.number"""
+        self._run(statement, list(table), list(table.values()))
+
+    def last(self) -> list[Statement]:
+        """What is to be written before the end: the counter."""
+        return [(self._text(_COUNT), (self._added,))] if self._added else []
+
+    def _insert_few(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:
+        documents = """
+            INSERT INTO @documents (number, id, url, leader, items, text) SELECT * FROM unnest(
+            %s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bytea[], %s::bytea[])"""
+        columns = ([getattr(row, name) for row in rows] for name in ("number", "id", "url", "leader", "items", "text"))
+        postings = "INSERT INTO @postings (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
+        self._session.run_all(
+            [
+                (self._text(documents), tuple(columns)),
+                (self._text(postings), (keys.tolist(), numbers.tolist())),
+            ]
+        )
+
+    def _copy_documents(self, rows: Sequence[Row]) -> None:
+        records = bytearray()
+        for row in rows:
+            records += b"\0\6"
+            for value in (row.number, row.id, row.url, row.leader, row.items, row.text):
+                records += _field(value)
+        statement = "COPY @documents (number, id, url, leader, items, text) FROM STDIN (FORMAT BINARY)"
+        self._session.copy(self._text(statement), records)
+
+    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        if self._before is not None:
+            self._before()
+            self._before = None
+        return self._session.run(self._text(statement), values)
+
+    def _text(self, statement: str) -> str:
+        return statement.replace("@", self._prefix)
+
+
+def _field(value: str | bytes | int | None) -> bytes:
+    """A value of a record, as COPY has it."""
+    if value is None:
+        return b"\xff\xff\xff\xff"
+    if isinstance(value, int):
+        value = value.to_bytes(8, "big", signed=True)
+    elif isinstance(value, str):
+        value = value.encode()
+    return len(value).to_bytes(4, "big") + value
+
+
+def _pairs(found: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
+    """int64[n, 2]."""
+    return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)

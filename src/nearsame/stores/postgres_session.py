@@ -1,0 +1,267 @@
+"""A connection to PostgreSQL: its address, its settings, its transactions, and what its errors mean.
+
+1. psycopg is imported in this file only, when an address is read.
+2. A password leaves this file towards the server alone: no message, log or record has it.
+3. A transaction that was told to be done is on the server's disk: `synchronous_commit` is never off.
+4. A client that vanishes gives back its locks: the server asks for a sign of life every few seconds.
+5. A lost connection is an error for the transaction that it broke, and is made anew for the next.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["Address", "Session", "Statement"]
+
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,50}")  # PostgreSQL takes 63; a schema in the making has a longer name
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[^:\[\]]*)(:[0-9]*)?")
+_DEFAULT_SCHEMA = "nearsame"
+_SECRETS = {"password", "sslpassword"}
+_SETTINGS = {
+    "idle_in_transaction_session_timeout": "300s",  # a client that stopped in the middle holds up all others
+    "tcp_keepalives_idle": "20",  # a machine that is gone is noticed after some 50 s, not after two hours
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+    "client_min_messages": "warning",
+}
+_CONNECT_SECONDS = 10
+_FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME"
+_COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_COPY_TAIL = b"\xff\xff"
+
+Statement = tuple[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an index is: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`.
+
+    Attributes:
+        schema: the namespace of the index's tables within the database, so that several share one.
+        shown: the address as people may read it, without its password.
+        parameters: what libpq wants.
+    """
+
+    schema: str
+    shown: str
+    parameters: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def parse(cls, where: str) -> "Address":
+        """Read an address.
+
+        Raises:
+            ConfigError: It cannot be one.
+        """
+        driver = _driver()
+        scheme, _, rest = where.partition("://")
+        rest, _, query = rest.partition("?")
+        netloc, _, path = rest.partition("/")
+        user, _, hosts = netloc.rpartition("@")
+        if "@" in path + query or "#" in where or not all(map(_HOST.fullmatch, hosts.split(","))):
+            hint = f"Write {_FORM}, in a password %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #."
+            raise ConfigError("this is no address of PostgreSQL", hint=hint)  # and may be a password anywhere
+        pairs = parse_qsl(query, keep_blank_values=True)
+        schemas = [value for name, value in pairs if name == "schema"]
+        name = unquote(user.split(":", 1)[0])
+        shown = _joined(scheme, f"{name}@{hosts}" if user else hosts, path, [p for p in pairs if p[0] not in _SECRETS])
+        if len(schemas) > 1 or not all(_SCHEMA.fullmatch(name) for name in schemas):
+            message = f"{shown}: schema={' and '.join(schemas)} is not one name of small letters, digits and _"
+            raise ConfigError(message, hint="Choose one, as in ?schema=news_2024.")
+        try:
+            bare = _joined(scheme, netloc, path, [pair for pair in pairs if pair[0] != "schema"])
+            parameters = driver.conninfo.conninfo_to_dict(bare)
+        except driver.ProgrammingError:  # its words may quote a part of the password
+            raise ConfigError(f"{shown} is no address of PostgreSQL", hint=f"Write {_FORM}.") from None
+        return cls(schemas[0] if schemas else _DEFAULT_SCHEMA, shown, parameters)
+
+    def concealed(self, words: str) -> str:
+        """A message of the server or the driver, on one line and without secrets."""
+        secrets = {str(self.parameters.get(name, "")) for name in _SECRETS} - {""}
+        for secret in sorted({*secrets, *map(quote, secrets)}, key=len, reverse=True):
+            words = words.replace(secret, "***")
+        return " ".join(words.split())
+
+
+class Session:
+    """A connection that is made when it is needed; one thread uses it at a time."""
+
+    def __init__(self, address: Address, timeout_seconds: float) -> None:
+        self.address = address
+        self.inside = False
+        self._timeout_seconds = timeout_seconds
+        self._driver = _driver()
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def close(self) -> None:
+        """Hang up; what was not committed did not happen."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self.inside = False
+
+    @property
+    def connection(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """The connection; within a transaction always the same one."""
+        if self._connection is None or (self._connection.closed and not self.inside):
+            self._connection = self._connected()
+        return self._connection
+
+    def run(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows that a statement gives."""
+        with self.translated():
+            cursor = self.connection.execute(text, values, binary=True)
+            return cursor.fetchall() if cursor.description else []
+
+    def run_all(self, statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
+        """The rows of the last of several statements, which go there together: one journey instead of several."""
+        with self.translated():
+            connection = self.connection
+            with connection.pipeline():
+                cursors = [connection.execute(text, values, binary=True) for text, values in statements]
+            return cursors[-1].fetchall() if cursors[-1].description else []
+
+    def copy(self, statement: str, records: "bytes | bytearray") -> None:
+        """Bring the records of a COPY in its binary form."""
+        with self.translated(), self.connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for part in (_COPY_HEAD, records, _COPY_TAIL):
+                copy.write(part)
+
+    def script(self, text: str) -> None:
+        """Run statements without values, one after the other."""
+        with self.translated():
+            self.connection.execute(text)
+
+    @contextmanager
+    def transaction(
+        self, first: Sequence[Statement], last: Callable[[], Sequence[Statement]] = tuple
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """All or nothing; what was done is on the server's disk when this is left.
+
+        Args:
+            first: What begins it; given is what the last of these says.
+            last: What is to be done at the end.
+
+        Raises:
+            StoreError: The server, or the way to it, failed; what the transaction did is undone.
+        """
+        begun = self._begin(first)
+        connection = self.connection
+        self.inside = True
+        try:
+            yield begun
+            self.commit(last())
+        except BaseException:
+            self._undo(connection)
+            raise
+        finally:
+            self.inside = False
+
+    def _begin(self, first: Sequence[Statement]) -> list[tuple[Any, ...]]:
+        """Begin a transaction; anew, if the connection turns out to have been lost since the last one."""
+        idle = self._connection is not None and not self._connection.closed
+        try:
+            return self.run_all(first)
+        except StoreError:
+            if self._connection is None or not self._connection.closed:
+                self._undo(self.connection)
+                raise
+            if not idle:
+                raise
+        return self.run_all(first)
+
+    @contextmanager
+    def savepoint(self, last: Callable[[], Sequence[Statement]]) -> Iterator[None]:
+        """All or nothing, within a transaction."""
+        self.run("SAVEPOINT block")
+        try:
+            yield
+            self.run_all([*last(), ("RELEASE SAVEPOINT block", ())])
+        except BaseException:
+            if not self.connection.closed:
+                self.run("ROLLBACK TO SAVEPOINT block")
+            raise
+
+    def commit(self, last: Sequence[Statement] = ()) -> None:
+        """End a transaction well."""
+        try:
+            self.run_all([*last, ("COMMIT", ())])
+        except StoreError as error:
+            if not self.connection.closed:
+                raise
+            message = f"{error.message}; whether this change was stored is not known"
+            raise StoreError(message, hint="Look it up, or make the same change again.") from error
+
+    def _undo(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+        try:
+            if not connection.closed and connection.info.transaction_status:
+                connection.execute("ROLLBACK")
+        except self._driver.Error:
+            connection.close()
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """What the driver says, as an error of ours."""
+        try:
+            yield
+        except self._driver.Error as error:
+            raise self._error(error) from None
+
+    def _error(self, error: "psycopg.Error") -> StoreError:
+        where, kinds = self.address.shown, self._driver.errors
+        said = self.address.concealed(str(error)) or type(error).__name__
+        if isinstance(error, kinds.LockNotAvailable):
+            message = f"{where} is being written by others, who made no way in {self._timeout_seconds:g} seconds"
+            return StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.")
+        if self._connection is None or self._connection.closed:
+            hint = "Check that the server runs and can be reached, and the user, the password and the database."
+        elif isinstance(error, kinds.DiskFull | kinds.OutOfMemory):
+            hint = "Make room on the server; nothing of this call was written."
+        elif isinstance(error, kinds.InsufficientPrivilege | kinds.ReadOnlySqlTransaction):
+            hint = "Use a role that may do this, or only read."
+        else:
+            hint = "Look into the server's log; nothing of this call was written."
+        return StoreError(f"{where}: {said}", hint=hint)
+
+    def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        defaults = {"application_name": "nearsame", "connect_timeout": _CONNECT_SECONDS}
+        given = {**defaults, **self.address.parameters, "client_encoding": "UTF8"}
+        settings = {**_SETTINGS, "lock_timeout": f"{max(1, round(self._timeout_seconds * 1000))}ms"}
+        with self.translated():
+            connection: psycopg.Connection[tuple[Any, ...]] = self._driver.connect(**given, autocommit=True)
+            try:
+                with connection.pipeline():
+                    for name, value in settings.items():
+                        connection.execute("SELECT set_config(%s, %s, false)", [name, value])
+                    connection.execute(
+                        "SELECT set_config('synchronous_commit', 'on', false)"
+                        " WHERE current_setting('synchronous_commit') = 'off'"
+                    )
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+
+def _driver() -> ModuleType:
+    try:
+        import_module("psycopg.conninfo")
+        return import_module("psycopg")
+    except ImportError:
+        message = "an index in PostgreSQL needs the package psycopg, and libpq"
+        raise MissingExtraError(message, hint="Run: pip install 'nearsame[postgres]'") from None
+
+
+def _joined(scheme: str, netloc: str, path: str, pairs: list[tuple[str, str]]) -> str:
+    query = urlencode(pairs, quote_via=quote)
+    return f"{scheme}://{netloc}{'/' if path else ''}{path}{'?' if query else ''}{query}"

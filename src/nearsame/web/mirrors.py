@@ -1,0 +1,404 @@
+"""Mirrors: sites, or parts of them, that serve the same paths with the same content; and what to keep of them.
+
+1. A site is a scheme, a host and a port; http and https, with and without `www.` are two sites here, found
+   as twins.
+2. A mirror is a prefix pair that prefixes.py finds. Mirrors that share a prefix are a group; one of it is kept, by a
+   stated policy.
+3. Of every cluster of near-duplicates one page stands for all: on what is kept, where a mirror holds them, else on the
+   site that ranks first. So the map from URLs to canonical URLs leads nowhere twice.
+4. Near-duplicates on one host and those across hosts are told apart: they have different causes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.canonical import CanonicalUrl
+from nearsame.errors import ConfigError
+from nearsame.outputs import folder, lists
+from nearsame.outputs.tables import skipped_table
+from nearsame.stages.keys.urls import Canonical
+from nearsame.web.pages import read_pages, several
+from nearsame.web.places import Crawl, Place, crawl_of
+from nearsame.web.preferring import Prefer
+from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
+
+__all__ = ["MirrorStats", "Mirrors", "mirrors"]
+
+KINDS = ("scheme twin", "www twin", "virtual host", "mirror", "partial mirror", "same host")
+_WHOLE = 0.9  # of the pages of both sites must agree, for one to be another name of the other
+_MIRRORS = pa.schema(
+    [
+        ("group", pa.int64()), ("kind", pa.string()), ("a", pa.string()), ("b", pa.string()), ("common", pa.int64()),
+        ("agreeing", pa.int64()), ("a_pages", pa.int64()), ("b_pages", pa.int64()), ("agreement", pa.float64()),
+        ("a_in_b", pa.float64()), ("b_in_a", pa.float64()), ("keep", pa.string()),
+    ]
+)  # fmt: skip
+_MAP = pa.schema([("url", pa.string()), ("canonical_url", pa.string()), ("reason", pa.string())])
+_ALTERNATIVES = pa.schema(
+    [("url", pa.string()), ("alternatives", pa.list_(pa.string())), ("num_alternatives", pa.int64())]
+)
+
+
+@dataclass(frozen=True)
+class MirrorStats:
+    """Counts.
+
+    Attributes:
+        read: records of the source.
+        without_url: of these, those that have no URL, or none with a host.
+        unread: records that could not be read.
+        pages: different pages, by canonical URL (scheme and `www.` count).
+        hosts: different hosts.
+        sites: different schemes, hosts and ports.
+        clusters: groups of near-duplicates.
+        same_host: pages with a near-duplicate on their own host.
+        cross_host: pages with a near-duplicate on another host. A page may be both.
+        mirrors: prefix pairs, by kind.
+        groups: mirrors that belong together.
+        mapped: URLs whose canonical URL is another one, by reason.
+        large_buckets: contents with one last segment on so many pages that only neighbours were looked at.
+        largest_bucket: pages of the largest of them.
+        pairs_not_proposed: pairs of pages left out by that.
+    """
+
+    read: int
+    without_url: int
+    unread: int
+    pages: int
+    hosts: int
+    sites: int
+    clusters: int
+    same_host: int
+    cross_host: int
+    mirrors: Mapping[str, int]
+    groups: int
+    mapped: Mapping[str, int]
+    large_buckets: int
+    largest_bucket: int
+    pairs_not_proposed: int
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Mirrors:
+    """Mirrors, what is kept of them, and where each URL leads."""
+
+    thresholds: MirrorThresholds
+    prefer: Prefer
+    alternatives_shown: int
+    _crawl: Crawl
+    _pairs: list[Pair]
+    _counts: Counts
+    _sources: Sequence[str]
+
+    def __repr__(self) -> str:
+        return f"Mirrors({len(self._pairs):,} prefix pairs, {len(self._crawl.places):,} pages)"
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The mirrors, a row for each prefix pair: counts, agreement both ways, and which of its group is kept."""
+        rows = [self._row(pair) for pair in self._pairs]
+        rows.sort(key=lambda row: (row[0], -row[5], row[2:4]))
+        return _table(rows, _MIRRORS)
+
+    @cached_property
+    def map(self) -> pa.Table:
+        """Each URL that was read with its canonical URL, and the reason.
+
+        Reasons: `itself`; `url`, another spelling of a page's URL; `scheme twin`, `www twin`, `mirror`; `same host` and
+        `cross host` for near-duplicates that no mirror explains.
+        """
+        crawl = self._crawl
+        target, reasons = self._targets
+        rows = [(url, crawl.urls[target[n]], reasons[n]) for n, url in enumerate(crawl.urls)]
+        rows += [
+            (url, crawl.urls[target[n]], "url" if target[n] == n else reasons[n]) for url, n in crawl.again.items()
+        ]
+        return _table(rows, _MAP)
+
+    @cached_property
+    def alternatives(self) -> pa.Table:
+        """Of each page with near-duplicates the URLs to try if it fails: the best of each other host, then others."""
+        rows: list[tuple[Any, ...]] = []
+        for pages in self._crawl.members.values():
+            ordered = sorted(pages, key=self._orders.__getitem__)
+            best: dict[str, int] = {}
+            for page in ordered:
+                best.setdefault(self._crawl.host(page), page)
+            rows += [(self._crawl.urls[page], self._others(page, ordered, best), len(pages) - 1) for page in ordered]
+        return _table(rows, _ALTERNATIVES)
+
+    @cached_property
+    def stats(self) -> MirrorStats:
+        """Counts."""
+        crawl = self._crawl
+        same, cross = self._duplicates()
+        return MirrorStats(
+            read=crawl.pages.num_read,
+            without_url=crawl.pages.num_without_url + crawl.num_without_host,
+            unread=len(crawl.pages.skipped),
+            pages=len(crawl.places),
+            hosts=len(set(crawl.hosts)),
+            sites=len(crawl.sites),
+            clusters=len(crawl.members),
+            same_host=same,
+            cross_host=cross,
+            mirrors={kind: n for kind in KINDS if (n := sum(self._kind(pair) == kind for pair in self._pairs))},
+            groups=len(set(self._groups.values())),
+            mapped=dict(
+                sorted(Counter(reason for reason in self.map["reason"].to_pylist() if reason != "itself").items())
+            ),
+            **asdict(self._counts),
+        )
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return skipped_table(self._crawl.pages.skipped)
+
+    def record(self) -> dict[str, Any]:
+        """Counts, settings and mirrors, JSON-able."""
+        return {
+            "stats": self.stats.record(),
+            "settings": {
+                **asdict(self.thresholds),
+                "prefer": asdict(self.prefer),
+                "content": dict(self._crawl.pages.content),
+            },
+            "mirrors": self.table.to_pylist(),
+        }
+
+    def write(self, directory: str | Path, *, tables: str = "parquet", overwrite: bool = False) -> None:
+        """Write a folder that appears complete or not at all: mirrors, map, alternatives, `stats.json`.
+
+        Args:
+            directory: The folder.
+            tables: `parquet` or `jsonl`.
+            overwrite: Whether a folder that exists is replaced.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        if tables not in ("parquet", "jsonl"):
+            raise ConfigError(f"tables={tables!r} is not 'parquet' or 'jsonl'", hint="Choose one of the two.")
+        place = folder.require_place(directory, self._sources, overwrite=overwrite)
+        with folder.appearing(place) as home:
+            home.mkdir()
+            for name, table in (("mirrors", self.table), ("map", self.map), ("alternatives", self.alternatives)):
+                path = home / f"{name}.{tables}"
+                lists.writer(path)(table, path)
+            folder.write_json(self.record(), home / "stats.json")
+
+    @cached_property
+    def _ranks(self) -> list[int]:
+        crawl = self._crawl
+        return self.prefer.ranks(crawl.sites, [place.site for place in crawl.places], crawl.values)
+
+    @cached_property
+    def _groups(self) -> dict[Place, Place]:
+        """Of each prefix of a mirror the first of its group: prefixes joined by pairs."""
+        above: dict[Place, Place] = {}
+
+        def top(place: Place) -> Place:
+            while above.setdefault(place, place) != place:
+                above[place] = place = above[above[place]]
+            return place
+
+        for pair in self._pairs:
+            first, second = sorted((top(Place(*pair[:2])), top(Place(*pair[2:4]))))
+            above[second] = first
+        return {place: top(place) for place in list(above)}
+
+    @cached_property
+    def _kept(self) -> dict[Place, Place]:
+        """Of each group, by its first prefix, the one that is kept."""
+        sizes = {
+            Place(*each): size for pair in self._pairs for each, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
+        }
+        complete = self.prefer.policy == "most-complete"
+
+        def key(place: Place) -> tuple[Any, ...]:
+            return (-sizes[place] if complete else 0, self._ranks[place.site], len(place.path), place.path)
+
+        best: dict[Place, Place] = {}
+        for place, group in self._groups.items():
+            best[group] = min(best.get(group, place), place, key=key)
+        return best
+
+    @cached_property
+    def _numbers(self) -> dict[Place, int]:
+        """Groups numbered, the largest first."""
+        sizes = Counter(self._groups.values())
+        return {group: n for n, group in enumerate(sorted(sizes, key=lambda group: (-sizes[group], group)))}
+
+    def _row(self, pair: Pair) -> tuple[Any, ...]:
+        group = self._groups[Place(*pair[:2])]
+        return (
+            self._numbers[group],
+            self._kind(pair),
+            self._url(Place(*pair[:2])),
+            self._url(Place(*pair[2:4])),
+            pair.common,
+            pair.agreeing,
+            pair.a_pages,
+            pair.b_pages,
+            pair.agreeing / pair.common,
+            pair.agreeing / pair.a_pages,
+            pair.agreeing / pair.b_pages,
+            self._url(self._kept[group]),
+        )
+
+    def _url(self, place: Place) -> str:
+        return f"{self._crawl.sites[place.site]}/{'/'.join(place.path)}"
+
+    def _kind(self, pair: Pair) -> str:
+        a, b = self._crawl.hosts[pair.a], self._crawl.hosts[pair.b]
+        if pair.a_prefix == pair.b_prefix and pair.a != pair.b and (a == b or _bare(a) == _bare(b)):
+            return "scheme twin" if a == b else "www twin"
+        if a == b:
+            return "same host"
+        both = min(pair.agreeing / pair.a_pages, pair.agreeing / pair.b_pages)
+        if both < _WHOLE:
+            return "partial mirror"
+        return "virtual host" if not pair.a_prefix and not pair.b_prefix else "mirror"
+
+    def _mirrored(self, place: Place) -> Iterator[tuple[Place, Segments]]:
+        """The groups of the prefixes that a page is below, with the rest of its path."""
+        for length in range(len(place.path) + 1):
+            prefix = Place(place.site, place.path[:length])
+            if prefix in self._groups:
+                yield self._groups[prefix], place.path[length:]
+
+    @cached_property
+    def _orders(self) -> dict[int, tuple[Any, ...]]:
+        """Of the pages of clusters what they are ordered by, the best first."""
+        return {page: self._order(page) for pages in self._crawl.members.values() for page in pages}
+
+    def _order(self, page: int) -> tuple[Any, ...]:
+        place, url = self._crawl.places[page], self._crawl.urls[page]
+        kept = [self._kept[group] == _above(place, rest) for group, rest in self._mirrored(place)]
+        return bool(kept) and not any(kept), self._ranks[place.site], len(url), url
+
+    @cached_property
+    def _targets(self) -> tuple[list[int], list[str]]:
+        """Of each page the page that stands for it, and why."""
+        target, reasons = list(range(len(self._crawl.places))), ["itself"] * len(self._crawl.places)
+        for pages in self._crawl.members.values():
+            best = min(pages, key=self._orders.__getitem__)
+            around = dict(self._mirrored(self._crawl.places[best]))
+            for page in pages:
+                if page != best:
+                    target[page], reasons[page] = best, self._reason(page, best, around)
+        return target, reasons
+
+    def _reason(self, page: int, best: int, around: Mapping[Place, Segments]) -> str:
+        place, other = self._crawl.places[page], self._crawl.places[best]
+        a, b = self._crawl.hosts[place.site], self._crawl.hosts[other.site]
+        if place.path == other.path and _bare(a) == _bare(b):
+            return "scheme twin" if a == b else "www twin"
+        if any(around.get(group) == rest for group, rest in self._mirrored(place)):
+            return "mirror"
+        return "same host" if a == b else "cross host"
+
+    def _others(self, page: int, ordered: Sequence[int], best: Mapping[str, int]) -> list[str]:
+        """Of the other pages of a cluster some: the best of each other host, then those that come first."""
+        crawl, most = self._crawl, self.alternatives_shown
+        own = crawl.host(page)
+        chosen = dict.fromkeys(islice((first for host, first in best.items() if host != own), most))
+        for other in ordered[: most + 1 + len(chosen)]:
+            if len(chosen) < most and other != page:
+                chosen.setdefault(other)
+        return [crawl.urls[other] for other in chosen]
+
+    def _duplicates(self) -> tuple[int, int]:
+        """Pages with a near-duplicate on their own host, and on another."""
+        same = cross = 0
+        for pages in self._crawl.members.values():
+            hosts = Counter(self._crawl.host(page) for page in pages)
+            same += sum(times for times in hosts.values() if times > 1)
+            cross += len(pages) if len(hosts) > 1 else 0
+        return same, cross
+
+
+def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
+    source: Any,
+    *,
+    thresholds: MirrorThresholds | None = None,
+    prefer: str = "most-complete",
+    alternatives: int = 10,
+    recipe: CanonicalUrl | None = None,
+    url_column: str = "url",
+    cluster_column: str | None = None,
+    clusters: str | Path | None = None,
+    **settings: Any,
+) -> Mirrors:
+    """Find sites and parts of sites that serve the same paths with the same or nearly the same content.
+
+    Args:
+        source: As in `dedup`, with a column of URLs.
+        thresholds: When two prefixes are mirrors.
+        prefer: Which of several mirrors is kept: `most-complete`, `fastest:COLUMN`, `freshest:COLUMN`,
+            `named:HOST,HOST`.
+        alternatives: How many other URLs of a page are listed at most.
+        recipe: Which differences between URLs do not count; `scheme` and `www` always do, here.
+        url_column: The column of URLs.
+        cluster_column: A column that is equal for near-duplicates.
+        clusters: The folder of a `dedup` run on the same source.
+        settings: Of `dedup`, which runs where neither column nor folder is given.
+
+    Raises:
+        ConfigError: A setting cannot be.
+
+    Example:
+        >>> pages = [{"url": f"http://{h}/p{n}", "same": str(n)} for n in range(9) for h in ("a.example", "b.example")]
+        >>> mirrors(pages, cluster_column="same").table.column("kind").to_pylist()
+        ['virtual host']
+    """
+    policy = Prefer.parse(prefer)
+    how = thresholds or MirrorThresholds()
+    if alternatives < 0:
+        raise ConfigError(f"alternatives={alternatives} is below 0", hint="Give 0, or how many to list.")
+    pages = read_pages(
+        source,
+        url_column=url_column,
+        cluster_column=cluster_column,
+        clusters=clusters,
+        order_column=policy.column,
+        **settings,
+    )
+    given = {} if recipe is None else recipe.settings
+    crawl = crawl_of(pages, Canonical(CanonicalUrl(**{**given, "scheme": False, "www": False})))
+    contents: list[dict[Segments, int]] = [{} for _ in crawl.sites]
+    for place, cluster in zip(crawl.places, crawl.clusters, strict=True):
+        contents[place.site][place.path] = cluster
+    pairs, counts = find_pairs(Sites(contents), how)
+    paths = [str(each) for each in several(source) if isinstance(each, str | Path)]
+    found = Mirrors(how, policy, alternatives, crawl, pairs, counts, paths)
+    _ = found._ranks  # noqa: SLF001  (a policy that cannot be applied is refused now)
+    return found
+
+
+def _above(place: Place, rest: Segments) -> Place:
+    """The prefix of a page without the rest of its path."""
+    return Place(place.site, place.path[: len(place.path) - len(rest)])
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pa.table(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )

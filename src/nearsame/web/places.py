@@ -1,0 +1,92 @@
+"""Pages by place: the site, and the segments of the path, which mirrors are told by."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from nearsame.stages.keys.urls import Canonical
+from nearsame.web.pages import ALONE, Pages
+from nearsame.web.prefixes import Segments
+from nearsame.web.rules import split_url
+
+__all__ = ["Crawl", "Place", "crawl_of"]
+
+
+class Place(NamedTuple):
+    """A page: its site, by number, and its path."""
+
+    site: int
+    path: Segments
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """Pages by place: what is known before mirrors are looked for."""
+
+    pages: Pages
+    sites: list[str]
+    places: list[Place]  # of the different pages
+    urls: list[str]  # as they were read, the first of each page
+    clusters: list[int]
+    values: list[str | None] | None
+    again: dict[str, int]  # further URLs of a page, by its number
+    num_without_host: int
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """By site."""
+        return [_host(site) for site in self.sites]
+
+    def host(self, page: int) -> str:
+        """Of a page, by its number."""
+        return self.hosts[self.places[page].site]
+
+    @cached_property
+    def members(self) -> dict[int, list[int]]:
+        """Of each cluster with at least two pages their numbers."""
+        found = defaultdict[int, list[int]](list)
+        for number, cluster in enumerate(self.clusters):
+            found[cluster].append(number)
+        return {cluster: pages for cluster, pages in found.items() if len(pages) > 1}
+
+
+def crawl_of(pages: Pages, transform: Canonical) -> Crawl:
+    """Pages by their places; of those with one canonical URL the first that was read."""
+    sites: dict[str, int] = {}
+    numbers: dict[Place, int] = {}
+    urls: list[str] = []
+    clusters: list[int] = []
+    kept: list[int] = []
+    again: dict[str, int] = {}
+    without = 0
+    for number, url in enumerate(pages.urls):
+        form = transform(url)
+        host, path, query = split_url(form)
+        if not host:
+            without += 1
+            continue
+        site = sites.setdefault(f"{form.partition('://')[0]}://{host}", len(sites))
+        place = Place(site, _segments(path, query, form.partition("#")[2]))
+        if place in numbers:
+            again[url] = numbers[place]
+            continue
+        numbers[place] = len(urls)
+        urls.append(url)
+        clusters.append(int(pages.clusters[number]) if pages.clusters[number] != ALONE else -2 - number)
+        kept.append(number)
+    values = None if pages.order is None else [pages.order[number] for number in kept]
+    return Crawl(pages, list(sites), list(numbers), urls, clusters, values, again, without)
+
+
+def _segments(path: str, query: str, fragment: str) -> Segments:
+    """The segments of a path, query and fragment with the last one; none for the root."""
+    if path == "/" and not query and not fragment:
+        return ()
+    *folders, last = path[1:].split("/")
+    return (*folders, last + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else ""))
+
+
+def _host(site: str) -> str:
+    """The host of a site, with a port where it has one of its own."""
+    return site.partition("://")[2]

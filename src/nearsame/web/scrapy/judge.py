@@ -1,0 +1,115 @@
+"""The judge of a crawl: is this page a near-duplicate of one that came before it?
+
+1. A page is judged once. The middleware sees it first, as a response; the items that its callback gives share its
+   judgement, also where another component has replaced them, by their URL. Where a page comes twice, that is the first
+   judgement: an item too many is better than a page lost.
+2. A page does not resemble itself: what an earlier run of a job has left under the same URL is the same page, fetched
+   again because the job was stopped before it was done with it.
+3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from scrapy.crawler import Crawler
+
+from nearsame.methods import MinHash
+from nearsame.web.scrapy.options import MEMORY, Options
+from nearsame.web.seen import Indexed, InMemory, Resemblance, Seen
+
+__all__ = ["Judge"]
+
+logger = logging.getLogger("nearsame.scrapy")
+
+_MOST_UNDER_WAY = 10_000  # items; one that takes longer is found by its URL
+
+
+class Judge:
+    """Judgements of one crawl, and what they go by."""
+
+    def __init__(self, options: Options, crawler: Crawler) -> None:
+        self.options = options
+        self._crawler = crawler
+        self._seen = _opened(options)
+        self.shared = False  # whether somebody asks about items
+        self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
+        self._items: OrderedDict[int, tuple[Any, Resemblance | None]] = OrderedDict()  # on their way, by identity
+        self._visits: dict[str, int] = {}
+
+    def page(self, url: str, text: str) -> Resemblance | None:
+        """What a page resembles."""
+        found = self.document(url, text)
+        self._pages.setdefault(url, found)
+        return found
+
+    def known(self, url: str) -> bool:
+        """Whether a page was judged in this run."""
+        return url in self._pages
+
+    def send(self, item: Any, found: Resemblance | None) -> None:
+        """An item sets out that shares the judgement of its page."""
+        if self.shared:
+            self._items[id(item)] = item, found
+            if len(self._items) > _MOST_UNDER_WAY:
+                self._items.popitem(last=False)
+
+    def receive(self, item: Any, url: str | None) -> tuple[bool, Resemblance | None]:
+        """Whether an item's page was judged, and how."""
+        sent, found = self._items.pop(id(item), (None, None))
+        if sent is item:
+            return True, found
+        return url in self._pages, self._pages.get(url or "")
+
+    def document(self, url: str | None, text: str) -> Resemblance | None:
+        """What a document resembles."""
+        with self.timed():
+            found = self._seen.add_if_new(self._id(url), url, text)
+        self.count("seen")
+        if found is None:
+            return None
+        self.count("near_duplicates")
+        logger.info(
+            "Near-duplicate: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
+            {
+                "url": url or "an item",
+                "other": found.url or found.id,
+                "measure": found.measure,
+                "similarity": found.similarity,
+            },
+            extra={"spider": self._crawler.spider},
+        )
+        return found
+
+    def count(self, name: str, number: float = 1) -> None:
+        """Add to one of our numbers in Scrapy's statistics."""
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"nearsame/{name}", number)  # type: ignore[arg-type]  # seconds are no int
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count the seconds of a block."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.count("seconds", time.perf_counter() - began)
+
+    def close(self) -> None:
+        """The crawl is over."""
+        self._seen.close()
+
+    def _id(self, url: str | None) -> str:
+        """The URL, or for what comes again in one run, the URL and a number."""
+        name = url or "item:"
+        number = self._visits[name] = self._visits.get(name, 0) + 1
+        return name if number == 1 and url else f"{name}#{number}"
+
+
+def _opened(options: Options) -> Seen:
+    if options.index == MEMORY:
+        return InMemory(options.method or MinHash())
+    return Indexed(options.index, options.method)

@@ -1,0 +1,115 @@
+"""What the settings of a Scrapy project say: every NEARSAME_ setting, read once and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.job import job_dir
+
+from nearsame.errors import ConfigError
+from nearsame.methods import Method, MinHash, Recipe, by_name
+from nearsame.stages.texts.pages import EXTRACTS
+
+__all__ = ["MEMORY", "NAMES", "Options"]
+
+MEMORY = "memory"
+_ACTIONS = ("drop", "mark")
+_IN_JOBDIR = "nearsame.index"
+NAMES = (
+    "NEARSAME_ENABLED",
+    "NEARSAME_INDEX",
+    "NEARSAME_ACTION",
+    "NEARSAME_METHOD",
+    "NEARSAME_THRESHOLD",
+    "NEARSAME_EXTRACT",
+    "NEARSAME_TEXT_FIELD",
+    "NEARSAME_HTML_FIELD",
+    "NEARSAME_URL_FIELD",
+    "NEARSAME_MARK_FIELD",
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings.
+
+    Attributes:
+        index: where documents are kept: a file, a postgresql:// URL, or `memory`.
+        action: what becomes of near-duplicate items.
+        method: by which they are; None: an index that is there knows, and otherwise `MinHash()`.
+        extract: what of a page is compared.
+        text_field: of items, that holds their text.
+        html_field: of items, that holds markup, where there is no text.
+        url_field: of items, that holds the URL of their page.
+        mark_field: of items, that says what they resemble.
+    """
+
+    index: str
+    action: str
+    method: Method | None
+    extract: str
+    text_field: str
+    html_field: str
+    url_field: str
+    mark_field: str
+
+    @classmethod
+    def of(cls, settings: BaseSettings) -> "Options":
+        """Read and check them.
+
+        Raises:
+            ConfigError: One of them cannot be, or is none of ours.
+        """
+        try:
+            return cls._of(settings)
+        except ConfigError as error:
+            error.add_note(error.hint)  # Scrapy shows a traceback
+            raise
+
+    @classmethod
+    def _of(cls, settings: BaseSettings) -> "Options":
+        unknown = [name for name in settings if str(name).startswith("NEARSAME_") and name not in NAMES]
+        if unknown:
+            raise ConfigError(f"{unknown[0]} is no setting", hint=f"Choose from {', '.join(NAMES)}.")
+        return cls(
+            index=settings.get("NEARSAME_INDEX") or _place(settings),
+            action=_one_of(settings, "NEARSAME_ACTION", _ACTIONS),
+            method=_method(settings),
+            extract=_one_of(settings, "NEARSAME_EXTRACT", EXTRACTS),
+            text_field=settings.get("NEARSAME_TEXT_FIELD", "text"),
+            html_field=settings.get("NEARSAME_HTML_FIELD", "html"),
+            url_field=settings.get("NEARSAME_URL_FIELD", "url"),
+            mark_field=settings.get("NEARSAME_MARK_FIELD", "near_duplicate"),
+        )
+
+
+def _place(settings: BaseSettings) -> str:
+    home = job_dir(settings)
+    return MEMORY if home is None else str(Path(home) / _IN_JOBDIR)
+
+
+def _one_of(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:
+    value = settings.get(name, choices[0])
+    if value not in choices:
+        raise ConfigError(f"{name}={value!r} is not one of {', '.join(choices)}", hint="Choose one of these.")
+    return str(value)
+
+
+def _method(settings: BaseSettings) -> Method | None:
+    """A recipe, its name, or its name with settings, as in {"method": "minhash", "recall": 0.999}."""
+    given, threshold = settings.get("NEARSAME_METHOD"), settings.get("NEARSAME_THRESHOLD")
+    more = {} if threshold is None else {"threshold": threshold}
+    match given:
+        case None:
+            return MinHash(**more) if more else None
+        case str():
+            return by_name(given, **more)
+        case Recipe() if not more:
+            return cast("Method", given)
+        case Mapping() if "method" in given:
+            rest: dict[str, Any] = {str(name): value for name, value in given.items() if name != "method"}
+            return by_name(given["method"], **rest, **more)
+    message = f"NEARSAME_METHOD={given!r} and NEARSAME_THRESHOLD={threshold!r} make no recipe"
+    raise ConfigError(message, hint='Give a name, as in "minhash", or a recipe with its own threshold.')

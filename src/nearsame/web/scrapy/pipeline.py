@@ -1,0 +1,103 @@
+"""The item pipeline: near-duplicate items are dropped, or marked with what they resemble.
+
+1. An item of a page that the middleware has judged shares that judgement; any other is judged by its own text.
+2. An item without either passes, and is counted.
+"""
+
+import logging
+from typing import Any
+
+from itemadapter import ItemAdapter
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem, NotConfigured
+
+from nearsame.web.scrapy.judge import Judge
+from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
+from nearsame.web.scrapy.options import Options
+from nearsame.web.scrapy.pages import markup_text
+from nearsame.web.seen import Resemblance
+
+__all__ = ["NearDuplicatePipeline"]
+
+logger = logging.getLogger("nearsame.scrapy")
+
+
+class NearDuplicatePipeline:
+    """Drops near-duplicate items, or marks them.
+
+    Example:
+        ITEM_PIPELINES = {"nearsame.web.scrapy.NearDuplicatePipeline": 100}
+    """
+
+    def __init__(self, options: Options, crawler: Crawler) -> None:
+        self.options = options
+        self._crawler = crawler
+        self._judge: Judge | None = None
+        self._own = self._said = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
+        """As Scrapy makes it."""
+        if not crawler.settings.getbool("NEARSAME_ENABLED", True):
+            raise NotConfigured("NEARSAME_ENABLED is off")
+        return cls(Options.of(crawler.settings), crawler)
+
+    def open_spider(self) -> None:
+        """The crawl begins: share the judge of the middleware, if there is one."""
+        middleware = self._crawler.get_spider_middleware(NearDuplicateLinksMiddleware)
+        self._own = middleware is None
+        self._judge = Judge(self.options, self._crawler) if middleware is None else middleware.judge
+        self._judge.shared = True
+
+    def close_spider(self) -> None:
+        """The crawl is over."""
+        if self._own and self._judge is not None:
+            self._judge.close()
+
+    def process_item(self, item: Any) -> Any:
+        """The item, or an exception that drops it."""
+        judge, fields = self._judge, ItemAdapter(item)
+        if judge is None:
+            return item
+        url = fields.get(self.options.url_field)
+        url = None if url is None else str(url)
+        is_known, found = judge.receive(item, url)
+        if not is_known:
+            with judge.timed():
+                text = self._text(fields)
+            if not text:
+                judge.count("no_text")
+                return item
+            found = judge.document(url, text)
+        return item if found is None else self._resembling(judge, item, fields, found)
+
+    def _text(self, fields: ItemAdapter) -> str | None:
+        text = fields.get(self.options.text_field)
+        if text:
+            return str(text)
+        markup = fields.get(self.options.html_field)
+        return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
+
+    def _resembling(self, judge: Judge, item: Any, fields: ItemAdapter, found: Resemblance) -> Any:
+        if self.options.action == "drop":
+            judge.count("items_dropped")
+            what = f"{found.measure} {found.similarity:.3f}"
+            raise DropItem(f"near-duplicate of {found.url or found.id} ({what})", log_level="INFO")
+        try:
+            fields[self.options.mark_field] = found._asdict()
+        except (AttributeError, KeyError):
+            self._cannot_mark(judge, item)
+        else:
+            judge.count("items_marked")
+        return item
+
+    def _cannot_mark(self, judge: Judge, item: Any) -> None:
+        """Say so, once: an item is not lost for it."""
+        if not self._said:
+            self._said = True
+            logger.error(
+                "%s has no field %r, near-duplicates pass unmarked: declare it, or name another in NEARSAME_MARK_FIELD",
+                type(item).__name__,
+                self.options.mark_field,
+            )
+        judge.count("items_unmarked")

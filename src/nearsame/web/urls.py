@@ -1,0 +1,221 @@
+"""URLs by the sourceful: the canonical form of each, the groups of those that have one, and what each rule merges.
+
+1. The table has a row for each URL that was read, in order; what is no URL stays as it is there, and is counted.
+2. Groups are of different URLs; the same one read twice is counted as repeated.
+3. What a rule merges is told by leaving it out: so many more forms there would be without it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.canonical import RULES, CanonicalUrl
+from nearsame.errors import ConfigError
+from nearsame.outputs import folder, lists
+from nearsame.outputs.tables import skipped_table
+from nearsame.sources.base import Skipped, into
+from nearsame.stages.keys.surt import surt
+from nearsame.stages.keys.urls import Canonical
+from nearsame.web.pages import read_urls, several
+from nearsame.web.rules import UrlRules
+
+__all__ = ["RuleStats", "UrlStats", "Urls", "urls"]
+
+_GROUP = pa.schema([("group", pa.int64()), ("canonical", pa.string()), ("url", pa.string()), ("count", pa.int64())])
+
+
+@dataclass(frozen=True)
+class RuleStats:
+    """What one rule did: URLs that it changed, and forms that it merged (there would be so many more without it)."""
+
+    changed: int
+    merged: int
+
+
+@dataclass(frozen=True)
+class UrlStats:
+    """Counts.
+
+    Attributes:
+        read: records and lines.
+        without_url: of these, those that have no URL.
+        unread: lines and records that could not be read.
+        invalid: different texts that are no URL; each is its own form.
+        distinct: different URLs.
+        canonical: different canonical forms.
+        groups: forms that at least two different URLs have.
+        rules: what each rule did, those that did nothing left out.
+    """
+
+    read: int
+    without_url: int
+    unread: int
+    invalid: int
+    distinct: int
+    canonical: int
+    groups: int
+    rules: Mapping[str, RuleStats]
+
+    @property
+    def merged(self) -> int:
+        """How many fewer forms there are than URLs."""
+        return self.distinct - self.canonical
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return {**asdict(self), "merged": self.merged}
+
+
+@dataclass(frozen=True)
+class Urls:
+    """URLs and their canonical forms.
+
+    Attributes:
+        recipe: what the forms are made by.
+        learnt: rules beside those of the recipe.
+    """
+
+    recipe: CanonicalUrl
+    learnt: UrlRules | None
+    _read: pa.ChunkedArray
+    _skipped: Sequence[Skipped]
+    _sources: Sequence[str]
+
+    def __repr__(self) -> str:
+        return f"Urls({self.stats.distinct:,} URLs, {self.stats.canonical:,} canonical)"
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """A row for each that was read: url, canonical, and the rules that changed something, joined by commas."""
+        urls = self._read.to_pylist()
+        forms = [None if url is None else self._forms[url][0] for url in urls]
+        rules = [None if url is None else ",".join(self._forms[url][1]) for url in urls]
+        columns = [pa.array(each, pa.large_string()) for each in (urls, forms, rules)]
+        return pa.table(columns, names=["url", "canonical", "rules"])
+
+    def with_surt(self) -> pa.Table:
+        """The table with a fourth column, the SURT of each canonical URL."""
+        found = [None if form is None else surt(form) for form in self.table.column("canonical").to_pylist()]
+        return self.table.append_column("surt", pa.array(found, pa.large_string()))
+
+    @cached_property
+    def groups(self) -> pa.Table:
+        """A row for each URL of the groups: the group's number, the canonical form, the URL, how often it was read."""
+        counts = Counter(url for url in self._read.to_pylist() if url is not None)
+        rows = [
+            (number, form, url, counts[url])
+            for number, (form, members) in enumerate(self._groups.items())
+            for url in members
+        ]
+        columns = list(zip(*rows, strict=True)) or [()] * len(_GROUP)
+        return pa.table([pa.array(c, field.type) for c, field in zip(columns, _GROUP, strict=True)], schema=_GROUP)
+
+    @cached_property
+    def stats(self) -> UrlStats:
+        """Counts."""
+        changed = Counter(rule for _, rules, _ in self._forms.values() for rule in rules)
+        return UrlStats(
+            read=len(self._read) + len(self._skipped),
+            without_url=self._read.null_count,
+            unread=len(self._skipped),
+            invalid=sum(not valid for _, _, valid in self._forms.values()),
+            distinct=len(self._forms),
+            canonical=len({form for form, _, _ in self._forms.values()}),
+            groups=len(self._groups),
+            rules={rule: RuleStats(changed[rule], self._merged(rule)) for rule in (*RULES, "learnt") if changed[rule]},
+        )
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The lines and records that could not be read."""
+        return skipped_table(self._skipped)
+
+    def write(self, path: str | Path, *, groups: bool = False, surt: bool = False, overwrite: bool = False) -> None:
+        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+
+        Args:
+            path: The file.
+            groups: Whether the groups are written, in the place of the table.
+            surt: Whether the table has a column of SURTs, too.
+            overwrite: Whether a file that is there is replaced.
+
+        Raises:
+            OutputError: The file cannot be written, or is a source.
+        """
+        write = lists.writer(path)
+        place = folder.require_place(path, self._sources, folder=False, overwrite=overwrite)
+        with folder.appearing(place) as made:
+            write(self.groups if groups else self.with_surt() if surt else self.table, made)
+
+    @cached_property
+    def _forms(self) -> dict[str, tuple[str, tuple[str, ...], bool]]:
+        """Of each different URL the form, the rules that made it, and whether it is a URL."""
+        transform, found = Canonical(self.recipe), {}
+        for url in dict.fromkeys(url for url in self._read.to_pylist() if url is not None):
+            form, rules, valid = transform.trace(url)
+            if self.learnt is not None and (learnt := self.learnt.apply(form)) != form:
+                form, rules = learnt, (*rules, "learnt")
+            found[url] = form, rules, valid
+        return found
+
+    @cached_property
+    def _groups(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for url, (form, _, _) in self._forms.items():
+            found.setdefault(form, []).append(url)
+        return {form: members for form, members in found.items() if len(members) > 1}
+
+    def _merged(self, rule: str) -> int:
+        """How many more forms there were without a rule."""
+        transform = self.recipe if rule == "learnt" else self.recipe.without(rule)
+        without, learnt = Canonical(transform), self.learnt if rule != "learnt" else None
+        more = 0
+        for members in self._groups.values():
+            changed = [url for url in members if rule in self._forms[url][1]]
+            if changed:
+                forms = {_through(without, learnt, url) for url in changed}
+                more += len(forms | ({self._forms[members[0]][0]} if len(changed) < len(members) else set())) - 1
+        return more
+
+
+def _through(transform: Canonical, learnt: UrlRules | None, url: str) -> str:
+    form = transform(url)
+    return form if learnt is None else learnt.rewritten(form)
+
+
+def urls(
+    source: Any, *, recipe: CanonicalUrl | None = None, rules: UrlRules | None = None, url_column: str = "url"
+) -> Urls:
+    """Bring URLs to their canonical forms.
+
+    Args:
+        source: A text file of URLs, one a line, or `-` for standard input; whatever `dedup` reads, with a column of
+            URLs; a list of URLs; a tuple of such.
+        recipe: Which differences do not count; by default that of `rules`, else `CanonicalUrl()`.
+        rules: Learnt rules, applied beside those of the recipe.
+        url_column: The column of URLs.
+
+    Raises:
+        ConfigError: The rules are about canonical URLs of another recipe.
+        ColumnError: A source has no such column.
+
+    Example:
+        >>> found = urls(["http://example.org/?utm_id=1", "https://example.org/", "https://example.org/b"])
+        >>> found.stats.canonical, found.groups.column("url").to_pylist()
+        (2, ['http://example.org/?utm_id=1', 'https://example.org/'])
+    """
+    if recipe is not None and rules is not None and recipe.record() != rules.recipe.record():
+        raise ConfigError("recipe and rules.recipe differ", hint="Leave recipe out, or learn the rules with it.")
+    made = recipe or (rules.recipe if rules is not None else CanonicalUrl())
+    skipped: list[Skipped] = []
+    read = pa.chunked_array(list(read_urls(source, url_column, into(skipped))), pa.large_string())
+    return Urls(made, rules, read, skipped, _paths(several(source)))
+
+
+def _paths(sources: Iterable[Any]) -> list[str]:
+    return [str(source) for source in sources if isinstance(source, str | Path)]

@@ -1,5 +1,0 @@
-"""The engine of clusters: stages run through mapInArrow, shuffles are Spark's. The only folder that imports pyspark."""
-
-from samesame.engines.spark.session import Spark
-
-__all__ = ["Spark"]
