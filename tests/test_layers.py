@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearsame as ns
+from nearsame.installation import install_command
 from nearsame.layers import LAYERS, Layers, require_layers
 from nearsame.web.rules import Rule, UrlRules
 from tests.cli.commands import run, write_jsonl
@@ -455,7 +456,7 @@ def test_without_canonical_forms_urls_are_compared_as_they_stand(monkeypatch: py
     pages = [{"url": "http://a.org/", "text": "a rose"}, {"url": "http://a.org", "text": "a rose"}]
     found = ns.dedup(pages)
     assert [["bytes", "text"]] == found.removals.column("evidence").to_pylist()
-    assert any("nearsame[web]" in note for note in found.stats.notes)
+    assert any(install_command("web") in note for note in found.stats.notes)
     with pytest.raises(ns.MissingExtraError):
         ns.dedup(pages, use="url")
 

@@ -26,6 +26,8 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Self
 
+from nearsame.installation import install_command
+
 __all__ = [
     "ColumnError",
     "ConfigError",
@@ -137,3 +139,8 @@ class MissingExtraError(NearSameError, ImportError):
     """An optional dependency is not installed."""
 
     code = "missing-extra"
+
+    @classmethod
+    def of(cls, message: str, extra: str) -> Self:
+        """What is missing, with the command that installs the extra which brings it."""
+        return cls(message, hint=f"Run: {install_command(extra)}")

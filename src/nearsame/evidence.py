@@ -20,17 +20,17 @@ import pyarrow.compute as pc
 
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import MissingExtraError
+from nearsame.installation import install_command
 from nearsame.sources.reading import Reading
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.pairs import evidence
 
-__all__ = ["BESIDE", "UNKNOWN_FORM", "Evidence", "OneForm", "Pages", "sides"]
+__all__ = ["BESIDE", "Evidence", "OneForm", "Pages", "sides"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
-UNKNOWN_FORM = "URLs were compared as they stand: pip install 'nearsame[web]' compares their canonical forms"
 
 
 class OneForm(Protocol):
@@ -141,7 +141,7 @@ class Pages:
         try:
             Canonical(CanonicalUrl())("")
         except MissingExtraError:
-            return (UNKNOWN_FORM,)
+            return (f"URLs were compared as they are. To compare their canonical forms, run: {install_command('web')}",)
         return ()
 
     def same_host(self, rows: Rows, others: Rows) -> pa.Array:

@@ -12,6 +12,7 @@ import pytest
 from tests import sparks
 
 import nearsame as ns
+from nearsame.installation import install_command
 
 from .commands import documents, run, write_jsonl
 
@@ -102,7 +103,7 @@ def test_without_its_packages_there_is_one_line(missing, said, source, tmp_path,
     """Likewise."""
     monkeypatch.setitem(sys.modules, missing, None)
     done = run("dedup", source, "-o", tmp_path / "out", *SPARK)
-    expected = f"error: the Spark engine needs {said}\nhint: Run: pip install 'nearsame[spark]'\n"
+    expected = f"error: the Spark engine needs {said}\nhint: Run: {install_command('spark')}\n"
     assert (2, expected) == (done.exit_code, done.stderr)
 
 

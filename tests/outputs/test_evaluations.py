@@ -8,6 +8,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.findings import Closing, Evaluation, Lost, Scatter, Score, Trade
+from nearsame.installation import install_command
 from nearsame.outputs import evaluations, html
 
 SCORES = (
@@ -132,4 +133,4 @@ def test_without_jinja2_there_is_an_install_line(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ns.MissingExtraError, match="HTML needs a package that is not installed: jinja2") as caught:
         html.require()
-    assert "Run: pip install 'nearsame[report]'" == caught.value.hint
+    assert f"Run: {install_command('report')}" == caught.value.hint

@@ -8,6 +8,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.demo import corpus_path
+from nearsame.installation import install_command
 from nearsame.outputs import plots
 from nearsame.outputs.plans import plan_text, simhash_text, sparkline
 
@@ -89,4 +90,4 @@ def test_without_the_extra_there_is_an_install_line(absent, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ns.MissingExtraError, match=f"plots need a package that is not installed: {absent}") as caught:
         plots.altair()
-    assert "Run: pip install 'nearsame[report]'" == caught.value.hint
+    assert f"Run: {install_command('report')}" == caught.value.hint

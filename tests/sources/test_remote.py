@@ -11,6 +11,7 @@ import fsspec
 import pytest
 
 from nearsame.errors import MissingExtraError, SourceError
+from nearsame.installation import install_command
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.files import filesystem
 
@@ -114,7 +115,7 @@ def test_a_page_that_is_not_there_is_an_error_that_names_it(web: str) -> None:
 
 def test_a_scheme_without_its_package_gives_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours where we have an extra, else the package's own."""
-    for scheme, package, line in (("s3", "s3fs", "pip install s3fs"), ("http", "aiohttp", "nearsame[remote]")):
+    for scheme, package, line in (("s3", "s3fs", "pip install s3fs"), ("http", "aiohttp", install_command("remote"))):
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.delitem(sys.modules, "fsspec.implementations.http", raising=False)
         monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, scheme, raising=False)

@@ -11,6 +11,7 @@ import pytest
 from tests.postgres import programs
 
 from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+from nearsame.installation import install_command
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
 from nearsame.stores.postgres_session import Address
@@ -92,7 +93,7 @@ def test_without_psycopg_there_is_its_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
     with pytest.raises(MissingExtraError, match="psycopg") as raised:
         open_store("postgresql://host/db")
-    assert "Run: pip install 'nearsame[postgres]'" == raised.value.hint
+    assert f"Run: {install_command('postgres')}" == raised.value.hint
 
 
 def test_a_file_needs_no_psycopg():

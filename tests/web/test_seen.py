@@ -12,6 +12,7 @@ from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
 import nearsame as ns
+from nearsame.installation import install_command
 from nearsame.methods import Method
 from nearsame.web.seen import Indexed, InMemory
 
@@ -86,7 +87,7 @@ def test_a_missing_scrapy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scrapy", None)
     with pytest.raises(ns.MissingExtraError) as error:
         importlib.import_module("nearsame.web.scrapy")
-    assert "pip install 'nearsame[scrapy]'" == error.value.hint
+    assert f"Run: {install_command('scrapy')}" == error.value.hint
 
 
 @pytest.mark.parametrize("method", [ns.SimHash(), ns.MinHash(verify="estimate"), ns.Digest(algorithm="crc32")])

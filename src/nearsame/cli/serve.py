@@ -175,7 +175,7 @@ def _require_packages() -> None:
     missing = next((name for name in _PACKAGES if find_spec(name) is None), None)
     if missing is not None:
         message = f"the service needs a package that is not installed: {missing}"
-        raise MissingExtraError(message, hint="Run: pip install 'nearsame[serve]'")
+        raise MissingExtraError.of(message, "serve")
 
 
 def _called(index: str) -> str:

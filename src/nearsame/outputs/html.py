@@ -54,5 +54,5 @@ def _jinja2() -> Any:
         import jinja2  # noqa: PLC0415  (optional)
     except ImportError as error:
         message = f"HTML needs a package that is not installed: {error.name}"
-        raise MissingExtraError(message, hint="Run: pip install 'nearsame[report]'") from error
+        raise MissingExtraError.of(message, "report") from error
     return jinja2

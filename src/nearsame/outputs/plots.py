@@ -137,7 +137,7 @@ def altair() -> Any:
         import vl_convert  # noqa: F401, PLC0415  (altair asks for it only when it saves)
     except ImportError as error:
         message = f"plots need a package that is not installed: {error.name}"
-        raise MissingExtraError(message, hint="Run: pip install 'nearsame[report]'") from error
+        raise MissingExtraError.of(message, "report") from error
     return alt
 
 

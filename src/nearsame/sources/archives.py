@@ -256,7 +256,7 @@ def _fastwarc() -> Any:
     try:
         from fastwarc import warc  # noqa: PLC0415  (an optional package)
     except ImportError as error:
-        raise MissingExtraError("fastwarc is not installed", hint="Run: pip install 'nearsame[web]'") from error
+        raise MissingExtraError.of("fastwarc is not installed", "web") from error
     return warc
 
 

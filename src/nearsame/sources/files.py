@@ -16,6 +16,7 @@ import fsspec
 from fsspec.registry import known_implementations
 
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
+from nearsame.installation import install_command
 
 __all__ = ["File", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
 
@@ -86,7 +87,7 @@ def filesystem(url: str) -> tuple[Any, str]:
 
 def _install_line(scheme: str) -> str:
     if scheme in {"http", "https"}:
-        return "pip install 'nearsame[remote]'"
+        return install_command("remote")
     home = str(known_implementations.get(scheme, {}).get("class", scheme)).split(".")[0]
     return f"pip install {scheme if home == 'fsspec' else home}"
 

@@ -83,4 +83,4 @@ def resiliparse(module: str) -> Any:
     try:
         return import_module(f"resiliparse.{module}")
     except ImportError as error:
-        raise MissingExtraError("resiliparse is not installed", hint="Run: pip install 'nearsame[web]'") from error
+        raise MissingExtraError.of("resiliparse is not installed", "web") from error

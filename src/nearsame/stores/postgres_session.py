@@ -259,7 +259,7 @@ def _driver() -> ModuleType:
         return import_module("psycopg")
     except ImportError:
         message = "an index in PostgreSQL needs the package psycopg, and libpq"
-        raise MissingExtraError(message, hint="Run: pip install 'nearsame[postgres]'") from None
+        raise MissingExtraError.of(message, "postgres") from None
 
 
 def _joined(scheme: str, netloc: str, path: str, pairs: list[tuple[str, str]]) -> str:

@@ -11,6 +11,7 @@ from tests import sparks
 
 from nearsame.engines.spark import sessions
 from nearsame.errors import ConfigError, MissingExtraError
+from nearsame.installation import install_command
 
 LINE = "apt-get install openjdk-17-jre-headless"
 
@@ -69,7 +70,7 @@ def test_no_pyspark_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError, match="needs pyspark") as told:
         sessions.require_spark()
-    assert "Run: pip install 'nearsame[spark]'" == told.value.hint
+    assert f"Run: {install_command('spark')}" == told.value.hint
 
 
 def test_without_java_a_test_is_skipped_and_in_ci_it_fails(tmp_path, monkeypatch):

@@ -26,7 +26,6 @@ __all__ = ["SUBMITTED", "java_version", "require_spark", "settings", "started"]
 
 _LEAST_JAVA = 17
 _HINT_JAVA = "Run: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to a Java 17 or 21)."
-_HINT_SPARK = "Run: pip install 'nearsame[spark]'"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which has chosen the master and started the process
 _PARTITIONS = 4  # of a shuffle, for each core of this machine
@@ -63,9 +62,9 @@ def require_spark() -> None:
     try:
         import pyspark  # noqa: F401, PLC0415  (optional)
     except ImportError:
-        raise MissingExtraError("the Spark engine needs pyspark", hint=_HINT_SPARK) from None
+        raise MissingExtraError.of("the Spark engine needs pyspark", "spark") from None
     if find_spec("pandas") is None:  # pyspark wants it for every Python function on Arrow
-        raise MissingExtraError("the Spark engine needs pandas, as pyspark does", hint=_HINT_SPARK)
+        raise MissingExtraError.of("the Spark engine needs pandas, as pyspark does", "spark")
     if SUBMITTED in os.environ:
         return
     version = java_version()

@@ -74,7 +74,7 @@ def _murmur3() -> Hasher:
         import mmh3  # noqa: PLC0415  (an extra: loaded only where it is asked for)
     except ImportError:
         message = "feature_hash=murmur3 needs the package mmh3"
-        raise MissingExtraError(message, hint="Run: pip install 'nearsame[murmur3]'") from None
+        raise MissingExtraError.of(message, "murmur3") from None
 
     def hashed(data: bytes) -> int:
         low, high = mmh3.hash64(data, signed=False)

@@ -79,7 +79,7 @@ def _parser() -> Callable[[str], Any]:
         import can_ada  # noqa: PLC0415  (optional)
     except ImportError as error:
         message = "canonical URLs need the package can_ada"
-        raise MissingExtraError(message, hint="pip install 'nearsame[web]'") from error
+        raise MissingExtraError.of(message, "web") from error
     parse: Callable[[str], Any] = can_ada.parse
     return parse
 

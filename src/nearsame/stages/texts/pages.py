@@ -181,7 +181,7 @@ def _main(raw: bytes, *, formatted: bool) -> tuple[str, bool]:
 
 
 def _by_trafilatura(raw: bytes, *, formatted: bool) -> tuple[str, bool]:
-    trafilatura = _needed("trafilatura")
+    trafilatura = _needed("trafilatura", "trafilatura")
     try:
         text = trafilatura.extract(raw.decode("utf-8", "ignore"), include_comments=False)
     except Exception:  # noqa: BLE001  (a library of many parsers: whatever it raises, the page still has its visible text)
@@ -195,14 +195,14 @@ def _plain(tree: Any, *, formatted: bool, main_content: bool = False) -> str:
 
 
 def _resiliparse(module: str) -> Any:
-    return _needed(f"resiliparse.{module}")
+    return _needed(f"resiliparse.{module}", "web")
 
 
-def _needed(name: str) -> Any:
+def _needed(name: str, extra: str) -> Any:
     from importlib import import_module  # noqa: PLC0415  (beside its only use)
 
     try:
         return import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise MissingExtraError(f"{package} is not installed", hint="Run: pip install 'nearsame[web]'") from error
+        raise MissingExtraError.of(f"{package} is not installed", extra) from error

@@ -8,9 +8,7 @@ from nearsame.errors import MissingExtraError
 try:
     import scrapy as _scrapy  # noqa: F401  (only to say what is missing)
 except ImportError as error:
-    raise MissingExtraError(
-        "nearsame.web.scrapy needs the package scrapy", hint="pip install 'nearsame[scrapy]'"
-    ) from error
+    raise MissingExtraError.of("nearsame.web.scrapy needs the package scrapy", "scrapy") from error
 
 from nearsame.web.scrapy.addon import Addon
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware

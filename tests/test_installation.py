@@ -1,0 +1,81 @@
+"""The line that installs an extra is the one that works here."""
+
+from pathlib import Path
+
+import pytest
+
+from nearsame.errors import MissingExtraError
+from nearsame.installation import _command, install_command
+
+WAYS = {
+    "the package index": ("pip", {}, "pip install 'nearsame[web]'"),
+    "the package index, by uv": ("uv", {}, "uv pip install 'nearsame[web]'"),
+    "a checkout": ("pip", {"url": "file:///opt/a%20b", "dir_info": {}}, "pip install '/opt/a b[web]'"),
+    "an editable checkout": (
+        "pip",
+        {"url": "file:///opt/code", "dir_info": {"editable": True}},
+        "pip install -e '/opt/code[web]'",
+    ),
+    "a repository": (
+        "pip",
+        {"url": "https://example.org/nearsame.git", "vcs_info": {"vcs": "git", "commit_id": "0"}},
+        "pip install 'nearsame[web] @ git+https://example.org/nearsame.git'",
+    ),
+    "a wheel": (
+        "pip",
+        {"url": "file:///tmp/nearsame-1-py3-none-any.whl", "archive_info": {}},
+        "pip install 'nearsame[web] @ file:///tmp/nearsame-1-py3-none-any.whl'",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_command_is_that_of_the_installation(way: str) -> None:
+    """A name on the package index is not what somebody with a checkout can install from."""
+    installer, origin, expected = WAYS[way]
+    assert expected == _command(installer, origin, "web")
+
+
+def test_in_the_checkout_the_command_names_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A dot, as people type it."""
+    monkeypatch.chdir(tmp_path)
+    origin = {"url": tmp_path.resolve().as_uri(), "dir_info": {}}
+    assert "pip install '.[serve]'" == _command("pip", origin, "serve")
+
+
+def test_every_extra_in_a_hint_exists(root: Path) -> None:
+    """What sources ask for by name is in pyproject.toml."""
+    import re
+    import tomllib
+
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    sources = "".join(path.read_text("utf-8") for path in (root / "src").rglob("*.py"))
+    named = set(re.findall(r"MissingExtraError\.of\([^)]*\"(\w+)\"\)|install_command\(\"(\w+)\"\)", sources))
+    found = {name for pair in named for name in pair if name}
+    assert found <= set(extras)
+    assert {"serve", "spark", "report", "web", "postgres"} <= found
+
+
+def test_the_readme_lists_every_extra(root: Path) -> None:
+    """With what it is for, and its size."""
+    import re
+    import tomllib
+
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    readme = (root / "README.md").read_text("utf-8")
+    assert set(extras) == set(re.findall(r"^\| `(\w+)`: .+ \| [\d,.]+ MB \|$", readme, re.MULTILINE))
+
+
+def test_no_hint_names_the_package_index_by_itself(root: Path) -> None:
+    """Only one place writes the command."""
+    guilty = [
+        path.name
+        for path in (root / "src").rglob("*.py")
+        if "pip install 'nearsame[" in path.read_text("utf-8") and path.name != "installation.py"
+    ]
+    assert [] == guilty
+
+
+def test_the_hint_is_the_command() -> None:
+    """Ready to be pasted."""
+    assert f"Run: {install_command('web')}" == MissingExtraError.of("x is not installed", "web").hint
