@@ -127,14 +127,32 @@ def test_the_signature_is_the_methods():
     assert measured.error == pytest.approx((0.25 / 200) ** 0.5)
 
 
-def test_long_texts_count_no_edits_unless_asked(monkeypatch):
-    """It is said, never silent; a measure that was to decide and was not computed is an error."""
-    monkeypatch.setattr(questions, "_MOST_CELLS", 3)
-    indel = compare("ab", "ba")["indel"]
-    assert (None, "the texts are long: ask for it") == (indel.similarity, indel.note)
-    assert 2 == compare("ab", "ba", edits=True)["indel"].distance
-    with pytest.raises(ns.ConfigError, match="measure=indel was not computed: the texts have 2 and 2 characters"):
-        compare("ab", "ba", measure="indel")
+def test_long_texts_count_few_edits_unless_all_are_asked_for(monkeypatch):
+    """What has more is said, never silent; a measure that was to decide and was not computed is an error."""
+    monkeypatch.setattr(questions, "_MOST_CELLS", 20)
+    found = compare("abcdefghij", "jihgfedcba")
+    assert (None, "more than 2 edits in long texts: ask for edits") == (
+        found["indel"].similarity,
+        found["indel"].note,
+    )
+    assert ("indel", "levenshtein") == found.left_out
+    assert ["indel", "levenshtein"] == found.record()["left_out"]
+    assert 18 == compare("abcdefghij", "jihgfedcba", edits=True)["indel"].distance
+    close = compare("abcdefghij", "abcdeghijk")
+    assert ((2, 2), ()) == ((close["indel"].distance, close["levenshtein"].distance), close.left_out)
+    with pytest.raises(ns.ConfigError, match="measure=indel was not computed: the texts have 10 and 10 characters"):
+        compare("abcdefghij", "jihgfedcba", measure="indel")
+
+
+def test_long_repetitive_texts_are_compared_in_a_bounded_number_of_steps(monkeypatch):
+    """A text of one repeated pair of words against the same begun elsewhere: no table of all pairs of places."""
+    cells = []
+    monkeypatch.setattr(
+        questions.likeness, "indel_distance", lambda a, b, most: cells.append(max(len(a), len(b)) * most)
+    )
+    found = compare("a b " * 200_000, "b a " * 200_000)
+    assert [True] == [total <= questions._MOST_CELLS for total in cells]
+    assert (400_000, 2) == (found.a.in_passages, len(found.passages))  # all but one word, and the first one again
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from nearsame.pipeline import steps
 from nearsame.results import Comparison, Measured, Passage, Side
 from nearsame.stages.features.places import Placed, place
 from nearsame.stages.features.shingles import ShingleSets
-from nearsame.stages.features.winnow import Winnow
 from nearsame.stages.pairs import likeness, passages
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.texts.aligned import Aligned, align
@@ -44,7 +43,7 @@ DECIDING = {
     "clusters": 1,
 }
 
-_MOST_CELLS = 25 * 10**9  # of an edit distance's table: two texts of 158,000 characters, about a second
+_MOST_CELLS = 4 * 10**9  # of an edit distance's table: two texts of 63,000 letters, some tenths of a second
 _PASSAGE = {"words": 8, "chars": 40}
 
 
@@ -70,8 +69,9 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         passage: Every shared run of so many tokens is found; default 8 words or 40 characters.
         clusters: Words that count as one (synonyms, spellings), for the measure `clusters`: Jaccard with each word
             replaced by its cluster.
-        edits: Whether to count edits. That takes time in the product of the lengths, so by default it is not done
-            beyond two texts of some 158,000 characters.
+        edits: Whether to count all edits, however many. That takes time in the product of the lengths, so by default
+            long texts are compared up to some number of edits, and what has more is said: two texts of 63,000
+            characters whatever their edits, two of a million up to 4,000 edits. False: none are counted.
 
     Raises:
         ConfigError: A setting that cannot be, or a measure that was to decide and has no value.
@@ -86,7 +86,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         given.require_alone("two texts")
     least = _least(given, measure, threshold)
     recipe = _as_sets(given)
-    winnow = Winnow.finding(_PASSAGE[recipe.unit] if passage is None else passage)
+    shortest = _PASSAGE[recipe.unit] if passage is None else passage
     codes = _as_codes(given)
     one, other = _taken_apart((a, b), recipe, codes)
     measures, deciding = _measured(one, other, recipe, codes, edits=edits)
@@ -99,7 +99,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         why, needed = ("there are no clusters", "clusters") if measure == "clusters" else (lengths, "edits")
         message = f"measure={measure} was not computed: {why}"
         raise ConfigError(message, hint=f"Ask for {needed}, or choose another measure.")
-    runs = passages.shared_passages(_side(one, winnow), _side(other, winnow), winnow.least)
+    runs = passages.shared_passages(one.placed.hashes, other.placed.hashes, shortest)
     return Comparison(
         measure=measure,
         threshold=least,
@@ -108,7 +108,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         b=_described(other, runs[:, [1, 2]]),
         measures=measures,
         passages=_passages(one, other, runs),
-        passage_tokens=winnow.least,
+        passage_tokens=shortest,
         recipe=given.record(),
     )
 
@@ -287,23 +287,20 @@ def _of_vectors(a: Counter[int], b: Counter[int], of: str) -> list[_Found]:
 def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:
     ratio = likeness.length_ratio(len(a), len(b))
     found: list[_Found] = [(Measured("length", "characters", ratio), None)]
-    counted = len(a) * len(b) <= _MOST_CELLS if edits is None else edits
-    for name, count, most in (
+    for name, count, longest in (
         ("indel", likeness.indel_distance, len(a) + len(b)),
         ("levenshtein", likeness.levenshtein_distance, max(len(a), len(b))),
     ):
-        if not counted:
-            note = "not asked for" if edits is False else "the texts are long: ask for it"
+        cheap = edits or len(a) * len(b) <= _MOST_CELLS
+        most = longest if cheap else min(longest, _MOST_CELLS // max(len(a), len(b)))
+        distance = None if edits is False else count(a, b, most)
+        if distance is None:
+            note = "not asked for" if edits is False else f"more than {most:,} edits in long texts: ask for edits"
             found.append((Measured(name, "characters", note=note), None))
             continue
-        distance = count(a, b)
-        value = likeness.edit_similarity(distance, most)
+        value = likeness.edit_similarity(distance, longest)
         found.append((Measured(name, "characters", value, Fraction(distance), "edits"), value))
     return found
-
-
-def _side(taken: _Taken, winnow: Winnow) -> passages.Side:
-    return passages.Side(taken.placed.hashes, *winnow(taken.placed.hashes))
 
 
 def _described(taken: _Taken, runs: npt.NDArray[np.int64]) -> Side:

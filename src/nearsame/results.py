@@ -289,11 +289,17 @@ class Comparison:
         """The measure called `name`."""
         return {measured.name: measured for measured in self.measures}[name]
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The measures that were not computed; the note of each says why."""
+        return tuple(each.name for each in self.measures if each.similarity is None and each.distance is None)
+
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
         values = dataclasses.asdict(self)
         measures = [measured.record() for measured in self.measures]
-        return {**values, "threshold": float(self.threshold), "measures": measures}
+        left_out = list(self.left_out)
+        return {**values, "threshold": float(self.threshold), "measures": measures, "left_out": left_out}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["common_runs", "covered", "winnowed"]
+__all__ = ["common_runs", "covered"]
 
 
 def common_runs(a: Sequence[object], b: Sequence[object], least: int) -> list[tuple[int, int, int]]:
@@ -24,11 +24,3 @@ def covered(runs: Sequence[tuple[int, int, int]]) -> tuple[set[int], set[int]]:
     """The places in a and in b that some run covers."""
     in_a = {i + n for i, _, length in runs for n in range(length)}
     return in_a, {j + n for _, j, length in runs for n in range(length)}
-
-
-def winnowed(hashes: Sequence[int], window: int) -> list[int]:
-    """The places of the least hash of each window, the last of equals."""
-    if not hashes:
-        return []
-    windows = [range(end - window, end) for end in range(window, len(hashes) + 1)] or [range(len(hashes))]
-    return sorted({max(places, key=lambda place: (-hashes[place], place)) for places in windows})

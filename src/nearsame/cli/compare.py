@@ -43,8 +43,8 @@ _COMPARING = options.section(
     options.spec(
         "--edits/--no-edits",
         default=None,
-        help="Count edits, which takes long for long texts.",
-        stands="up to some 158,000 characters each",
+        help="Count edits, however many; that takes long for long texts.",
+        stands="as many as can be counted fast",
     ),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     options.setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),

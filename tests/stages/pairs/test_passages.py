@@ -1,25 +1,29 @@
-"""Shared passages: every long enough common run is covered, nothing else is given."""
+"""Shared passages: every long enough common run is covered, nothing else is given, and the work is bounded."""
+
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle.passages import common_runs, covered
 
-from nearsame.stages.features.winnow import Winnow
-from nearsame.stages.pairs.passages import Side, shared_passages
+from nearsame.kernels import passages as kernel
+from nearsame.stages.pairs import passages
+from nearsame.stages.pairs.passages import shared_passages
 
 TOKENS = st.lists(st.integers(0, 2), max_size=40)
 ONCE = st.permutations(range(30))
 
 
+def hashed(tokens: list[int]) -> np.ndarray:
+    """Small numbers as hashes, so that their order is none."""
+    return np.array([token * 0x9E3779B97F4A7C15 % 2**64 for token in tokens], np.uint64)
+
+
 def found(a: list[int], b: list[int], least: int) -> list[tuple[int, int, int]]:
-    """The passages of two lists of small numbers, each hashed so that their order is none."""
-    winnow = Winnow.finding(least)
-    sides = []
-    for tokens in (a, b):
-        hashes = np.array([token * 0x9E3779B97F4A7C15 % 2**64 for token in tokens], np.uint64)
-        sides.append(Side(hashes, *winnow(hashes)))
-    return [tuple(run) for run in shared_passages(*sides, winnow.least).tolist()]
+    """The passages of two lists of small numbers."""
+    return [tuple(run) for run in shared_passages(hashed(a), hashed(b), least).tolist()]
 
 
 @given(a=TOKENS, b=TOKENS, least=st.integers(1, 9))
@@ -29,6 +33,19 @@ def test_every_common_run_is_covered(a, b, least):
     passages = found(a, b, least)
     assert covered(every) == covered(passages)
     assert set(passages) <= set(every)
+
+
+@given(a=TOKENS, b=TOKENS, least=st.integers(1, 9), steps=st.integers(0, 2))
+def test_every_common_run_is_covered_when_no_steps_are_left(a, b, least, steps):
+    """What the bound cuts is the length of passages that overlap others, never what they cover."""
+    every = common_runs(a, b, least)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passages, "STEPS", steps)
+        cut = found(a, b, least)
+    assert covered(every) == covered(cut)
+    for i, j, size in cut:
+        assert a[i : i + size] == b[j : j + size]
+        assert size >= least
 
 
 @given(a=ONCE, b=ONCE, cut=st.tuples(st.integers(0, 30), st.integers(0, 30)), least=st.integers(1, 6))
@@ -50,3 +67,33 @@ def test_what_stands_thrice_is_found_thrice():
     sentence = list(range(10))
     thrice = [*sentence, 100, *sentence, 101, *sentence]
     assert [(0, 0, 10), (0, 11, 10), (0, 22, 10)] == found(sentence, thrice, 8)
+
+
+@pytest.mark.parametrize("size", [1_000, 10_000, 100_000])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        lambda size: ([0, 1] * size, [1, 0] * size),
+        lambda size: ([0] * size, ([0] * 40 + [1]) * (size // 41)),
+        lambda size: (list(range(9)) * (size // 9) + [20], [21] + list(range(9)) * (size // 9)),
+        lambda size: (
+            np.random.Generator(np.random.PCG64(1)).integers(0, 2, size).tolist(),
+            np.random.Generator(np.random.PCG64(2)).integers(0, 2, size).tolist(),
+        ),
+    ],
+)
+def test_the_work_is_proportional_to_the_lengths(pair, size, monkeypatch):
+    """The steps that are taken, and all tokens of all passages, stay within a multiple of the tokens."""
+    a, b = pair(size)
+    taken = []
+
+    def watched(*given):
+        left, count = kernel.shared_runs(*given)
+        taken.append(given[9] - left)
+        return left, count
+
+    monkeypatch.setattr(passages, "kernel", SimpleNamespace(shared_runs=watched, needed_runs=kernel.needed_runs))
+    runs = found(a, b, 8)
+    tokens = len(a) + len(b)
+    assert sum(taken) <= (passages.STEPS + 1) * tokens
+    assert sum(length for _, _, length in runs) <= (passages.STEPS + 8) * tokens

@@ -129,14 +129,21 @@ def agreement_error(similarity: Fraction, num_perm: int) -> float:
     return math.sqrt(similarity * (1 - similarity) / num_perm)
 
 
-def indel_distance(a: str, b: str) -> int:
-    """Characters to insert and delete to make one text the other."""
-    return Indel.distance(a, b)
+def indel_distance(a: str, b: str, most: int | None = None) -> int | None:
+    """Characters to insert and delete to make one text the other; None if these are more than `most`.
+
+    It takes time in the length times `most`, or times the other length if that is less.
+    """
+    return _within(Indel.distance(a, b, score_cutoff=most), most)
 
 
-def levenshtein_distance(a: str, b: str) -> int:
-    """Characters to insert, delete and replace to make one text the other."""
-    return Levenshtein.distance(a, b)
+def levenshtein_distance(a: str, b: str, most: int | None = None) -> int | None:
+    """Characters to insert, delete and replace to make one text the other; None and time as for `indel_distance`."""
+    return _within(Levenshtein.distance(a, b, score_cutoff=most), most)
+
+
+def _within(distance: int, most: int | None) -> int | None:
+    return distance if most is None or distance <= most else None
 
 
 def edit_similarity(distance: int, most: int) -> Fraction:

@@ -1,52 +1,76 @@
-"""The passages that two texts share: runs of equal tokens, from their fingerprints.
+"""The passages that two texts share: runs of equal tokens.
 
 1. Every common run of at least `least` tokens is covered, on both sides, by the passages that are given, and each of
-   them is such a run, as long as it can be.
+   them is such a run. It is as long as it can be, except in texts that repeat themselves so much that this would take
+   more than STEPS comparisons a token: there some end where another one begins.
 2. What only repeats others is left out: a sentence that stands in `a` once and in `b` three times gives three passages,
    a line repeated a thousand times in both does not give a million.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
-from nearsame.kernels import winnow as kernel
+from nearsame.arrow import Int64s, UInt64s
+from nearsame.errors import ConfigError
+from nearsame.kernels import passages as kernel
 
-__all__ = ["Side", "shared_passages"]
+__all__ = ["STEPS", "shared_passages"]
+
+STEPS = 16  # comparisons of tokens that are in a passage already, for each token of both texts
+_TRIES = 16  # equal places of the other text of which the one with the longest passage is taken
+_K0, _K1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
+_HALF = np.uint64(32)
 
 
-class Side(NamedTuple):
-    """A text: its tokens, and its fingerprints with their places."""
+def shared_passages(a: UInt64s, b: UInt64s, least: int) -> npt.NDArray[np.int64]:
+    """[n, 3]: first token in a, first token in b, tokens; by their order in a.
 
-    tokens: arrow.UInt64s
-    hashes: arrow.UInt64s
-    places: arrow.Int64s
+    Args:
+        a: The tokens of one text, as their hashes.
+        b: Those of the other.
+        least: Tokens of the shortest passage.
+
+    Raises:
+        ConfigError: `least` is below 1.
+    """
+    if least < 1:
+        raise ConfigError(f"passage={least} is not at least 1 token", hint="Choose a length such as 8.")
+    if min(a.size, b.size) < least:
+        return np.zeros((0, 3), np.int64)
+    windows = _windows(a, least), _windows(b, least)
+    covered = np.zeros(a.size, np.bool_), np.zeros(b.size, np.bool_)
+    runs = np.empty((a.size + b.size, 3), np.int64)
+    steps = STEPS * (a.size + b.size)
+    steps, half = kernel.shared_runs(a, b, *_met(*windows), least, _TRIES, *covered, steps, 0, runs)
+    _, count = kernel.shared_runs(b, a, *_met(*windows[::-1]), least, _TRIES, *covered[::-1], steps, half, runs)
+    runs[half:count, :2] = runs[half:count, 1::-1]
+    return _needed(runs[:count], a.size, b.size)
 
 
-def shared_passages(a: Side, b: Side, least: int) -> npt.NDArray[np.int64]:
-    """[n, 3]: first token in a, first token in b, tokens; by their order in a."""
-    order = np.argsort(b.hashes, kind="stable")
-    found = b.hashes[order]
-    covered = np.zeros(a.tokens.size, np.bool_), np.zeros(b.tokens.size, np.bool_)
-    out = np.empty((a.tokens.size + b.tokens.size + 1, 3), np.int64)
-    count = kernel.shared_runs(
-        a.tokens, b.tokens, a.places,
-        arrow.frozen(np.searchsorted(found, a.hashes, "left")), arrow.frozen(np.searchsorted(found, a.hashes, "right")),
-        arrow.frozen(b.places[order]), least, *covered, np.zeros(a.tokens.size + b.tokens.size, np.int64), out,
-    )  # fmt: skip
-    return _needed(out[:count], a.tokens.size, b.tokens.size)
+def _windows(tokens: UInt64s, size: int) -> UInt64s:
+    """A hash of each `size` tokens in a row: of two halves, each of two halves; the last two may overlap."""
+    found, width = tokens, 1
+    while width < size:
+        step = min(width, size - width)
+        mixed = (found[: found.size - step] * _K0) ^ (found[step:] + _K1)
+        mixed ^= mixed >> _HALF
+        found, width = mixed * _K1, width + step
+    return found
+
+
+def _met(hashes: UInt64s, others: UInt64s) -> tuple[Int64s, Int64s, Int64s]:
+    """For each window the first of its equals on the other side, the one behind the last, and where those are."""
+    order = np.argsort(others, kind="stable")
+    ascending = others[order]
+    sides: tuple[Int64s, ...] = tuple(np.searchsorted(ascending, hashes, side) for side in ("left", "right"))
+    return arrow.frozen(sides[0]), arrow.frozen(sides[1]), arrow.frozen(order)
 
 
 def _needed(found: npt.NDArray[np.int64], a_size: int, b_size: int) -> npt.NDArray[np.int64]:
     """The longest first, those that add nothing to longer ones left out."""
-    in_a, in_b = np.zeros(a_size, np.bool_), np.zeros(b_size, np.bool_)
-    kept = []
-    for i, j, size in found[np.lexsort((found[:, 1], found[:, 0], -found[:, 2]))].tolist():
-        if in_a[i : i + size].all() and in_b[j : j + size].all():
-            continue
-        in_a[i : i + size] = True
-        in_b[j : j + size] = True
-        kept.append((i, j, size))
-    return np.array(sorted(kept), np.int64).reshape(-1, 3)
+    found = found[np.lexsort((found[:, 1], found[:, 0], -found[:, 2]))]
+    needed = np.empty(len(found), np.bool_)
+    kernel.needed_runs(found, np.arange(a_size + 1), np.arange(b_size + 1), needed)
+    kept = found[needed]
+    return kept[np.lexsort((kept[:, 2], kept[:, 1], kept[:, 0]))]

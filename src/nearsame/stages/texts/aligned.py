@@ -4,7 +4,6 @@
 2. Offsets on the side of the original count characters (code points), as Python does; the other side counts bytes.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,15 +43,23 @@ def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Alig
     (b'a fin', (array([2]), array([4])))
     """
     try:
-        text.encode()
+        encoded = text.encode()
     except UnicodeEncodeError as error:
         message = f"the text is not Unicode: {text[error.start : error.end]!r} at character {error.start}"
         raise ConfigError(message, hint="Decode it as UTF-8, with errors='replace' where it is broken.") from None
     origins = _starts(text, nfkc=nfkc, strip_accents=strip_accents)
-    pieces = pa.array([text[i:j] for i, j in pairwise(origins.tolist())], pa.large_string())
+    offsets = _bytes_before(text)[origins]
+    pieces = pa.LargeStringArray.from_buffers(origins.size - 1, pa.py_buffer(offsets), pa.py_buffer(encoded))
     found = arrow.strings(normalise(pieces, nfkc=nfkc, strip_accents=strip_accents))
     size = int(found.offsets[-1])
     return Aligned(arrow.frozen(found.data[:size]), found.offsets, origins)
+
+
+def _bytes_before(text: str) -> arrow.Int64s:
+    """The bytes of UTF-8 before each character, and of all of them."""
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
 def _starts(text: str, *, nfkc: bool, strip_accents: bool) -> arrow.Int64s:

@@ -1,18 +1,15 @@
-"""Winnowing: the choice of the paper, its density, and where tokens stand in their text."""
+"""Where tokens stand in their text."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracle import tokens as oracle
-from tests.oracle.passages import winnowed
 
 from nearsame import arrow
 from nearsame.errors import ConfigError
 from nearsame.kernels import tokens, unicode
-from nearsame.kernels import winnow as kernel
 from nearsame.stages.features.places import place, runs
-from nearsame.stages.features.winnow import Winnow
 from nearsame.stages.texts.aligned import align
 
 TEXTS = st.text(st.sampled_from("aB ß_é.,\u0301\u00a0漢字ฉัน-ﬁ１\U0001d400\t가"), max_size=40)
@@ -79,46 +76,8 @@ def test_half_a_surrogate_pair_is_an_error():
         align("ab\ud800")
 
 
-@given(hashes=st.lists(st.integers(0, 9), max_size=40), window=st.integers(1, 12))
-def test_the_kernel_chooses_as_the_paper_does(hashes, window):
-    """The least hash of each window, the last of equals."""
-    out = np.empty(len(hashes), np.int64)
-    count = kernel.winnow(np.array(hashes, np.uint64), window, out)
-    assert winnowed(hashes, window) == out[:count].tolist()
-
-
-@pytest.mark.parametrize("window", [4, 10, 50])
-def test_the_density_is_two_of_window_and_one(window):
-    """Of evenly spread hashes 2/(w+1) are chosen, to within a few standard deviations."""
-    words = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, 100_000).astype(np.uint64)
-    share = Winnow(5, window)(words).places.size / (words.size - 4)
-    assert share == pytest.approx(2 / (window + 1), rel=0.02)
-
-
-def test_a_text_of_fewer_tokens_than_a_shingle_has_no_fingerprint():
-    """And one of fewer shingles than a window has one."""
-    assert 0 == Winnow(5, 4)(np.arange(4).astype(np.uint64)).places.size
-    assert 1 == Winnow(5, 4)(np.arange(6).astype(np.uint64)).places.size
-
-
 def test_the_textbook_sentence_has_sixteen_shingles():
     """The eighteen words of the textbook sentence have sixteen three-word shingles."""
     text = b"Tropical fish include fish found in tropical environments around the world, including both freshwater"
     text += b" and salt water species"
     assert 16 == runs(place(np.frombuffer(text, np.uint8), 0, 0).hashes, 3).size
-
-
-@pytest.mark.parametrize(("least", "shape"), [(1, (1, 1)), (5, (5, 1)), (8, (5, 4)), (50, (5, 46))])
-def test_the_guarantee_decides_the_window(least, shape):
-    """A run of at least w + k - 1 tokens has a whole window."""
-    winnow = Winnow.finding(least)
-    assert shape == (winnow.size, winnow.window)
-    assert least == winnow.least
-
-
-def test_a_passage_of_no_token_is_an_error():
-    """The message names the value."""
-    with pytest.raises(ConfigError, match="passage=0 is not at least 1 token"):
-        Winnow.finding(0)
-    with pytest.raises(ConfigError, match="size=5, window=0"):
-        Winnow(5, 0)
