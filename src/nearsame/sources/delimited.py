@@ -34,6 +34,7 @@ __all__ = ["Delimited"]
 _SNIFFED = 1_000
 _BINARY = pa.large_binary()
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks
+_LINE_ENDS = b"\r\n"
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 
 
@@ -115,7 +116,10 @@ class Delimited(FilePart):
         num_fields = int(_fields(block)[0])
         if num_fields < 0:
             raise SourceError(f"{self.name}: a quote in the header never closes", hint="Mend the first line.")
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter))
+        try:
+            names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter))
+        except csv.Error as error:
+            raise SourceError(f"{self.name}: the header cannot be read: {error}", hint="Mend the first line.") from None
         return _Header(names, num_fields, int(block.records.ends[0]))
 
     def _choose(self, columns: Columns, header: "_Header", block: Block, good: npt.NDArray[np.int64]) -> Chosen:
@@ -244,6 +248,8 @@ def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.Re
     else:
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         data = memoryview(b"".join(block.data[start:end] for start, end in spans))
+    if data[-1] not in _LINE_ENDS:  # to pyarrow one record without its end is no record
+        data = memoryview(bytes(data) + b"\n")
     columns = {f"f{wanted.header.index(name)}": name for name in wanted.names}
     table = pyarrow.csv.read_csv(
         pa.BufferReader(pa.py_buffer(data)),
