@@ -20,7 +20,8 @@ def _read(folder: Path, data: bytes) -> tuple[list[str | None], list[Skipped]]:
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
 @pytest.mark.parametrize(
-    ("record", "text"), [(b"1,abc def", "abc def"), (b"1,", ""), (b'1,""', ""), (b'1,"a\r\nb"', "a\r\nb"), (b'1,"a"b', "ab")]
+    ("record", "text"),
+    [(b"1,abc def", "abc def"), (b"1,", ""), (b'1,""', ""), (b'1,"a\r\nb"', "a\r\nb"), (b'1,"a"b', "ab")],
 )
 def test_one_record_is_read_whatever_ends_it(tmp_path: Path, record: bytes, text: str, end: bytes) -> None:
     """The end of the file ends a record as a line end does."""

@@ -4,6 +4,7 @@ import functools
 import http.server
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,3 +129,80 @@ def test_an_unknown_scheme_is_an_error() -> None:
     """A typing slip, most likely."""
     with pytest.raises(SourceError, match="nosuch"):
         only("nosuch://bucket/a.jsonl")
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_file_in_an_archive_is_read_and_copied(tmp_path: Path, kind: str, compression: str) -> None:
+    """By a chained URL; its name is that of the file within."""
+    home = tmp_path / "crawl.zip"
+    with zipfile.ZipFile(home, "w") as archive:
+        archive.writestr(f"sub/a.{kind}{compression}", compressed(encoded(ROWS, kind), compression))
+    url = f"zip://sub/a.{kind}{compression}::{home}"
+    part = only(url)
+    assert (url, f"a.{kind}{compression}") == (part.name, part.target)
+    assert (IDS, []) == ([row["id"] for row in read(part)[0]], read(part)[1])
+    assert IDS[1:] == [row["id"] for row in read(only(copied(part, tmp_path, [0])))[0]]
+
+
+def test_folders_and_globs_are_listed_in_an_archive(tmp_path: Path) -> None:
+    """What stands behind :: stays at the end of each name."""
+    home = tmp_path / "crawl.zip"
+    with zipfile.ZipFile(home, "w") as archive:
+        for name in ("a.jsonl", "sub/b.jsonl", "sub/c.txt"):
+            archive.writestr(name, encoded(ROWS, "jsonl"))
+    for url in (f"zip://::{home}", f"zip://**::{home}"):
+        parts = open_parts([url], columns=Columns())
+        assert ["a.jsonl", "sub/b.jsonl", "kept.txt"] == [part.target for part in parts]
+        assert [f"zip://a.jsonl::{home}", f"zip://sub/b.jsonl::{home}"] == [part.name for part in parts][:2]
+        assert [20, 20, 1] == [len(read(part)[0]) for part in parts]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "asyncwrapper://a.jsonl",
+        "cached://a.jsonl",
+        "data://a.jsonl",
+        "dir://a.jsonl",
+        "ftp://127.0.0.1:1/a.jsonl",
+        "generic://x/a.jsonl",
+        "github:///a.jsonl",
+        "http://[::1/a.jsonl",
+        "memory://a.jsonl",
+        "reference://a.jsonl",
+        "tar://a.jsonl::{}",
+        "zip://a.jsonl",
+        "zip://a.jsonl::memory://b.zip",
+        "zip://a.jsonl::zip://b::{}",
+        "zip://a.jsonl::{}",
+        "zip://a.jsonl::{}.none",
+        "://a.jsonl",
+    ],
+)
+def test_whatever_a_url_is_the_error_is_ours(tmp_path: Path, url: str) -> None:
+    """A file system raises what it likes: a missing argument, a refused connection, an archive that is none."""
+    (tmp_path / "plain").write_bytes(b"no archive")
+    place = url.format(tmp_path / "plain")
+    with pytest.raises((SourceError, MissingExtraError)) as caught:
+        only(place)
+    assert place in str(caught.value) or caught.type is MissingExtraError
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS[1:])
+def test_a_compressed_stream_that_breaks_off_is_the_same_from_a_url(store: str, compression: str) -> None:
+    """What stands before the break is read, and the break is a skip."""
+    data = compressed(encoded(ROWS, "jsonl"), compression)
+    part = only(_put(f"{store}/a.jsonl{compression}", data[: len(data) * 9 // 10]))
+    assert "unread from here on" in read(part)[1][-1].reason
+
+
+def test_damage_inside_an_archive_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    """The check sum of a zip is looked at when the last byte has been read."""
+    home = tmp_path / "crawl.zip"
+    with zipfile.ZipFile(home, "w") as archive:
+        archive.writestr("a.jsonl", encoded(ROWS, "jsonl"))
+    home.write_bytes(home.read_bytes().replace(b"text 7", b"text 8"))
+    with pytest.raises(SourceError, match="CRC") as caught:
+        read(only(f"zip://a.jsonl::{home}"))
+    assert f"zip://a.jsonl::{home}" in str(caught.value)

@@ -23,7 +23,7 @@ from nearsame.sources.archives import ARC, WARC
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
 from nearsame.sources.feather import Feather
-from nearsame.sources.files import File, filesystem, is_url, joined, mishaps, suffixed_name
+from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.memory import Memory, table_of
@@ -232,18 +232,20 @@ def _rooted(root: str, path: str) -> str:
 
 def _located_remotely(url: str) -> _Listing:
     system, path = filesystem(url)
+    named, container = chained(url)
     with mishaps(url):
         if "*" in path:
             prefix = _static_prefix(path)
             found = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
             if not found:
                 raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
-            return _inside(_static_prefix(url), [item[len(prefix) :].lstrip("/") for item in found])
+            root = _static_prefix(named) + container
+            return _inside(root, [item[len(prefix) :].lstrip("/") for item in found])
         if _format(suffixed_name(url))[0] is None and system.isdir(path):
             return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
     at = suffixed_name(url).rindex("/") + 1
-    root = url[:at] if url[:at].endswith("://") else url[: at - 1]
-    return _explicit(root, url[at:], url)
+    root = named[:at] if named[:at].endswith("://") else named[: at - 1]
+    return _explicit(root + container, named[at:], url)
 
 
 def _format(path: str) -> tuple[str | None, str | None]:
@@ -270,7 +272,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
                 file,
                 **form,
                 name=url,
-                target=suffixed_name(url)[len(url) - len(path) :],
+                target=suffixed_name(url)[len(chained(url)[0]) - len(path) :],
                 compression=compression,
                 strict=strict,
                 lenient=not listing.explicit and len(listing.paths) > 1,

@@ -7,6 +7,7 @@
 """
 
 import contextlib
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,21 @@ from fsspec.registry import known_implementations
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
 from nearsame.installation import install_command
 
-__all__ = ["File", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
+__all__ = ["BrokenStreamError", "File", "chained", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
 
+_PACKAGES = {  # of what fsspec has a file system for, but not the package that it needs
+    "dask": "dask distributed",
+    "git": "pygit2",
+    "libarchive": "libarchive-c",
+    "sftp": "paramiko",
+    "smb": "smbprotocol",
+    "ssh": "paramiko",
+}
 _STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created")
+
+
+class BrokenStreamError(Exception):
+    """A compressed stream that cannot be read further."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +48,9 @@ class File:
             if not is_url(self.url):
                 return open(self.url, "rb")  # noqa: PTH123  (a Path would rewrite what the user wrote)
             system, path = filesystem(self.url)
-            return cast("BinaryIO", system.open(path, "rb"))
+            found = cast("BinaryIO", system.open(path, "rb"))
+            weakref.finalize(found, id, system)  # an archive is closed when its file system goes
+            return found
 
     def stamp(self) -> tuple[Any, ...]:
         """What changes when the file does: its size, its time, or the server's tag."""
@@ -62,21 +77,42 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
+def chained(url: str) -> tuple[str, str]:
+    """A URL, and what it stands in: `zip://a.csv` and `::crawl.zip`; a cache before it goes with it.
+
+    >>> chained("simplecache::zip://a.csv::s3://bucket/crawl.zip")
+    ('simplecache::zip://a.csv', '::s3://bucket/crawl.zip')
+    """
+    begin = url.rfind("::", 0, max(url.find("://"), 0))
+    end = url.find("::", begin + 2) if is_url(url) else -1
+    return (url, "") if end < 0 else (url[:end], url[end:])
+
+
 def joined(root: str, path: str) -> str:
     """A path below a root, as the user would write it."""
-    return root + path if not root or root.endswith("://") else f"{root.rstrip('/')}/{path}"
+    folder, container = chained(root)
+    below = folder + path if not folder or folder.endswith("://") else f"{folder.rstrip('/')}/{path}"
+    return below + container
 
 
 def suffixed_name(path: str) -> str:
     """The path without what a URL says after its file name."""
-    return path.partition("#")[0].partition("?")[0] if path.startswith(("http://", "https://")) else path
+    path, _ = chained(path)
+    is_web = path.rpartition("::")[2].startswith(("http://", "https://"))
+    return path.partition("#")[0].partition("?")[0] if is_web else path
 
 
 def filesystem(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path on it."""
-    scheme = url.partition("://")[0].partition("::")[0]
+    """The file system of a URL, and the path on it.
+
+    Raises:
+        SourceError: There is no such file system, or it cannot be reached.
+        MissingExtraError: It needs a package that is not installed.
+    """
+    scheme = url.partition("://")[0].rpartition("::")[2]
     try:
-        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
+        with mishaps(url, ImportError, ValueError):
+            return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
     except ImportError as error:
         raise MissingExtraError(
             f"{scheme}:// needs a package that is not installed: {error}", hint=f"Run: {_install_line(scheme)}"
@@ -89,15 +125,16 @@ def _install_line(scheme: str) -> str:
     if scheme in {"http", "https"}:
         return install_command("remote")
     home = str(known_implementations.get(scheme, {}).get("class", scheme)).split(".")[0]
-    return f"pip install {scheme if home == 'fsspec' else home}"
+    return f"pip install {_PACKAGES.get(scheme, scheme if home == 'fsspec' else home)}"
 
 
 @contextlib.contextmanager
-def mishaps(url: str) -> Iterator[None]:
-    """Turn what a file system raises into an error that names the place."""
+def mishaps(url: str, *others: type[Exception]) -> Iterator[None]:
+    """Turn what a file system raises into an error that names the place; `others` go through."""
+    passing: tuple[type[Exception], ...] = (NearSameError, BrokenStreamError, *others)
     try:
         yield
-    except NearSameError:
+    except passing:
         raise
     except FileNotFoundError:
         raise SourceError(f"{url} does not exist", hint="Check the path.") from None
@@ -110,5 +147,5 @@ def mishaps(url: str) -> Iterator[None]:
     except Exception as error:
         if not is_url(url):
             raise
-        # each remote file system raises kinds of its own (aiohttp's are no OSError)
+        # each remote file system raises kinds of its own: aiohttp's are no OSError, a missing host is a TypeError
         raise SourceError(f"{url}: {error}", hint="Check the URL, and that the server can be reached.") from error

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from nearsame.errors import NearSameError, OutputError
 from nearsame.sources.base import BATCH_BYTES, Skipped
-from nearsame.sources.files import File, is_url, mishaps
+from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
 
 __all__ = [
     "COMPRESSIONS",
@@ -47,10 +47,6 @@ _SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it
 _RAW_CHUNK = 4 << 20
 _CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by byte, before a break
 _BOM = b"\xef\xbb\xbf"
-
-
-class BrokenStreamError(Exception):
-    """A compressed stream that cannot be read further."""
 
 
 class Records(NamedTuple):
@@ -85,13 +81,12 @@ class Block(NamedTuple):
 
 def chunks(file: File, compression: str | None) -> Iterator[bytes]:
     """The decompressed bytes of a file, in pieces."""
-    with file.open() as raw, mishaps(file.url):
-        if compression is None:
-            yield from iter(lambda: raw.read(_RAW_CHUNK), b"")
-        elif compression == "xz":
-            yield from _xz(raw)
-    if compression not in {None, "xz"}:
-        yield from _arrow_codec(file, str(compression))
+    with mishaps(file.url):
+        if compression not in {None, "xz"}:
+            yield from _arrow_codec(file, str(compression))
+            return
+        with file.open() as raw:
+            yield from _xz(raw) if compression == "xz" else iter(lambda: raw.read(_RAW_CHUNK), b"")
 
 
 def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -263,7 +258,7 @@ def seekable(file: File, compression: str | None) -> Iterator[Any]:
         with mishaps(file.url), pa.OSFile(file.url) as source:
             yield source
         return
-    with contextlib.ExitStack() as stack:
+    with mishaps(file.url), contextlib.ExitStack() as stack:
         raw = stack.enter_context(file.open()) if compression is None else None
         if raw is None or not raw.seekable():
             spool = stack.enter_context(tempfile.TemporaryFile())
