@@ -188,7 +188,7 @@ class Result:
             1
         """
         run, reading, stats = self.run, self.run.reading, self.stats
-        place = folder.require_place(directory, run.sources, overwrite=overwrite)
+        place = folder.require_place(directory, run.inputs, overwrite=overwrite)
         unreadable = reading.unreadable if drop_unreadable else {}
         verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable, reading.unread)
         parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
@@ -291,7 +291,7 @@ class Pairs:
             OutputError: The file cannot be written, or would lie in a source or over one.
         """
         write = lists.writer(path)
-        place = folder.require_place(path, self.run.sources, folder=False, overwrite=overwrite)
+        place = folder.require_place(path, self.run.inputs, folder=False, overwrite=overwrite)
         with folder.appearing(place) as made:
             write(self.table, made)
 

@@ -25,6 +25,7 @@ from nearsame import causes
 from nearsame.contenders import Contender, Outcome, contenders, listed, run_apart, run_here
 from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
+from nearsame.inputs import Inputs
 from nearsame.methods import Digest, Jaccard, Method, Shingled
 from nearsame.pages import sampled, with_pages
 from nearsame.results import Progress, Silent
@@ -103,6 +104,7 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         1
     """
     watcher = progress or Silent()
+    inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)
     nearly = Jaccard(threshold=near, **shingles)
     columns = with_pages(Columns(text=text_column, id=id_column), html_column, extract, max_document)
@@ -129,6 +131,7 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         trades=() if judged is None else _trades(field_, judged),
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
         versions={name: metadata.version(name) for name in _PACKAGES},
+        inputs=inputs,
     )
 
 

@@ -1,8 +1,10 @@
 """What plan and evaluate say: frozen, JSON-able, plain data that templates and pictures only print."""
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+from nearsame.inputs import Inputs
 
 __all__ = [
     "Closing",
@@ -244,6 +246,7 @@ class Evaluation:
         trades: precision and recall by threshold; empty without a truth file.
         settings: everything that decides the answer.
         versions: of the packages that could.
+        inputs: the files that were read, none of which the report may replace.
     """
 
     documents: int
@@ -257,7 +260,10 @@ class Evaluation:
     trades: tuple[Trade, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
 
     def record(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
-        return dataclasses.asdict(self)
+        """All of it but the files, JSON-able."""
+        values = dataclasses.asdict(replace(self, inputs=Inputs()))
+        del values["inputs"]
+        return values

@@ -16,6 +16,7 @@ import pyarrow as pa
 from nearsame import pipeline
 from nearsame._version import __version__
 from nearsame.evidence import Pages
+from nearsame.inputs import Inputs
 from nearsame.layers import Layers
 from nearsame.outputs import tables
 from nearsame.results import Clock, Stats
@@ -39,7 +40,7 @@ class Run:
     state: pipeline.State
     clock: Clock
     settings: dict[str, Any]
-    sources: list[str]  # what of them is paths
+    inputs: Inputs  # every file that was read
     pages: Pages | None = None  # what is known of documents as pages
     layers: Layers | None = None  # what ran before the method
     notes: tuple[str, ...] = ()  # what was found on the way that one must know

@@ -44,7 +44,7 @@ def test_a_run_ended_while_writing_leaves_nothing(number, status, slow_to_write,
         [NEARSAME, "dedup", slow_to_write, "-o", tmp_path / "clean", "-q"], stderr=subprocess.PIPE, text=True
     )
     with run_:
-        assert wait_for(lambda: any(tmp_path.glob(".clean.*/kept/*")))
+        assert wait_for(lambda: any(tmp_path.glob(".clean.*/new/kept/*")))
         run_.send_signal(number)
         said = run_.communicate(timeout=60)[1]
     assert (status, "") == (run_.returncode, said.strip())

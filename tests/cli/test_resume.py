@@ -161,7 +161,7 @@ def run_with_the_disk_filled(corpus: Path, home: Path, when: str) -> tuple[int, 
     return process.returncode, said
 
 
-@pytest.mark.parametrize("when", ["work/features/00000003.arrow", "work/identical", ".out.*/kept"])
+@pytest.mark.parametrize("when", ["work/features/00000003.arrow", "work/identical", ".out.*/new/kept"])
 def test_a_disk_that_fills_is_an_error_and_with_more_room_the_run_goes_on(when, corpus, undisturbed, tmp_path):
     """While features are put away, while documents are brought together, while the output is written."""
     with small_disk(tmp_path / "disk", "64M") as home:

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame import placing
 from nearsame.errors import OutputError
 from nearsame.outputs.folder import appearing, require_place
 
@@ -16,11 +17,11 @@ TEXT = "one two three four five six seven"
 def test_it_appears_when_it_is_complete(tmp_path):
     """Inside the block nothing is at the place; after it everything is."""
     place = tmp_path / "clean"
-    with appearing(place) as made:
+    with appearing(require_place(place)) as made:
         made.mkdir()
         (made / "a").write_text("x", "utf-8")
         assert not place.exists()
-        assert made.parent == tmp_path
+        assert made.parent.parent == tmp_path
     assert "x" == (place / "a").read_text("utf-8")
     assert ["clean"] == [path.name for path in tmp_path.iterdir()]
 
@@ -41,29 +42,38 @@ def test_what_was_there_is_replaced_or_left(kind, tmp_path):
         return place.read_text("utf-8") if kind == "file" else next(place.iterdir()).name
 
     make(place, "old")
-    with contextlib.suppress(ValueError), appearing(place) as made:
+    there = require_place(place, folder=kind == "folder", overwrite=True, mark=None)
+    with contextlib.suppress(ValueError), appearing(there) as made:
         make(made, "new")
         raise ValueError
     assert ("old", ["clean"]) == (state(), [path.name for path in tmp_path.iterdir()])
-    with appearing(place) as made:
+    with appearing(there) as made:
         make(made, "new")
     assert ("new", ["clean"]) == (state(), [path.name for path in tmp_path.iterdir()])
 
 
-def test_a_renaming_that_fails_brings_the_old_one_back(tmp_path, monkeypatch):
-    """At no moment is there neither."""
+@pytest.mark.parametrize("exchanging", [True, False])
+def test_a_renaming_that_fails_leaves_the_old_one(exchanging, tmp_path, monkeypatch):
+    """Whether the system can exchange two folders in one step or not: at no moment is there neither."""
     place = tmp_path / "clean"
     place.mkdir()
     (place / "old").touch()
     rename = Path.rename
 
     def fail(self, target):
-        if self.name.endswith(".partial"):
+        if self.name == "new":
             raise OSError(5, "Input/output error")
         return rename(self, target)
 
+    def renamed(a, b, flag):
+        if exchanging:
+            raise OSError(5, "Input/output error")
+        return False
+
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(OutputError, match="Input/output error"), appearing(place) as made:
+    monkeypatch.setattr(placing, "_renamed", renamed)
+    there = require_place(place, overwrite=True, mark=None)
+    with pytest.raises(OutputError, match="Input/output error"), appearing(there) as made:
         made.mkdir()
     assert ["old"] == [path.name for path in place.iterdir()]
     assert ["clean"] == [path.name for path in tmp_path.iterdir()]
@@ -94,7 +104,7 @@ def test_a_source_is_never_written_into_nor_over(place, overwrite, tmp_path):
     (tmp_path / "in" / "a.jsonl").write_text('{"text": "a"}\n', "utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "in")
     with pytest.raises(OutputError):
-        require_place(tmp_path / place, [str(tmp_path / "in")], overwrite=overwrite)
+        require_place(tmp_path / place, str(tmp_path / "in"), overwrite=overwrite)
     with pytest.raises(OutputError):
         ns.dedup(str(tmp_path / "in")).write(tmp_path / place, overwrite=overwrite)
     assert ["a.jsonl", "deep"] == sorted(path.name for path in (tmp_path / "in").iterdir())
@@ -103,16 +113,17 @@ def test_a_source_is_never_written_into_nor_over(place, overwrite, tmp_path):
 def test_beside_a_single_file_is_a_good_place(tmp_path):
     """The folder of a file that was named is not a source."""
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n', "utf-8")
-    assert tmp_path / "clean" == require_place(tmp_path / "clean", [str(tmp_path / "a.jsonl"), "-", "memory://a/b.csv"])
+    sources = (str(tmp_path / "a.jsonl"), "-", "memory://a/b.csv")
+    assert tmp_path / "clean" == require_place(tmp_path / "clean", sources).path
 
 
 def test_the_folder_of_a_pattern_is_a_source_only_for_replacing(tmp_path):
     """in/*.jsonl does not match in/clean/; in itself may not be replaced."""
     (tmp_path / "in").mkdir()
     pattern = str(tmp_path / "in" / "*.jsonl")
-    assert require_place(tmp_path / "in" / "clean", [pattern])
-    with pytest.raises(OutputError, match="is or holds the source"):
-        require_place(tmp_path / "in", [pattern], overwrite=True)
+    assert require_place(tmp_path / "in" / "clean", pattern)
+    with pytest.raises(OutputError, match=r"is where .* matches"):
+        require_place(tmp_path / "in", pattern, overwrite=True)
 
 
 def test_the_folder_that_one_works_in_is_not_replaced(tmp_path, monkeypatch):

@@ -37,6 +37,7 @@ _COMPARING = options.section(
     options.spec(
         "--clusters",
         metavar="FILE",
+        reads=True,
         help="JSON: lists of words that count as one, for the measure clusters.",
         stands="none",
     ),
@@ -53,8 +54,8 @@ _COMPARING = options.section(
 
 
 @click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", cls=options.Argument, metavar="A", reads=True)
+@click.argument("b", cls=options.Argument, metavar="B", reads=True)
 @options.page_files
 @_COMPARING
 @recipeoptions.text

@@ -36,7 +36,13 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files")
 @recipeoptions.text
 @options.deciding
 @options.output(
-    options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear, complete or not at all."),
+    options.spec(
+        "-o",
+        "--output",
+        metavar="DIR",
+        writes=options.FOLDER,
+        help="The folder that is to appear, complete or not at all.",
+    ),
     options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
     options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
     options.spec(
@@ -73,11 +79,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     check(given)
     from nearsame.api import dedup as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.outputs import console  # noqa: PLC0415
-    from nearsame.outputs.folder import require_place  # noqa: PLC0415
 
     directory, overwrite = given["output"], given["overwrite"]
-    if directory is not None and given["engine"] == "local":
-        require_place(directory, [*given["sources"], *given["against"]], overwrite=overwrite)
     recipe = built(ctx.command, given)
     with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
         found = find(

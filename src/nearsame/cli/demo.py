@@ -43,7 +43,14 @@ Record = dict[str, Any]
 
 @click.command(cls=options.Command, short_help="De-duplicate a bundled sample corpus, and explain it.")
 @options.output(
-    options.spec("-o", "--output", metavar="DIR", help="A folder to write the result to.", stands="nothing is written"),
+    options.spec(
+        "-o",
+        "--output",
+        metavar="DIR",
+        writes=options.FOLDER,
+        help="A folder to write the result to.",
+        stands="nothing is written",
+    ),
     options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
 )
 @options.running
@@ -56,10 +63,8 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     from nearsame import api  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.demo import corpus_path  # noqa: PLC0415
     from nearsame.methods import Jaccard  # noqa: PLC0415
-    from nearsame.outputs import console, folder  # noqa: PLC0415
+    from nearsame.outputs import console  # noqa: PLC0415
 
-    if output is not None:
-        folder.require_place(output, overwrite=overwrite)
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:
         found = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)

@@ -18,7 +18,11 @@ _EVALUATING = options.section(
         stands="jaccard,minhash,simhash,exact",
     ),
     options.spec(
-        "--truth", metavar="FILE", help="Lines of id1, id2 and perhaps a label, with tabs.", stands="the exact answer"
+        "--truth",
+        metavar="FILE",
+        reads=True,
+        help="Lines of id1, id2 and perhaps a label, with tabs.",
+        stands="the exact answer",
     ),
     options.spec("--least-label", type=float, default=1.0, metavar="N", help="Least label of a true pair.", stands="1"),
     options.spec(
@@ -31,12 +35,14 @@ _EVALUATING = options.section(
 
 
 @click.command(cls=options.Command, short_help="Run several methods on a corpus; show what each finds, and costs.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.SOURCES
 @options.page_settings
 @_EVALUATING
 @recipeoptions.text
 @options.output(
-    options.spec("-o", "--output", metavar="FILE", help="A .md, .json or .html file.", stands="none"),
+    options.spec(
+        "-o", "--output", metavar="FILE", writes=options.FILE, help="A .md, .json or .html file.", stands="none"
+    ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
     options.spec("--json", "as_json", is_flag=True, help="All of it as JSON on standard output.", stands="tables"),
 )
@@ -54,7 +60,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
 
     path, shingles = given["output"], _shingles(ctx.command, given)
     if path is not None:
-        reports.require_report(path, given["sources"], overwrite=given["overwrite"])
+        reports.require_format(path)
     with console.watched(quiet=given["quiet"]) as progress:
         found = evaluation.evaluate(
             given["sources"],

@@ -30,6 +30,7 @@ _EXPLAINING = options.section(
         "--hashes",
         "table",
         metavar="FILE",
+        reads=True,
         help="simhash: JSON, a hash for each feature; then any number of bits will do.",
         stands="none",
     ),
@@ -50,6 +51,7 @@ _EXPLAINING = options.section(
     options.spec(
         "--orders",
         metavar="FILE",
+        reads=True,
         help="minhash: JSON, lists of shingles, each from the least on, in the place of permutations.",
         stands="none",
     ),
@@ -57,7 +59,7 @@ _EXPLAINING = options.section(
 
 
 @click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
-@click.argument("text", metavar="FILE|TEXT")
+@click.argument("text", cls=options.Argument, metavar="FILE|TEXT", reads=True)
 @options.page_files
 @_EXPLAINING
 @recipeoptions.text

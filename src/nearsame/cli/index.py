@@ -48,7 +48,12 @@ def index() -> None:
 @options.section(
     "Sources",
     options.spec(
-        "--file", "path", metavar="FILE", help="Ask about this file, as one text; - for standard input.", stands="TEXT"
+        "--file",
+        "path",
+        metavar="FILE",
+        reads=True,
+        help="Ask about this file, as one text; - for standard input.",
+        stands="TEXT",
     ),
     options.spec("--id", metavar="ID", help="Ask about this document of the index.", stands="TEXT"),
     options.spec("--url", metavar="URL", help="Of the text; or alone, where the index has URLs.", stands="none"),
@@ -57,6 +62,7 @@ def index() -> None:
         "sources",
         multiple=True,
         metavar="SOURCE",
+        reads=True,
         help="Ask about all these documents. Repeatable.",
         stands="none",
     ),
@@ -77,6 +83,7 @@ def index() -> None:
         "-o",
         "--output",
         metavar="FILE",
+        writes=options.FILE,
         help="With --from, a line of JSON for each document.",
         stands="standard output",
     ),
@@ -102,7 +109,7 @@ def query(where: str, text: str | None, **given: Any) -> int:
     limits = {"limit": given["limit"], "threshold": given["threshold"]}
     with Index.open(where, read_only=True) as found:
         if given["sources"]:
-            return _query_many(found, given, limits)
+            return _query_many(found, where, given, limits)
         if given["id"] is not None:
             matches = found.duplicates(given["id"], limit=given["limit"])
         else:
@@ -190,7 +197,7 @@ def check(where: str, *, as_json: bool) -> int:
 
 @click.command(cls=options.Command, short_help="Write all documents to a file.")
 @indexoptions.WHERE
-@click.argument("path", metavar="FILE")
+@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.FILE)
 @options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
 @options.section("Running", *indexoptions.READING)
 @options.running_plainly
@@ -221,7 +228,7 @@ def _passages(found: Any, a: str, b: str) -> Any:
     return questions.compare(*texts, method=recipe), texts
 
 
-def _query_many(found: Any, given: dict[str, Any], limits: dict[str, Any]) -> int:
+def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str, Any]) -> int:
     """Answer for each document of a source."""
     from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.outputs.page import Page  # noqa: PLC0415
@@ -230,7 +237,7 @@ def _query_many(found: Any, given: dict[str, Any], limits: dict[str, Any]) -> in
     path = given["output"] or "-"
     with (
         console.watched(quiet=given["quiet"]) as progress,
-        lines_to(path, given["sources"], overwrite=given["overwrite"]) as write,
+        lines_to(path, where, given["sources"], overwrite=given["overwrite"]) as write,
     ):
         columns = indexoptions.given_columns(given)
         progress.begin("features")

@@ -22,11 +22,17 @@ _SHOWN_SKIPS = 5
 
 
 @click.command(cls=options.Command, short_help="Make an index, empty or of the documents of a source.")
-@indexoptions.WHERE
+@indexoptions.NEW
 @options.section(
     "Sources",
     options.spec(
-        "--from", "sources", multiple=True, metavar="SOURCE", help="Put these documents in. Repeatable.", stands="none"
+        "--from",
+        "sources",
+        multiple=True,
+        metavar="SOURCE",
+        reads=True,
+        help="Put these documents in. Repeatable.",
+        stands="none",
     ),
 )
 @indexoptions.columns
@@ -70,7 +76,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 
 @click.command(cls=options.Command, short_help="Add documents, and tell what each resembles.")
 @indexoptions.WHERE
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.SOURCES
 @indexoptions.columns
 @options.section(
     "Deciding",
@@ -80,7 +86,12 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 )
 @options.output(
     options.spec(
-        "-o", "--output", metavar="FILE", help="A line of JSON for each document; - to see them.", stands="none"
+        "-o",
+        "--output",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A line of JSON for each document; - to see them.",
+        stands="none",
     ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
     options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
@@ -107,7 +118,7 @@ def add(where: str, **given: Any) -> int:
     with (
         Index.open(where, timeout_seconds=given["wait"]) as index,
         console.watched(quiet=given["quiet"]) as progress,
-        lines_to(given["output"], given["sources"], overwrite=given["overwrite"]) as write,
+        lines_to(given["output"], where, given["sources"], overwrite=given["overwrite"]) as write,
     ):
         columns = indexoptions.given_columns(given)
         progress.begin("features")
@@ -132,7 +143,9 @@ def add(where: str, **given: Any) -> int:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @options.section(
     "Sources",
-    options.spec("--from", "path", metavar="FILE", help="Ids, one a line; - for standard input.", stands="none"),
+    options.spec(
+        "--from", "path", metavar="FILE", reads=True, help="Ids, one a line; - for standard input.", stands="none"
+    ),
 )
 @options.section(
     "Deciding", options.spec("--missing-ok", is_flag=True, help="Pass over ids that are not there.", stands="refuse")
@@ -157,14 +170,16 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
 
 
 @contextmanager
-def lines_to(path: str | None, sources: Iterable[str], *, overwrite: bool) -> Iterator[Any]:
+def lines_to(path: str | None, where: str, sources: tuple[str, ...], *, overwrite: bool) -> Iterator[Any]:
     """What writes records as lines of JSON: to a file that appears at the end, or at once to standard output."""
-    from nearsame.outputs.folder import appearing, require_place  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.inputs import Inputs  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs.folder import appearing, require_place  # noqa: PLC0415  (likewise)
 
     if path in (None, "-"):
         yield lambda records: _write_lines(sys.stdout.buffer, records)
         return
-    place = require_place(str(path), list(sources), folder=False, overwrite=overwrite)
+    read = Inputs.index(where) + Inputs.of(sources).changing()  # what was added is told in any case
+    place = require_place(str(path), read, folder=False, overwrite=overwrite)
     with appearing(place) as made, made.open("wb") as out:
         yield lambda records: _write_lines(out, records)
 

@@ -12,9 +12,10 @@ from nearsame.errors import ConfigError
 if TYPE_CHECKING:
     from nearsame.methods import Method
 
-__all__ = ["COLUMNS", "MATCHES", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
+__all__ = ["COLUMNS", "MATCHES", "NEW", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
 
-WHERE = click.argument("where", metavar="INDEX")
+WHERE = click.argument("where", cls=options.Argument, metavar="INDEX", reads=True)
+NEW = click.argument("where", cls=options.Argument, metavar="INDEX", writes=options.APART)
 WAIT = spec("--wait", type=float, default=30.0, metavar="SECONDS", help="Wait so long for another writer.", stands="30")
 MATCHES = spec("--limit", type=int, default=10, metavar="N", help="Matches of a document, at most.", stands="10")
 COLUMNS = (

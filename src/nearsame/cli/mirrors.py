@@ -32,14 +32,16 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 
 
 @click.command(cls=options.Command, short_help="Find sites that serve the same pages, and what to keep of them.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.SOURCES
 @weboptions.content
 @weboptions.canonical_paths
 @_MIRRORS
 @recipeoptions.method
 @recipeoptions.text
 @options.output(
-    options.spec("-o", "--output", metavar="DIR", help="The folder that is to appear.", stands="none"),
+    options.spec(
+        "-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder that is to appear.", stands="none"
+    ),
     options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
     options.spec(
         "--tables", type=click.Choice(("parquet", "jsonl")), default="parquet", help="What DIR holds.", stands="parquet"
@@ -61,14 +63,11 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
     """
     _check(ctx, given)
     from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.folder import require_place  # noqa: PLC0415
     from nearsame.outputs.mirrors import show_mirrors  # noqa: PLC0415
     from nearsame.web.mirrors import mirrors as find  # noqa: PLC0415
     from nearsame.web.prefixes import MirrorThresholds  # noqa: PLC0415
 
     directory = given["output"]
-    if directory is not None:
-        require_place(directory, given["sources"], overwrite=given["overwrite"])
     thresholds = MirrorThresholds(**{name: given[name] for name in _THRESHOLDS if given[name] is not None})
     settings: dict[str, Any] = {}
     if given["clusters"] is None and given["cluster_column"] is None:

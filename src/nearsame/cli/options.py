@@ -10,10 +10,15 @@ from typing import Any
 import click
 
 __all__ = [
+    "APART",
     "AS_JSON",
     "EXTRACTS",
+    "FILE",
+    "FOLDER",
     "PAGES",
+    "SOURCES",
     "WHOLE",
+    "Argument",
     "Command",
     "Option",
     "auditing",
@@ -41,6 +46,8 @@ _SECTIONS = (
     "Engine", "Running",
 )  # fmt: skip
 
+FILE, FOLDER, APART = "file", "folder", "apart"  # what is written: checked whole, or only for being apart
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 Spec = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -48,16 +55,43 @@ Spec = tuple[tuple[str, ...], dict[str, Any]]
 class Option(click.Option):
     """An option with its section of the help, its default in words, and whether it is a setting of the recipe."""
 
-    def __init__(self, *names: Any, section: str, stands: str = "", setting: bool = False, **rest: Any) -> None:
+    def __init__(
+        self,
+        *names: Any,
+        section: str,
+        stands: str = "",
+        setting: bool = False,
+        reads: bool = False,
+        writes: str | None = None,
+        **rest: Any,
+    ) -> None:
         super().__init__(*names, **rest)
         self.section = section
         self.setting = setting
+        self.reads = reads  # whether it names what is read
+        self.writes = writes  # FILE, FOLDER or APART, where it names what is written
         if stands:
             self.help = f"{self.help} [{stands}]"
 
 
+class Argument(click.Argument):
+    """An argument that names what is read or written, as an option may."""
+
+    def __init__(self, *names: Any, reads: bool = False, writes: str | None = None, **rest: Any) -> None:
+        super().__init__(*names, **rest)
+        self.reads = reads
+        self.writes = writes
+
+
 class Command(click.Command):
-    """A command whose help groups the options by purpose."""
+    """A command whose help groups the options by purpose, and which looks where it reads and writes before it runs."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it."""
+        from nearsame.cli.places import require_places  # noqa: PLC0415  (it knows the options)
+
+        require_places(self, ctx.params)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, and --help with the last."""
@@ -117,6 +151,9 @@ page_settings = section("Sources", *PAGES)
 page_files = section("Sources", _EXTRACT)
 
 
+SOURCES = click.argument("sources", cls=Argument, nargs=-1, required=True, metavar="SOURCE...", reads=True)
+
+
 def sources(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is read."""
     function = section(
@@ -125,6 +162,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
             "--against",
             multiple=True,
             metavar="SOURCE",
+            reads=True,
             help="Compare with these documents, too: all of them stay. Repeatable.",
             stands="none",
         ),
@@ -135,7 +173,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         *PAGES,
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
-    return click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")(function)
+    return SOURCES(function)
 
 
 hosts = section(
@@ -156,7 +194,13 @@ pages = section(
         help="Column of URLs: each removed document then says on what evidence, and of which host.",
         stands="url, if there is one",
     ),
-    spec("--url-rules", metavar="FILE", help="Which URLs are one: rules that `urls --save` wrote.", stands="canonical"),
+    spec(
+        "--url-rules",
+        metavar="FILE",
+        reads=True,
+        help="Which URLs are one: rules that `urls --save` wrote.",
+        stands="canonical",
+    ),
 )
 
 
@@ -216,7 +260,13 @@ auditing = section(
 room = section(
     "Running",
     spec("--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"),
-    spec("--workdir", metavar="DIR", help="Keep finished steps there; the same command continues.", stands="none"),
+    spec(
+        "--workdir",
+        metavar="DIR",
+        writes=APART,
+        help="Keep finished steps there; the same command continues.",
+        stands="none",
+    ),
 )
 
 engine = section(

@@ -20,7 +20,9 @@ __all__ = ["pairs"]
 @recipeoptions.method
 @recipeoptions.text
 @options.output(
-    options.spec("-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines."),
+    options.spec(
+        "-o", "--output", metavar="FILE", writes=options.FILE, help="A .parquet, .jsonl or .csv file; - for JSON lines."
+    ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
     options.spec(
         "--max-pairs", type=int, default=100_000_000, metavar="N", help="Refuse if there are more.", stands="100000000"
@@ -53,11 +55,9 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     check(given)
     from nearsame.api import pairs as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.outputs import console, lists  # noqa: PLC0415
-    from nearsame.outputs.folder import require_place  # noqa: PLC0415
 
     if path not in (None, "-") and given["engine"] == "local":
         lists.writer(path)
-        require_place(path, [*given["sources"], *given["against"]], folder=False, overwrite=given["overwrite"])
     recipe = built(ctx.command, given)
     names = (
         "identical",

@@ -32,12 +32,15 @@ _PLANNING = options.section(
 
 
 @click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
-@click.argument("corpus", nargs=-1, metavar="[SOURCE]...")
+@click.argument("corpus", cls=options.Argument, nargs=-1, metavar="[SOURCE]...", reads=True)
 @options.page_settings
 @_PLANNING
 @recipeoptions.text
 @options.output(
-    options.spec("--plot", metavar="FILE", help="Draw the curve: a .svg or .png file.", stands="none"),
+    options.spec(
+        "--plot", metavar="FILE", writes=options.FILE, help="Draw the curve: a .svg or .png file.", stands="none"
+    ),
+    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
     options.spec("--json", "as_json", is_flag=True, help="The plan as JSON on standard output.", stands="tables"),
 )
 @options.running_plainly
@@ -52,13 +55,15 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     settings = _settings(ctx.command, given)
     from nearsame.outputs import console, plans, plots  # noqa: PLC0415  (`--help` must not wait for Arrow)
 
+    if given["overwrite"] and given["plot"] is None:
+        raise ConfigError("--overwrite does nothing without --plot FILE", hint="Leave it out.")
     if given["plot"] is not None:
         plots.check_name(given["plot"])
         plots.altair()
     text, draw = (plans.simhash_text, plots.simhash_chart) if given["simhash"] else (plans.plan_text, plots.plan_chart)
     made: Any = _simhash(given, settings) if given["simhash"] else _bands(given, settings)
     if given["plot"] is not None:
-        plots.write_chart(draw(made), given["plot"])
+        plots.write_chart(draw(made), given["plot"], overwrite=given["overwrite"])
     if given["as_json"]:
         console.print_json(made.record())
     else:

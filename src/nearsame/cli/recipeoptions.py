@@ -135,6 +135,7 @@ method = section(
     setting(
         "--frequencies",
         metavar="FILE",
+        reads=True,
         help="simhash: of documents, from an earlier tfidf run.",
         stands="counted",
     ),
@@ -155,7 +156,9 @@ method = section(
     HEADER,
     FEATURE_HASH,
     ZERO_BIT,
-    setting("--hashes", "table", metavar="FILE", help="simhash: JSON, a hash for each feature.", stands="none"),
+    setting(
+        "--hashes", "table", metavar="FILE", reads=True, help="simhash: JSON, a hash for each feature.", stands="none"
+    ),
     digest(),
     NORMALISE,
     setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),

@@ -77,6 +77,7 @@ _listening = options.section(
     spec(
         "--token-file",
         metavar="FILE",
+        reads=True,
         help="Who may: lines `read TOKEN` or `write TOKEN`. SIGHUP reads it again.",
         stands="no tokens: everybody who reaches the port",
     ),
@@ -141,7 +142,7 @@ _logging = options.output(
 
 
 @click.command(cls=options.Command, short_help="Serve an index over HTTP, with pages to look at it.")
-@click.argument("index", metavar="INDEX")
+@click.argument("index", cls=options.Argument, metavar="INDEX", reads=True)
 @_listening
 @_bounds
 @_logging

@@ -20,8 +20,10 @@ _DONE, _UNREADABLE = 0, 3
 _LEARNING = options.section(
     "Learning",
     options.spec("--learn", is_flag=True, help="Learn from content which differences do not matter.", stands="no"),
-    options.spec("--save", metavar="FILE", help="Write the learnt rules, as JSON.", stands="show them"),
-    options.spec("--rules", metavar="FILE", help="Apply rules that --save wrote.", stands="none"),
+    options.spec(
+        "--save", metavar="FILE", writes=options.FILE, help="Write the learnt rules, as JSON.", stands="show them"
+    ),
+    options.spec("--rules", metavar="FILE", reads=True, help="Apply rules that --save wrote.", stands="none"),
     options.spec("--min-support", type=int, metavar="N", help="URLs that a rule must bring together.", stands="5"),
     options.spec("--max-error", type=float, metavar="SHARE", help="Most evidence against a rule.", stands="0.05"),
     options.spec("--min-hosts", type=int, metavar="N", help="Hosts that make a rule hold for all.", stands="3"),
@@ -31,7 +33,7 @@ _THRESHOLDS = ("min_support", "max_error", "min_hosts", "held_out")
 
 
 @click.command(cls=options.Command, short_help="Bring URLs to one form; learn what does not matter in them.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.SOURCES
 @weboptions.content
 @weboptions.canonical
 @_LEARNING
@@ -39,7 +41,12 @@ _THRESHOLDS = ("min_support", "max_error", "min_hosts", "held_out")
 @recipeoptions.text
 @options.output(
     options.spec(
-        "-o", "--output", metavar="FILE", help="A .parquet, .jsonl or .csv file; - for JSON lines.", stands="none"
+        "-o",
+        "--output",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A .parquet, .jsonl or .csv file; - for JSON lines.",
+        stands="none",
     ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
     options.spec("--groups", is_flag=True, help="Write the URLs that share a form, by groups.", stands="all URLs"),
@@ -62,14 +69,10 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     """
     _check(ctx, given)
     from nearsame.outputs import addresses, console, lists  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.folder import require_place  # noqa: PLC0415
     from nearsame.web.rules import UrlRules  # noqa: PLC0415
     from nearsame.web.urls import urls as find  # noqa: PLC0415
 
     path = given["output"]
-    for place in (path, given["save"]):
-        if place not in (None, "-"):
-            require_place(place, given["sources"], folder=False, overwrite=given["overwrite"])
     if path not in (None, "-"):
         lists.writer(path)
     recipe = weboptions.recipe_of(given)

@@ -49,7 +49,13 @@ _RECIPE = (
 content = options.section(
     "Sources",
     spec("--url-column", default="url", metavar="NAME", help="Column of URLs.", stands="url"),
-    spec("--clusters", metavar="DIR", help="Near-duplicates are those that dedup wrote to DIR.", stands="found now"),
+    spec(
+        "--clusters",
+        metavar="DIR",
+        reads=True,
+        help="Near-duplicates are those that dedup wrote to DIR.",
+        stands="found now",
+    ),
     spec("--cluster-column", metavar="NAME", help="Or a column that is equal for them.", stands="none"),
     spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
     spec("--html-column", metavar="NAME", help="Column of web pages, in place of text.", stands="none"),

@@ -43,7 +43,7 @@ def check_target(session: Any, target: str | Path, sources: Sequence[str], mark:
         OutputError: It may not.
     """
     if "://" not in str(target):
-        require_place(target, sources, overwrite=overwrite, mark=mark)
+        require_place(target, tuple(sources), overwrite=overwrite, mark=mark)
         return
     url = str(target).rstrip("/")
     for source in (each.rstrip("/") for each in sources):

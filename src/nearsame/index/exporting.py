@@ -1,7 +1,6 @@
 """What an index has, told to somebody else: one document, two texts, all of it as a file."""
 
 import json
-import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -11,13 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nearsame.errors import ConfigError, OutputError
+from nearsame.errors import ConfigError
 from nearsame.index.codes import CodeFacet
 from nearsame.index.facet import Facet
 from nearsame.index.facets import DigestFacet
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import Shelf
+from nearsame.inputs import Inputs
 from nearsame.matches import Entry
+from nearsame.outputs.folder import appearing, require_place
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["all_rows", "entry", "export"]
@@ -60,29 +61,19 @@ def all_rows(reading: Reading, *, text: bool) -> Iterator[Row]:
             yield from rows
 
 
-def export(reading: Reading, facets: Sequence[Facet], path: Path, *, overwrite: bool) -> int:
+def export(reading: Reading, facets: Sequence[Facet], path: str, *, index: str, overwrite: bool) -> int:
     """Write all documents to a file; returns their number.
 
     Raises:
         ConfigError: The file's name says no known format.
         OutputError: It is there, or cannot be written.
     """
-    write = {".jsonl": _write_lines, ".parquet": _write_parquet}.get(path.suffix)
+    write = {".jsonl": _write_lines, ".parquet": _write_parquet}.get(Path(path).suffix)
     if write is None:
         raise ConfigError(f"{path} is of no known format", hint="Name it .jsonl or .parquet.")
-    if path.exists() and not overwrite:
-        raise OutputError(f"{path} exists", hint="Name another file, or ask for it to be overwritten.")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        number = write(beside, (_record(facets, row) for row in all_rows(reading, text=True)))
-        beside.replace(path)
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError.at(path, error) from None
-    finally:
-        beside.unlink(missing_ok=True)
-    return number
+    place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
+    with appearing(place) as made:
+        return write(made, (_record(facets, row) for row in all_rows(reading, text=True)))
 
 
 def _record(facets: Sequence[Facet], row: Row) -> dict[str, Any]:
@@ -99,8 +90,6 @@ def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:
             given = {key: value for key, value in record.items() if value is not None}
             out.write(json.dumps(given, ensure_ascii=False) + "\n")
             number += 1
-        out.flush()
-        os.fsync(out.fileno())
     return number
 
 

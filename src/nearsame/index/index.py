@@ -9,6 +9,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,7 +23,9 @@ from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
+from nearsame.inputs import Inputs
 from nearsame.matches import Added
+from nearsame.outputs.apart import require_apart
 from nearsame.results import Progress, Silent
 
 __all__ = ["Index"]
@@ -89,6 +92,9 @@ class Index(Questions):
         """
         facets = facets_of(method, store)
         _try_out(facets)
+        place = os.fspath(where)
+        if "://" not in place:
+            require_apart(place, Path(os.path.realpath(place)), Inputs.of(source), folder=False)
         opened = stores.create_store(
             where, written(facets, store), overwrite=overwrite, timeout_seconds=timeout_seconds
         )

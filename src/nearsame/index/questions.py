@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 from nearsame.arguments import require_number
@@ -202,7 +201,9 @@ class Questions:
         Returns:
             How many there are.
         """
-        return exporting.export(self._reading, self._facets, Path(path), overwrite=overwrite)
+        return exporting.export(
+            self._reading, self._facets, os.fspath(path), index=self._store.name, overwrite=overwrite
+        )
 
     def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[list[Match]]:
         require_number("limit", limit, 1)

@@ -3,15 +3,16 @@
 1. Everything is written beside its place, on the same file system, brought to the disk, and then renamed.
 2. What is replaced is set aside first and deleted last: at no moment is there neither the old nor the new.
 3. Whatever ends the writing, an error or an interruption, leaves nothing behind.
-4. Nothing is written into a source, or over one.
+4. Nothing is written into a source, or over one: this is seen to before anything is read, and again just before
+   anything old is moved. A source that is gone or another one by then is an error.
+5. There is one way to write: `require_place`, which is told what is read, gives the Place that `appearing` takes.
 """
 
 import contextlib
 import json
 import os
-import secrets
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +20,72 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError, OutputError
+from nearsame.inputs import Inputs
+from nearsame.outputs.apart import require_apart
+from nearsame.placing import Beside, put_back, to_disk
 
-__all__ = ["appearing", "require_place", "write_json", "write_table"]
+__all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
 
 _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
 
 
-def require_place(
-    path: str | Path,
-    sources: Sequence[str] = (),
+@dataclass(frozen=True)
+class Place:
+    """Where something is to appear, and what must be so when it does: only `require_place` makes one."""
+
+    typed: str
+    path: Path
+    read: Inputs
+    folder: bool
+    overwrite: bool
+    mark: str | None
+
+    def require(self) -> None:
+        """See that it may be written to.
+
+        Raises:
+            OutputError: It may not.
+        """
+        require_apart(self.typed, self.path, self.read, folder=self.folder)
+        if self.path.exists():
+            self._require_replaceable()
+        parent = self.path.parent
+        if not parent.is_dir():
+            raise OutputError(
+                f"{self.typed}: there is no folder {parent}", hint="Make it first, or name another place."
+            )
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise OutputError(f"{self.typed}: no permission to write to {parent}", hint="Name another place.")
+
+    def _require_replaceable(self) -> None:
+        typed, path = self.typed, self.path
+        if path.is_dir() != self.folder:
+            is_now, wanted = ("a file", "a folder") if self.folder else ("a folder", "a file")
+            raise OutputError(f"{typed} is {is_now}, and {wanted} is to be written", hint="Name another place.")
+        if not self.overwrite:
+            raise OutputError(f"{typed} exists", hint=_REPLACE)
+        if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
+            raise OutputError(f"{typed} holds the folder that you work in", hint="Name another place.")
+        if self.folder and self.mark and any(path.iterdir()) and not (path / self.mark).is_file():
+            message = f"{typed} is not empty, and nothing that nearsame wrote: it has no {self.mark}"
+            raise OutputError(message, hint="Empty it yourself, or name another place.")
+
+
+def require_place(  # noqa: PLR0913  (where, beside what, and over what)
+    path: str | os.PathLike[str],
+    read: Inputs | Any = (),
     *,
+    against: Any = (),
     folder: bool = True,
     overwrite: bool = False,
     mark: str | None = "stats.json",
-) -> Path:
-    """The absolute path to write to, once it is sure that this may be done.
+) -> Place:
+    """The place to write to, once it is sure that this may be done.
 
     Args:
         path: What is to appear.
-        sources: Files, folders and patterns that are read: none may be replaced, and nothing appears inside.
+        read: All that is read, or sources whose names are looked up now: none may be replaced, or hold the place.
+        against: With sources, those of the against side.
         folder: Whether it is to be a folder, not a file.
         overwrite: Whether what is there may be replaced.
         mark: The file that tells of a folder that nearsame wrote it; no other folder is replaced. None: any is.
@@ -46,45 +94,18 @@ def require_place(
         OutputError: The place cannot be used.
 
     Example:
-        >>> require_place("there-is-no-such-folder").name
+        >>> require_place("there-is-no-such-folder").path.name
         'there-is-no-such-folder'
     """
-    if "://" in str(path):
-        raise OutputError(f"{path} is a URL, and output is written to local folders", hint="Name a folder.")
-    place = Path(os.path.realpath(path))
-    for source in sources:
-        _require_apart(path, place, source)
-    if place.exists():
-        _require_replaceable(path, place, folder=folder, overwrite=overwrite, mark=mark)
-    if not place.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {place.parent}", hint="Make it first, or name another place.")
-    if not os.access(place.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: no permission to write to {place.parent}", hint="Name another place.")
+    typed = os.fspath(path)
+    if "://" in typed:
+        raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Name a folder.")
+    inputs = read if isinstance(read, Inputs) else Inputs.of(read, against)
+    place = Place(typed, Path(os.path.realpath(typed)), inputs, folder, overwrite, mark)
+    with _told(place.path):
+        put_back(place.path)
+        place.require()
     return place
-
-
-def _require_replaceable(path: str | Path, place: Path, *, folder: bool, overwrite: bool, mark: str | None) -> None:
-    if place.is_dir() != folder:
-        is_now, wanted = ("a file", "a folder") if folder else ("a folder", "a file")
-        raise OutputError(f"{path} is {is_now}, and {wanted} is to be written", hint="Name another place.")
-    if not overwrite:
-        raise OutputError(f"{path} exists", hint=_REPLACE)
-    if place in (Path.home(), *_and_parents(Path.cwd())):
-        raise OutputError(f"{path} holds the folder that you work in", hint="Name another place.")
-    if folder and mark is not None and any(place.iterdir()) and not (place / mark).is_file():
-        message = f"{path} is not empty, and nothing that nearsame wrote: it has no {mark}"
-        raise OutputError(message, hint="Empty it yourself, or name another place.")
-
-
-def _require_apart(path: str | Path, place: Path, source: str) -> None:
-    if source == "-" or "://" in source:
-        return
-    read = Path(os.path.realpath(source))
-    if place in _and_parents(read):
-        raise OutputError(f"{path} is or holds the source {source}", hint="Name a place outside of what is read.")
-    if read.is_dir() and read in place.parents:
-        message = f"{path} is inside the source {source}, where the next run would read it"
-        raise OutputError(message, hint="Name a place outside of what is read.")
 
 
 def _and_parents(path: Path) -> tuple[Path, ...]:
@@ -92,19 +113,14 @@ def _and_parents(path: Path) -> tuple[Path, ...]:
 
 
 @contextlib.contextmanager
-def appearing(place: Path) -> Iterator[Path]:
-    """A path beside `place` to write a folder or a file at; it is renamed when the block ends without an error."""
-    made = place.with_name(f".{place.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with _told(place):
-            yield made
-            _to_disk(made)
-            _put(made, place)
-            _sync(place.parent)
-    finally:
-        _delete(made)
-        if os.path.lexists(place):
-            _delete(_aside(made))
+def appearing(place: Place) -> Iterator[Path]:
+    """A path to write a folder or a file at; it moves to its place when the block ends without an error."""
+    with _told(place.path), Beside(place.path) as beside:
+        yield beside.made
+        to_disk(beside.made)
+        place.require()
+        place.read.require_unchanged()
+        beside.put(replace=place.overwrite)
 
 
 @contextlib.contextmanager
@@ -114,52 +130,10 @@ def _told(place: Path) -> Iterator[None]:
         yield
     except NearSameError:
         raise
+    except FileExistsError:
+        raise OutputError(f"{place} exists", hint=_REPLACE) from None
     except OSError as error:
         raise OutputError.at(place, error) from error
-
-
-def _put(made: Path, place: Path) -> None:
-    """Rename, with what was there set aside until it is done."""
-    if not os.path.lexists(place):
-        made.rename(place)
-        return
-    old = _aside(made)
-    place.rename(old)
-    try:
-        made.rename(place)
-    except BaseException:
-        old.rename(place)
-        raise
-
-
-def _aside(made: Path) -> Path:
-    return made.with_suffix(".old")
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _to_disk(made: Path) -> None:
-    """Without this a crash soon after the renaming could leave empty files under the final name."""
-    if not made.is_dir():
-        _sync(made)
-        return
-    for folder, _, names in os.walk(made):
-        for name in names:
-            _sync(Path(folder, name))
-        _sync(Path(folder))
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -9,8 +9,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from nearsame.errors import ConfigError, MissingExtraError, OutputError
+from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.findings import CurvePoint, Evaluation, Plan, SimHashPlan
+from nearsame.outputs.folder import appearing, require_place
 
 __all__ = [
     "altair",
@@ -99,25 +100,21 @@ def svg(chart: Any) -> str:
     return buffer.getvalue()
 
 
-def write_chart(chart: Any, path: str | Path) -> None:
-    """Write a chart to a file, as SVG or PNG by its name.
+def write_chart(chart: Any, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a chart to a file, as SVG or PNG by its name; it appears complete or not at all.
 
     Raises:
         ConfigError: The name ends otherwise.
-        OutputError: The file cannot be written.
+        OutputError: The file exists, or cannot be written.
     """
-    target = Path(path)
-    check_name(target)
-    try:
-        if target.suffix.lower() == ".svg":
-            target.write_text(svg(chart), "utf-8")
+    check_name(path)
+    with appearing(require_place(path, folder=False, overwrite=overwrite)) as made:
+        if Path(path).suffix.lower() == ".svg":
+            made.write_text(svg(chart), "utf-8")
         else:
             buffer = io.BytesIO()
             chart.save(buffer, format="png", scale_factor=2)
-            target.write_bytes(buffer.getvalue())
-    except OSError as error:
-        message = f"{target}: {error.strerror or error}"
-        raise OutputError(message, hint="Check that there is room and permission to write.") from error
+            made.write_bytes(buffer.getvalue())
 
 
 def check_name(path: str | Path) -> None:

@@ -2,15 +2,15 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from nearsame.errors import OutputError
 from nearsame.findings import Evaluation
 from nearsame.outputs import evaluations, html
-from nearsame.outputs.folder import require_place
+from nearsame.outputs.folder import appearing, require_place
 
-__all__ = ["require_report", "write_evaluation"]
+__all__ = ["require_format", "write_evaluation"]
 
 
 def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -25,30 +25,22 @@ def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwri
         OutputError: The name says no such format, the file exists, or it cannot be written.
         MissingExtraError: HTML needs the extra `report`.
     """
-    target = require_report(path, overwrite=overwrite)
+    require_format(path)
+    place = require_place(path, found.inputs, folder=False, overwrite=overwrite)
     written = _format(path)(found)
-    beside = target.with_name(f".{target.name}.part")
-    try:
-        beside.write_text(written, "utf-8")
-        beside.replace(target)
-    except OSError as error:
-        message = f"{path}: {error.strerror or error}"
-        raise OutputError(message, hint="Check that there is room and permission to write.") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    with appearing(place) as made:
+        made.write_text(written, "utf-8")
 
 
-def require_report(path: str | os.PathLike[str], sources: Sequence[str] = (), *, overwrite: bool = False) -> Path:
-    """Where it is to be written, once it is sure that this may and can be done: asked before anything is run.
+def require_format(path: str | os.PathLike[str]) -> None:
+    """See that a file of this name can be made: asked before anything is run.
 
     Raises:
-        OutputError: The name says no such format, or the place cannot be used.
+        OutputError: The name says no such format.
         MissingExtraError: HTML needs the extra `report`.
     """
     if _format(path) is html.evaluation_page:
         html.require()
-    read = [source for source in sources if source != "-"]
-    return require_place(os.fspath(path), read, folder=False, overwrite=overwrite)
 
 
 def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.inputs import Files
+
 __all__ = ["BATCH_BYTES", "MAX_DOCUMENT", "Annotations", "Aside", "Columns", "Part", "Skip", "Skipped", "into"]
 
 BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
@@ -90,6 +92,10 @@ class Part(Protocol):
     @property
     def target(self) -> str:
         """Its path below kept/."""
+
+    @property
+    def files(self) -> Files:
+        """The files that it is read from."""
 
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""

@@ -20,6 +20,7 @@ import pyarrow as pa
 import xxhash
 
 from nearsame.errors import SourceError
+from nearsame.inputs import Files
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, joined
@@ -44,6 +45,11 @@ class TextFolder:
     strict: bool = False
     copy_files: bool = False
     stamps: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)  # of local files: size and time
+
+    @property
+    def files(self) -> Files:
+        """All of them."""
+        return Files(self.root, self.paths, self.stamps)
 
     def size_bytes(self) -> int | None:
         """Bytes of all files, where that is known without reading: for progress."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
+from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import choose, is_stringlike, records
 from nearsame.sources.parts import strictly
@@ -37,6 +38,11 @@ class Memory:
     name: str = "memory"
     target: str = "documents.parquet"
     strict: bool = False
+
+    @property
+    def files(self) -> Files:
+        """None."""
+        return Files("", ())
 
     def size_bytes(self) -> int | None:
         """Bytes of all columns: for progress."""

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import NearSameError, SourceError
+from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
-from nearsame.sources.files import File
+from nearsame.sources.files import File, is_url
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable
 
 __all__ = ["Dangling", "FilePart", "damage", "strictly"]
@@ -30,6 +31,13 @@ class FilePart:
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
     spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
     stamp: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def files(self) -> Files:
+        """The file; none, where it is a temporary copy."""
+        if self.spool is not None:
+            return Files("", ())
+        return Files("", (self.file.url,), (self.stamp,) if self.stamp and not is_url(self.file.url) else ())
 
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""
@@ -85,6 +93,11 @@ class Dangling:
     target: str
     strict: bool = False
     stamp: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def files(self) -> Files:
+        """The link."""
+        return Files("", (self.name,))
 
     def size_bytes(self) -> int | None:
         """None at all."""

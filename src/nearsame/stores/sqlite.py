@@ -5,9 +5,7 @@
 3. Whatever SQLite reports leaves this file as one of our errors, with the path in it.
 """
 
-import os
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -19,6 +17,7 @@ import numpy.typing as npt
 
 from nearsame.arrow import Int64s
 from nearsame.errors import StoreBusyError, StoreError
+from nearsame.placing import Beside, put_back, to_disk
 from nearsame.stores.base import FORMAT, Hits, Row
 
 __all__ = ["Sqlite"]
@@ -54,6 +53,7 @@ class Sqlite:
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._overwrite = False
+        self._beside: Beside | None = None  # where a new one is, until it is published
         with _mishaps(place):
             self.settings: Mapping[str, str] = dict(connection.execute("SELECT name, value FROM settings").fetchall())
 
@@ -61,6 +61,8 @@ class Sqlite:
     def open(cls, where: str, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
         """The file at a path; see `stores.open_store`."""
         path = Path(where)
+        with _told(path):
+            put_back(path.absolute())
         if not path.is_file():
             there = "is a folder" if path.is_dir() else "does not exist"
             raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
@@ -78,8 +80,11 @@ class Sqlite:
     def create(cls, where: str, settings: Mapping[str, str], *, overwrite: bool, timeout_seconds: float) -> "Sqlite":
         """A new file beside its place; see `stores.create_store`."""
         place = Path(where)
+        with _told(place):
+            put_back(place.absolute())
         _refuse_present(place, overwrite=overwrite)
-        path = _beside(place)
+        beside = _beside(place)
+        path = beside.made
         with _mishaps(place):
             connection = _connected(path, "rwc", timeout_seconds)
             try:
@@ -94,9 +99,9 @@ class Sqlite:
                 store = cls(path, place, connection, timeout_seconds)
             except BaseException:
                 connection.close()
-                path.unlink(missing_ok=True)
+                beside.close()
                 raise
-        store._overwrite = overwrite
+        store._overwrite, store._beside = overwrite, beside
         return store
 
     @property
@@ -132,16 +137,17 @@ class Sqlite:
     def publish(self) -> None:
         """Make the file appear at its place."""
         with _told(self._place), _mishaps(self._place, self._timeout_seconds):
+            if self._beside is None:
+                return
             self._connection.close()
-            _synchronise(self._path)
+            to_disk(self._path)
             if self._overwrite:
                 _retire(self._place, self._timeout_seconds)
-                self._path.replace(self._place)
             else:
                 _refuse_present(self._place, overwrite=False)
-                self._path.rename(self._place)
-            _synchronise(self._place.absolute().parent)
+            self._beside.put(replace=self._overwrite)
             self._path = self._place
+            self._close_beside()
             self._connection = _connected(self._place, "rw", self._timeout_seconds)
             _tune(self._connection, write=True)
 
@@ -153,8 +159,12 @@ class Sqlite:
     def close(self) -> None:
         """Close the file; one that was not published goes."""
         self._connection.close()
-        if self._path != self._place:
-            self._path.unlink(missing_ok=True)
+        self._close_beside()
+
+    def _close_beside(self) -> None:
+        beside, self._beside = self._beside, None
+        if beside is not None:
+            beside.close()
 
 
 class _Transaction:
@@ -338,14 +348,12 @@ def _refuse_present(place: Path, *, overwrite: bool) -> None:
         raise StoreError(f"{place} exists", hint="Open it, or ask for it to be overwritten.")
 
 
-def _beside(place: Path) -> Path:
-    """An empty file next to a place."""
+def _beside(place: Path) -> Beside:
+    """A hidden folder next to a place."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.absolute().parent)
+        return Beside(place.absolute())
     except OSError as error:
         raise StoreError(f"{place}: {error.strerror}", hint="Check the folder, and the permission to write.") from None
-    os.close(handle)
-    return Path(name)
 
 
 def _retire(place: Path, timeout_seconds: float) -> None:
@@ -364,14 +372,6 @@ def _retire(place: Path, timeout_seconds: float) -> None:
             raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
     for ending in ("-wal", "-shm"):
         Path(f"{place}{ending}").unlink(missing_ok=True)
-
-
-def _synchronise(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -23,6 +23,7 @@ from typing import Any
 
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.inputs import Inputs
 from nearsame.stages.keys.urls import Canonical, matcher
 from nearsame.web.pages import ALONE, Pages, read_pages
 from nearsame.web.rules import (
@@ -114,8 +115,9 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
         >>> [str(rule) for rule in learn_urls(pages, cluster_column="digest").rules]
         ['drop ref']
     """
+    inputs = Inputs.of(source, clusters)
     pages = read_pages(source, url_column=url_column, cluster_column=cluster_column, clusters=clusters, **settings)
-    return learn(pages, recipe or CanonicalUrl(), learning or Learning())
+    return replace(learn(pages, recipe or CanonicalUrl(), learning or Learning()), inputs=inputs)
 
 
 def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:

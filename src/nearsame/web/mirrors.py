@@ -21,10 +21,11 @@ import pyarrow as pa
 
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.stages.keys.urls import Canonical
-from nearsame.web.pages import read_pages, several
+from nearsame.web.pages import read_pages
 from nearsame.web.places import Crawl, Place, crawl_of
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
@@ -99,7 +100,7 @@ class Mirrors:
     _crawl: Crawl
     _pairs: list[Pair]
     _counts: Counts
-    _sources: Sequence[str]
+    _inputs: Inputs
 
     def __repr__(self) -> str:
         return f"Mirrors({len(self._pairs):,} prefix pairs, {len(self._crawl.places):,} pages)"
@@ -191,7 +192,7 @@ class Mirrors:
         """
         if tables not in ("parquet", "jsonl"):
             raise ConfigError(f"tables={tables!r} is not 'parquet' or 'jsonl'", hint="Choose one of the two.")
-        place = folder.require_place(directory, self._sources, overwrite=overwrite)
+        place = folder.require_place(directory, self._inputs, overwrite=overwrite)
         with folder.appearing(place) as home:
             home.mkdir()
             for name, table in (("mirrors", self.table), ("map", self.map), ("alternatives", self.alternatives)):
@@ -368,6 +369,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     how = thresholds or MirrorThresholds()
     if alternatives < 0:
         raise ConfigError(f"alternatives={alternatives} is below 0", hint="Give 0, or how many to list.")
+    inputs = Inputs.of(source, clusters)
     pages = read_pages(
         source,
         url_column=url_column,
@@ -382,8 +384,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     for place, cluster in zip(crawl.places, crawl.clusters, strict=True):
         contents[place.site][place.path] = cluster
     pairs, counts = find_pairs(Sites(contents), how)
-    paths = [str(each) for each in several(source) if isinstance(each, str | Path)]
-    found = Mirrors(how, policy, alternatives, crawl, pairs, counts, paths)
+    found = Mirrors(how, policy, alternatives, crawl, pairs, counts, inputs)
     _ = found._ranks  # noqa: SLF001  (a policy that cannot be applied is refused now)
     return found
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.inputs import Inputs
 from nearsame.outputs import folder
 from nearsame.sources.whole import read_json
 from nearsame.stages.keys.urls import Canonical
@@ -114,6 +115,7 @@ class UrlRules:
         rejected: what had support, and does not hold.
         settings: how they were learnt.
         stats: counts of what they were learnt from.
+        inputs: the files that they were learnt from, none of which a file of rules may replace.
     """
 
     recipe: CanonicalUrl
@@ -121,6 +123,7 @@ class UrlRules:
     rejected: tuple[Rule, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     stats: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"UrlRules({len(self.rules)} rules, {len(self.rejected)} rejected)"
@@ -186,7 +189,7 @@ class UrlRules:
         Raises:
             OutputError: The file cannot be written.
         """
-        place = folder.require_place(path, folder=False, overwrite=overwrite)
+        place = folder.require_place(path, self.inputs, folder=False, overwrite=overwrite)
         with folder.appearing(place) as made:
             folder.write_json(self.record(), made)
 

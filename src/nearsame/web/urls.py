@@ -6,7 +6,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from nearsame.canonical import RULES, CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.sources.base import Skipped, into
 from nearsame.stages.keys.surt import surt
 from nearsame.stages.keys.urls import Canonical
-from nearsame.web.pages import read_urls, several
+from nearsame.web.pages import read_urls
 from nearsame.web.rules import UrlRules
 
 __all__ = ["RuleStats", "UrlStats", "Urls", "urls"]
@@ -84,7 +85,7 @@ class Urls:
     learnt: UrlRules | None
     _read: pa.ChunkedArray
     _skipped: Sequence[Skipped]
-    _sources: Sequence[str]
+    _inputs: Inputs
 
     def __repr__(self) -> str:
         return f"Urls({self.stats.distinct:,} URLs, {self.stats.canonical:,} canonical)"
@@ -148,7 +149,7 @@ class Urls:
             OutputError: The file cannot be written, or is a source.
         """
         write = lists.writer(path)
-        place = folder.require_place(path, self._sources, folder=False, overwrite=overwrite)
+        place = folder.require_place(path, self._inputs, folder=False, overwrite=overwrite)
         with folder.appearing(place) as made:
             write(self.groups if groups else self.with_surt() if surt else self.table, made)
 
@@ -212,10 +213,6 @@ def urls(
     if recipe is not None and rules is not None and recipe.record() != rules.recipe.record():
         raise ConfigError("recipe and rules.recipe differ", hint="Leave recipe out, or learn the rules with it.")
     made = recipe or (rules.recipe if rules is not None else CanonicalUrl())
-    skipped: list[Skipped] = []
+    inputs, skipped = Inputs.of(source), list[Skipped]()
     read = pa.chunked_array(list(read_urls(source, url_column, into(skipped))), pa.large_string())
-    return Urls(made, rules, read, skipped, _paths(several(source)))
-
-
-def _paths(sources: Iterable[Any]) -> list[str]:
-    return [str(source) for source in sources if isinstance(source, str | Path)]
+    return Urls(made, rules, read, skipped, inputs)

@@ -1,0 +1,69 @@
+"""What a command reads and what it writes, held against each other before it runs: for all commands, once.
+
+1. Every option and argument that names a file says in its declaration whether it is read, or what is written there
+   (`options.reads`, `options.writes`): a test walks all commands, and none can be forgotten.
+2. What is written is looked at again when it is about to appear (outputs/folder.py); here the user is told at once.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nearsame.cli.options import FILE, FOLDER
+
+__all__ = ["require_places"]
+
+
+def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
+    """See that each place may be written to, and is apart from all that is read.
+
+    Raises:
+        OutputError: One may not, or is not.
+    """
+    written = list(_values(command, given, "writes"))
+    if not written or given.get("engine") == "spark":  # Spark has file systems of its own, and looks there
+        return
+    from nearsame.inputs import Inputs  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs.apart import require_apart  # noqa: PLC0415  (likewise)
+    from nearsame.outputs.folder import require_place  # noqa: PLC0415  (likewise)
+
+    names = [value for _, value in _values(command, given, "reads")]
+    against = [name for name in names if name in given.get("against", ())]
+    named = Inputs(tuple(name for name in names if name not in against), tuple(against))
+    _require_several([place for _, place in written])
+    for kind, place in written:
+        read = Inputs.of(named.named, named.against) if os.path.lexists(place) else named
+        if kind in (FILE, FOLDER):
+            overwrite = bool(given.get("overwrite"))
+            require_place(place, read, folder=kind == FOLDER, overwrite=overwrite)
+        elif "://" not in place:
+            require_apart(place, Path(os.path.realpath(place)), read, folder=False)
+
+
+def _require_several(places: list[str]) -> None:
+    """Refuse two outputs of which one would lie in the other, or be it."""
+    from nearsame.errors import OutputError  # noqa: PLC0415  (as above)
+
+    real = [Path(os.path.realpath(place)) for place in places]
+    for number, path in enumerate(real):
+        for other in (*real[:number], *real[number + 1 :]):
+            if path == other or path in other.parents:
+                message = f"{places[number]} is or holds {places[real.index(other)]}, and both are to be written"
+                raise OutputError(message, hint="Name two places apart from each other.")
+
+
+def _values(command: click.Command, given: Mapping[str, Any], what: str) -> Iterator[tuple[str, str]]:
+    """What each parameter is declared as, and each path that was given to it."""
+    for param in command.params:
+        kind, value = getattr(param, what, None), given.get(str(param.name))
+        if kind:
+            yield from (
+                (kind, str(each)) for each in (value if isinstance(value, tuple) else (value,)) if _is_path(each)
+            )
+
+
+def _is_path(value: Any) -> bool:
+    return value is not None and value != "-"

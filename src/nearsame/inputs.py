@@ -1,0 +1,146 @@
+"""What a run reads: the names that were given, and the files that were found by them.
+
+1. Every source, and every other file that is read, is in here before anything is written: see outputs/apart.py.
+2. A name is a path, a pattern or a URL. Only what lies in a local file system counts, however it is spelled.
+3. What is in memory, on a server or comes through standard input cannot be replaced by an output, and is left out.
+"""
+
+import glob
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nearsame.errors import SourceError
+
+__all__ = ["Files", "Inputs", "local_paths", "names_of"]
+
+_LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
+_LOGS = ("-wal", "-shm")  # of SQLite, beside a file
+
+
+class Files(NamedTuple):
+    """Files below a root, and the size and time of each when it was listed; no stamps: they are not known."""
+
+    root: str
+    paths: tuple[str, ...]
+    stamps: tuple[Any, ...] = ()
+
+    def names(self) -> Iterator[str]:
+        """Each as the user would write it."""
+        head = self.root if not self.root or self.root.endswith("://") else f"{self.root.rstrip('/')}/"
+        return (f"{head}{path}" for path in self.paths)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Names and files.
+
+    Attributes:
+        named: files, folders, patterns and URLs as they were given.
+        against: of the side that is only compared with.
+        files: what was found.
+    """
+
+    named: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    files: tuple[Files, ...] = ()
+
+    @classmethod
+    def of(cls, sources: Any, against: Any = ()) -> "Inputs":
+        """The names among some sources, and the files that they find now."""
+        named, other = names_of(sources), names_of(against)
+        return cls(named, other, tuple(found for name in (*named, *other) for found in _found(name)))
+
+    @classmethod
+    def index(cls, where: str) -> "Inputs":
+        """The files of an index: they may change meanwhile."""
+        return cls((), (), (Files("", (where, *(where + log for log in _LOGS))),))
+
+    def changing(self) -> "Inputs":
+        """The same, which may change before the output appears."""
+        return Inputs(self.named, self.against, tuple(files._replace(stamps=()) for files in self.files))
+
+    def __add__(self, other: "Inputs") -> "Inputs":
+        return Inputs(self.named + other.named, self.against + other.against, self.files + other.files)
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """Each file as the user would write it, and its path in the local file system."""
+        for files in self.files:
+            for name in files.names():
+                for path in local_paths(name):
+                    yield name, path
+
+    def require_unchanged(self) -> None:
+        """See that every file is still the one that was listed.
+
+        Raises:
+            SourceError: One is gone, or another.
+        """
+        for files in self.files:
+            for name, stamp in zip(files.names(), files.stamps, strict=False):
+                for path in local_paths(name) if stamp else ():
+                    now = _stamp(path)
+                    if now != tuple(stamp):
+                        what = "is gone" if now is None else "changed"
+                        hint = "Run again when nothing writes to it any more; the old output is still there."
+                        raise SourceError(f"{name} {what} since it was read, and nothing was written", hint=hint)
+
+
+def names_of(sources: Any) -> tuple[str, ...]:
+    """What of some sources (one, or a tuple or list of them) are names.
+
+    Example:
+        >>> names_of(("a.jsonl", Path("b"), ["a text"], "-"))
+        ('a.jsonl', 'b')
+    """
+    several = sources if isinstance(sources, tuple) else (sources,)
+    names = (os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))
+    return tuple(str(name) for name in names if name != "-")
+
+
+def local_paths(name: str) -> tuple[str, ...]:
+    """The local paths that a path or URL leads to; of a chained URL (`zip://a::file:///b.zip`) each link's.
+
+    Example:
+        >>> local_paths("zip://a.csv::file:///data/a.zip"), local_paths("https://example.org/a"), local_paths("a.csv")
+        (('/data/a.zip',), (), ('a.csv',))
+    """
+    if "://" not in name and not name.startswith(_LOCAL):
+        return (name,)
+    return tuple(path for link in name.split("::") if (path := _local_path(link)))
+
+
+def _local_path(link: str) -> str:
+    for scheme in _LOCAL:
+        if link.startswith(scheme):
+            return link.removeprefix(scheme)
+    return link if "://" not in link and ("/" in link or "." in link) else ""
+
+
+def _found(name: str) -> Iterator[Files]:
+    """The files that a name leads to now."""
+    for path in local_paths(name):
+        if Path(path).is_dir():
+            paths = tuple(_walked(path))
+        elif glob.has_magic(path) and not os.path.lexists(path):
+            paths = tuple(glob.glob(path, recursive=True))  # noqa: PTH207  (it would rewrite the pattern)
+        else:
+            paths = (path,)
+        yield Files("", paths, tuple(_stamp(each) for each in paths))
+
+
+def _walked(root: str) -> Iterator[str]:
+    for folder, inner, names in os.walk(root):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield from (os.path.join(folder, name) for name in names)  # noqa: PTH118  (a million of them)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """Size and time, as sources stamp their files; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (likewise)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
