@@ -57,5 +57,5 @@ def running(opener, *, token_file=None, host="127.0.0.1", **settings):
         seen.client.close()
         server.should_exit = True
         thread.join()
-        service.close()
+        service.close(30)
         listener.close()

@@ -136,7 +136,7 @@ def test_raw_texts_need_no_json(served):
         415,
         "media-type",
     )
-    problem(served.client.post("/query?limit=3", json={"text": "a"}), 422, "invalid")
+    problem(served.client.post("/query?limit=3", json={"text": "a"}), 409, "settings")
 
 
 def test_the_same_id_with_another_text_is_a_conflict(served):
@@ -186,7 +186,9 @@ def test_every_mistake_has_the_same_shape(served):
     """Unknown addresses, methods, types and settings."""
     client = served.client
     problem(client.get("/nowhere"), 404, "not-found")
-    assert "GET" in client.put("/documents/x").headers["allow"]
+    assert "DELETE, GET" == client.put("/documents/x").headers["allow"]
+    assert "POST" == client.get("/documents").headers["allow"]
+    assert "GET, HEAD, POST" == client.put("/").headers["allow"]
     problem(client.put("/documents/x"), 405, "method")
     problem(
         client.post("/query", content="a=b", headers={"Content-Type": "application/x-www-form-urlencoded"}),
@@ -204,7 +206,7 @@ def test_errors_of_the_library_are_translated(shelf, monkeypatch):
         monkeypatch.setattr(
             FakeIndex, "query", lambda *_, **__: raising(ConfigError("threshold=0.1 is too low", hint="Raise it."))
         )
-        found = problem(served.client.post("/query", json={"text": SECRET}), 422, "config")
+        found = problem(served.client.post("/query", json={"text": SECRET}), 409, "config")
         assert ("threshold=0.1 is too low", "Raise it.") == (found["detail"], found["hint"])
         monkeypatch.setattr(FakeIndex, "query", lambda *_, **__: raising(RuntimeError(SECRET)))
         answer = served.client.post("/query", json={"text": SECRET})
@@ -511,11 +513,11 @@ def test_pages_of_html_are_no_answers_for_programs(served):
 
 
 def test_closing_ends_every_connection(shelf):
-    """To the index, by writer and readers."""
+    """To the index, by writer, readers and the one for health."""
     before = set(threading.enumerate())
     with running(shelf.open, readers=3):
         assert 4 <= len(set(threading.enumerate()) - before)
-    assert 4 == shelf.closed
+    assert 5 == shelf.closed
     assert set() == set(threading.enumerate()) - before
 
 

@@ -30,7 +30,7 @@ def run(shelf, work, **settings):
             return await work(writer)
         finally:
             shelf.gate.set()
-            await asyncio.to_thread(writer.close)
+            await asyncio.to_thread(writer.close, 30)
 
     return asyncio.run(go())
 
@@ -161,7 +161,7 @@ def test_at_the_end_what_was_accepted_is_written():
     async def work(writer):
         tasks = [asyncio.create_task(writer.submit(Adding([document(n)]), 30)) for n in range(40)]
         await asyncio.sleep(0)
-        await asyncio.to_thread(writer.close)
+        await asyncio.to_thread(writer.close, 30)
         answers = await asyncio.gather(*tasks)
         with pytest.raises(Problem) as caught:
             await writer.submit(Adding([document(99)]), 1)
@@ -183,5 +183,5 @@ def test_an_index_that_cannot_be_opened_is_the_callers_error():
     with pytest.raises(OSError, match="gone"):
         writer.start()
     began = time.monotonic()
-    writer.close()
+    writer.close(30)
     assert time.monotonic() - began < 5

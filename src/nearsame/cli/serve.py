@@ -134,7 +134,15 @@ _bounds = options.section(
         help="Documents written together, of several requests.",
         stands="1000",
     ),
-    spec("--readers", type=_COUNT, default=2, metavar="N", help="Threads that answer questions.", stands="2"),
+    spec(
+        "--readers",
+        type=_COUNT,
+        default=2,
+        metavar="N",
+        help="Threads that answer questions, and processes for pages and long texts.",
+        stands="2 of each",
+    ),
+    spec("--connections", type=_COUNT, default=1000, metavar="N", help="At once; half for one address.", stands="1000"),
 )
 _logging = options.output(
     spec("--no-request-log", is_flag=True, help="Log no line for each request.", stands="one JSON line each"),

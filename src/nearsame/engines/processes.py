@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from nearsame.engines.base import Stage
 
-__all__ = ["STARTING_BYTES", "Workers", "serve"]
+__all__ = ["STARTING_BYTES", "Workers", "python", "serve"]
 
 STARTING_BYTES = 128 << 20  # that one process computes in a second or two: about what a worker takes to be ready
 _DONE, _FAILED = b"\1", b"\0"
@@ -72,15 +72,19 @@ class Workers:
             self._all += [_Worker(self._stage, self._free) for _ in range(self._most)]
 
 
+def python(module: str) -> "subprocess.Popen[bytes]":
+    """A Python of its own that runs `serve()` of a module, its input and output pipes; it finds what this one finds."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    call = [sys.executable, "-c", f"from {module} import serve; serve()"]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603  (our own)
+
+
 class _Worker:
     """One process, and the pipes to it."""
 
     def __init__(self, stage: Stage, ready: "queue.SimpleQueue[_Worker]") -> None:
-        paths = os.pathsep.join(path for path in sys.path if path)
-        call = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
-        self._process = subprocess.Popen(  # noqa: S603  (this Python, this module)
-            call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths}
-        )
+        self._process = python(__name__)
         self._widen()
         known = pickle.dumps(stage)
         with contextlib.suppress(OSError):

@@ -1,13 +1,14 @@
 """What clients send and get, as the OpenAPI description shows it.
 
 1. What is unknown is refused, not ignored: a misspelt `if_new` would otherwise write.
-2. A document comes as one of: text, HTML (its text is extracted), features (ready items), a sketch (made elsewhere by
+2. Of a list the first mistake ends the parsing: a body could have a million.
+3. A document comes as one of: text, HTML (its text is extracted), features (ready items), a sketch (made elsewhere by
    the same recipe).
 """
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 __all__ = [
     "Add",
@@ -32,6 +33,18 @@ __all__ = [
     "Stored",
 ]
 
+
+def _whole(value: Any) -> Any:
+    """In JSON 3.0 is an integer."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _wholes(values: Any) -> Any:
+    return (
+        [_whole(value) for value in values] if isinstance(values, list) and float in set(map(type, values)) else values
+    )
+
+
 Id = Annotated[
     str,
     StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$"),
@@ -42,8 +55,14 @@ Url = Annotated[
     StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$"),
     Field(description="Where it was found.", examples=["https://example.org/a"]),
 ]
-Items = Annotated[list[Annotated[int, Field(strict=True, ge=0, le=(1 << 64) - 1)]], Field(max_length=5_000_000)]
-Limit = Annotated[int, Field(ge=1, le=1000, description="At most so many matches, the best first.")]
+Items = Annotated[
+    list[Annotated[int, Field(strict=True, ge=0, le=(1 << 64) - 1)]],
+    Field(max_length=5_000_000, fail_fast=True),
+    BeforeValidator(_wholes),
+]
+Limit = Annotated[
+    int, Field(ge=1, le=1000, description="At most so many matches, the best first."), BeforeValidator(_whole)
+]
 Threshold = Annotated[
     float, Field(gt=0, le=1, description="Least similarity; at least the index's own, which is the default.")
 ]
@@ -110,7 +129,7 @@ class Add(Document):
 class AddBatch(_Strict):
     """Documents to add, in this order."""
 
-    documents: list[Document] = Field(min_length=1)
+    documents: Annotated[list[Document], Field(min_length=1, fail_fast=True)]
     if_new: bool = Field(default=False, description="Add only what resembles nothing there, or earlier in the list.")
     replace: bool = Field(default=False, description="Take the places of documents of these ids.")
 
@@ -125,7 +144,7 @@ class Query(Content):
 class QueryBatch(_Strict):
     """Several things to look for."""
 
-    documents: list[Content] = Field(min_length=1)
+    documents: Annotated[list[Content], Field(min_length=1, fail_fast=True)]
     limit: Limit = 10
     threshold: Threshold | None = None
 

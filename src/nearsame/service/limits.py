@@ -4,6 +4,7 @@
 2. What of a refused body is still on its way is thrown away by the server, so that the client can read the answer.
 3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
 4. One clock runs from a request's first line to its answer.
+5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
 """
 
 import asyncio
@@ -17,6 +18,9 @@ from nearsame.service.problems import Problem, busy
 from nearsame.service.settings import Settings
 
 __all__ = ["Limits", "seconds_left"]
+
+
+_HEALTH = {"/healthz", "/readyz"}
 
 
 class Limits:
@@ -33,7 +37,11 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope.setdefault("state", {})["deadline"] = time.monotonic() + self._settings.timeout
+        state = scope.setdefault("state", {})
+        state["deadline"] = time.monotonic() + self._settings.timeout
+        if state.get("only_health") and scope["path"].removeprefix(scope.get("root_path", "")) not in _HEALTH:
+            detail = "there are too many connections"
+            raise Problem(503, "connections", detail, headers={"Retry-After": "1", "Connection": "close"})
         body = _Body(self, scope, receive)
         try:
             body.declare()

@@ -1,47 +1,44 @@
 """What is asked of the index, and its answers as JSON.
 
 1. A look-up is a function of the index, so that a reader can run it in a thread of its own.
-2. Nothing here decides what is similar: that is the index's.
+2. What would keep a reader for long, and is not about the index, is left for a worker (`Later`).
+3. Nothing here decides what is similar: that is the index's.
 """
 
-import asyncio
+import dataclasses
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nearsame import questions
 from nearsame.index.index import Index
 from nearsame.matches import Entry, Match
-from nearsame.methods import METHODS, Method
+from nearsame.methods import METHODS
 from nearsame.results import Comparison
-from nearsame.service.problems import Problem
+from nearsame.service.problems import Problem, late
 
 __all__ = [
-    "compare", "compared", "documents", "duplicates", "extracted", "get", "keeps_texts", "prepared", "query", "side",
-    "stats", "unknown", "warm_up",
+    "SMALL", "Later", "compare", "compared", "documents", "duplicates", "extracted", "extracted_all", "get",
+    "keeps_texts", "later", "query", "settings_of", "stats", "unknown", "warm_up",
 ]  # fmt: skip
 
-_LARGE = 50_000  # characters of HTML: some milliseconds
+SMALL = 20_000  # characters of pages or texts that cost less than sending them to a worker
+_AT_ONCE = 64  # documents of a question, between looks at the time
+_MOST_PASSAGES = 1000
 
 Ask = Callable[[Index], Any]
 
 
-async def prepared(batch: Sequence[Any]) -> list[dict[str, Any]]:
-    """Documents as the index takes them: pages as their text, what is not given left out."""
-    pages = sum(len(given.html or "") for given in batch)
-    if pages > _LARGE:
-        return await asyncio.to_thread(_prepared, batch)
-    return _prepared(batch)
+class Later(NamedTuple):
+    """What a worker is to do, for the answer to a question."""
+
+    task: Callable[..., Any]
+    given: tuple[Any, ...]
 
 
-def _prepared(batch: Sequence[Any]) -> list[dict[str, Any]]:
-    return [_document(given) for given in batch]
-
-
-def _document(given: Any) -> dict[str, Any]:
-    found = {name: getattr(given, name, None) for name in ("id", "url", "text", "features", "sketch")}
-    if given.html is not None:
-        found["text"] = extracted(given.html)
-    return {name: value for name, value in found.items() if value is not None}
+def later(size: int, task: Callable[..., Any], *given: Any) -> Any:
+    """What the task returns; where so many characters are large, the task itself, for a worker."""
+    return task(*given) if size <= SMALL else Later(task, given)
 
 
 def extracted(page: str | bytes, charset: str | None = None) -> str:
@@ -53,11 +50,21 @@ def extracted(page: str | bytes, charset: str | None = None) -> str:
     return page_text(page, charset)
 
 
-def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | None) -> Ask:
-    """What resembles each of these."""
+def extracted_all(pages: Sequence[str]) -> list[str]:
+    """The main text of each."""
+    return [extracted(page) for page in pages]
+
+
+def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | None, seconds: float) -> Ask:
+    """What resembles each of these; it ends when the time is over."""
+    deadline = time.monotonic() + seconds
 
     def ask(index: Index) -> list[list[Match]]:
-        found: list[list[Match]] = index.query(list(batch), limit=limit, threshold=threshold)
+        found: list[list[Match]] = []
+        for start in range(0, len(batch), _AT_ONCE):
+            if time.monotonic() > deadline:
+                raise late(seconds)
+            found += index.query(list(batch[start : start + _AT_ONCE]), limit=limit, threshold=threshold)
         return found
 
     return ask
@@ -91,41 +98,51 @@ def documents(index: Index) -> int:
     return index.stats().documents
 
 
-async def side(given: Any) -> tuple[str | None, str]:
-    """One side of a comparison: an id, or a text."""
-    if given.html is not None:
-        return None, await asyncio.to_thread(extracted, given.html)
-    return given.id, given.text or ""
-
-
 def compare(a: tuple[str | None, str], b: tuple[str | None, str]) -> Ask:
-    """Two documents: with their texts by every measure and with passages, else by what is stored."""
+    """Two documents, each an id or a text: with texts by every measure and with passages, else by what is stored."""
 
-    def ask(index: Index) -> dict[str, Any]:
+    def ask(index: Index) -> Any:
         (a_id, a_text), (b_id, b_text) = a, b
         if a_id is not None and b_id is not None and not keeps_texts(index):
             return index.compare(a_id, b_id).record()
         texts = [text if id is None else index.text(id) for id, text in (a, b)]
-        return compared(index, texts[0] or a_text, texts[1] or b_text).record()
+        one, other = texts[0] or a_text, texts[1] or b_text
+        return later(len(one) + len(other), _record, settings_of(index), one, other)
 
     return ask
 
 
-def compared(index: Index, a: str, b: str) -> Comparison:
-    """Two texts, by the settings of the index's first method that compares contents."""
-    recipe: Method | None = None
-    for method in reversed(index.stats().methods):
+def _record(settings: dict[str, Any] | None, a: str, b: str) -> dict[str, Any]:
+    found, left_out = compared(settings, a, b)
+    return {**found.record(), "complete": not (left_out or found.left_out), "passages_left_out": left_out}
+
+
+def settings_of(index: Index) -> dict[str, Any] | None:
+    """How texts are compared: those of the index's first method that compares contents."""
+    for method in index.stats().methods:
         if method["method"] in {"minhash", "simhash"}:
-            settings = {key: value for key, value in method.items() if key != "method" and value is not None}
-            recipe = METHODS[method["method"]](**settings)
-    return questions.compare(a, b, method=recipe)
+            return {key: value for key, value in method.items() if value is not None}
+    return None
+
+
+def compared(settings: dict[str, Any] | None, a: str, b: str) -> tuple[Comparison, int]:
+    """Two texts with their longest passages, and how many others there are."""
+    given = dict(settings or {})
+    recipe = METHODS[given.pop("method")](**given) if settings else None
+    found = questions.compare(a, b, method=recipe)
+    left_out = max(0, len(found.passages) - _MOST_PASSAGES)
+    if left_out:
+        longest = sorted(found.passages, key=lambda passage: (-passage.tokens, passage.a_start, passage.b_start))
+        kept = tuple(sorted(longest[:_MOST_PASSAGES], key=lambda passage: (passage.a_start, passage.b_start)))
+        found = dataclasses.replace(found, passages=kept)
+    return found, left_out
 
 
 def warm_up(index: Index) -> None:
     """Ask once what loads and compiles everything, so that no client waits for that."""
     text = "a text of some words that nobody has sent, and nobody will"
     index.query([text])
-    compared(index, text, f"{text} again")
+    compared(settings_of(index), text, f"{text} again")
 
 
 def keeps_texts(index: Index) -> bool:

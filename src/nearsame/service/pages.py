@@ -6,6 +6,7 @@
 3. A browser gets its errors as a page, too, and is led to sign in where tokens are asked for.
 """
 
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, urlsplit
@@ -71,7 +72,8 @@ class Pages:
         form = await request.form(max_files=1, max_fields=10, max_part_size=self._service.settings.max_body)
         try:
             self._service.access.require_form_key(request, _field(form, "form_key"))
-            text, name = await views.text_of(form, self._service.settings.max_text)
+            extracted = partial(self._extracted, request)
+            text, name = await views.text_of(form, self._service.settings.max_text, extracted)
         finally:
             await form.close()
         shown = "" if name else text
@@ -181,7 +183,10 @@ class Pages:
         self._service.access.require(request, "read", pages=True)
 
     async def _ask(self, request: Request, question: Any) -> Any:
-        return await self._service.readers.ask(question, seconds_left(request.scope))
+        return await self._service.ask(request, question)
+
+    async def _extracted(self, request: Request, page: bytes) -> str:
+        return await self._service.receiver.extracted(page, None, seconds_left(request.scope))
 
     def _bounds(self) -> dict[str, int]:
         return {"max_text": self._service.settings.max_text}

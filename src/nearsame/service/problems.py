@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from nearsame import errors
 from nearsame.errors import NearSameError
 
-__all__ = ["MEDIA_TYPE", "Problem", "busy", "of_error", "response", "unexpected"]
+__all__ = ["MEDIA_TYPE", "Problem", "busy", "late", "of_error", "response", "unexpected"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -24,7 +24,7 @@ _STATUSES: tuple[tuple[type[NearSameError], int], ...] = (
     (errors.StoreError, 507),
     (errors.IndexMismatchError, 409),
     (errors.MissingExtraError, 501),
-    (errors.ConfigError, 422),
+    (errors.ConfigError, 409),  # the request is as described, and the index is not made for it
     (errors.SourceError, 422),
     (errors.OutputError, 507),
 )
@@ -55,6 +55,12 @@ def busy(detail: str, *, seconds: int = 1) -> Problem:
     """Too much at once: the client is to come back."""
     hint = f"Send it again after {seconds} s."
     return Problem(429, "busy", detail, hint=hint, headers={"Retry-After": str(seconds)})
+
+
+def late(seconds: float) -> Problem:
+    """The time for an answer is over."""
+    detail = f"no answer within {seconds:g} s"
+    return Problem(503, "timeout", detail, hint="Ask for less at once.", headers={"Retry-After": "1"})
 
 
 def of_error(error: NearSameError) -> Problem:

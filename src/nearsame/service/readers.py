@@ -5,13 +5,15 @@
 """
 
 import asyncio
+import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem, busy
+from nearsame.service.problems import busy, late
 
 __all__ = ["Readers"]
 
@@ -51,13 +53,21 @@ class _Question:
 class Readers:
     """Some threads, and the queue before them."""
 
-    def __init__(self, opener: Callable[[], _Closable], metrics: Metrics, *, threads: int, most_waiting: int) -> None:
+    def __init__(
+        self,
+        opener: Callable[[], _Closable],
+        metrics: Metrics,
+        *,
+        threads: int,
+        most_waiting: int,
+        kind: str = "read",
+    ) -> None:
         self._opener = opener
         self._queue: queue.Queue[_Question | None] = queue.Queue(most_waiting)
         self._num_threads = threads
         self._threads: list[threading.Thread] = []
         self._most_waiting = most_waiting
-        metrics.watch("read", self._queue.qsize)
+        metrics.watch(kind, self._queue.qsize)
 
     def start(self) -> None:
         """Open the connections; whatever keeps one from being opened is raised here."""
@@ -85,16 +95,17 @@ class Readers:
         try:
             return await asyncio.wait_for(asked.answer, seconds)
         except TimeoutError:
-            detail = f"no answer within {seconds:g} s"
-            raise Problem(503, "timeout", detail, hint="Ask for less at once.", headers={"Retry-After": "1"}) from None
+            raise late(seconds) from None
 
-    def close(self) -> None:
-        """Answer what waits, and end."""
-        for _ in self._threads:
-            self._queue.put(None)
+    def close(self, seconds: float) -> bool:
+        """Answer what waits, and end within this time; whether it did."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(queue.Full):
+            for _ in self._threads:
+                self._queue.put(None, timeout=max(0, deadline - time.monotonic()))
         for thread in self._threads:
-            thread.join()
-        self._threads.clear()
+            thread.join(max(0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _run(self, opened: "queue.Queue[BaseException | None]") -> None:
         try:

@@ -1,49 +1,135 @@
 """A request's body as documents: JSON by its model, or one raw text or page with its settings in the URL.
 
-1. JSON is parsed once, by the model that describes it; a large body in a thread, so that other requests go on.
-2. A message names the place of a mistake, never the value: values are documents.
+1. What a body may hold is counted before its model looks at it, and a model stops at the first mistake in a list: a
+   message about each of a million mistakes would take a thousand times the bytes of the body.
+2. A large body is parsed in a thread, one at a time: other requests go on, and memory is that of one.
+3. A message names the place of a mistake, never the value: values are documents.
 """
 
 import asyncio
 import codecs
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+import orjson
 from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 
-from nearsame.service.lookups import extracted
+from nearsame.service import lookups
+from nearsame.service.limits import seconds_left
 from nearsame.service.problems import Problem
+from nearsame.service.settings import Settings
+from nearsame.service.workers import Workers
 
-__all__ = ["content_type", "invalid", "received", "validated"]
+__all__ = ["Receiver", "content_type", "invalid"]
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
+_MOST_NAMES = 20  # in an object; no model has as many
 _NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"}  # what Python has besides
 
 T = TypeVar("T")
 
 
-async def received(request: Request, model: TypeAdapter[T], settings: dict[str, Any]) -> T:
-    """What a request holds; `settings` stand in the URL of a raw text.
+class Receiver:
+    """How the bodies of a service are read."""
 
-    Raises:
-        Problem: It is of another type, or not as described.
-    """
-    kind, charset = content_type(request)
-    if kind not in {"application/json", *_RAW}:
-        named = f"not {kind}" if kind else "nothing that Content-Type names"
-        detail = f"a body is JSON, plain text or HTML, {named}"
-        raise Problem(415, "media-type", detail, hint="Send Content-Type: application/json, text/plain or text/html.")
-    body = await request.body()
-    given = {name: value for name, value in settings.items() if value is not None}
-    if kind == "application/json":
-        if given:
-            detail = f"{', '.join(given)}: in the URL, beside JSON"
-            raise Problem(422, "invalid", detail, hint="Write it into the JSON.")
-        return await asyncio.to_thread(validated, model, body) if len(body) > _LARGE else validated(model, body)
-    text = await asyncio.to_thread(extracted, body, charset) if kind == "text/html" else _decoded(body, charset)
-    return _validated({**given, "text": text}, model.validate_python)
+    def __init__(self, settings: Settings, workers: Workers) -> None:
+        self._settings = settings
+        self._workers = workers
+        self._parsing = asyncio.Lock()
+
+    async def received(self, request: Request, model: TypeAdapter[T], settings: dict[str, Any]) -> T:
+        """What a request holds; `settings` stand in the URL of a raw text.
+
+        Raises:
+            Problem: It is of another type, not as described, or more than it may be.
+        """
+        kind, charset = content_type(request)
+        if kind not in {"application/json", *_RAW}:
+            named = f"not {kind}" if kind else "nothing that Content-Type names"
+            detail = f"a body is JSON, plain text or HTML, {named}"
+            hint = "Send Content-Type: application/json, text/plain or text/html."
+            raise Problem(415, "media-type", detail, hint=hint)
+        body = await request.body()
+        given = {name: value for name, value in settings.items() if value is not None}
+        if kind == "application/json":
+            if given:
+                detail = f"{', '.join(given)}: in the URL, beside JSON"
+                raise Problem(409, "settings", detail, hint="Write it into the JSON.")
+            return await self._of_json(model, body)
+        if kind == "text/html":
+            text = await self.extracted(body, charset, seconds_left(request.scope))
+        else:
+            text = _decoded(body, charset)
+        self._require_length(len(text))
+        return _validated(model, {**given, "text": text})
+
+    async def extracted(self, page: str | bytes, charset: str | None, seconds: float) -> str:
+        """The main text of a page, which may have as many characters as a text; raw, as many bytes.
+
+        Raises:
+            Problem: It is too long, or takes too long.
+        """
+        self._require_length(len(page))
+        if len(page) <= lookups.SMALL:
+            return lookups.extracted(page, charset)
+        return await self._workers.run(seconds, lookups.extracted, page, charset)
+
+    async def prepared(self, batch: Sequence[Any], seconds: float) -> list[dict[str, Any]]:
+        """Documents as the index takes them: pages as their text, what is not given left out."""
+        pages = [given.html for given in batch if given.html is not None]
+        if sum(map(len, pages)) <= lookups.SMALL:
+            texts = iter(lookups.extracted_all(pages))
+        else:
+            texts = iter(await self._workers.run(seconds, lookups.extracted_all, pages))
+        found = []
+        for given in batch:
+            document = {name: getattr(given, name, None) for name in ("id", "url", "text", "features", "sketch")}
+            if given.html is not None:
+                document["text"] = next(texts)
+            found.append({name: value for name, value in document.items() if value is not None})
+        return found
+
+    def _require_batch(self, number: int) -> None:
+        """Refuse so many documents if these are too many."""
+        if number > self._settings.max_batch:
+            detail = f"{number:,} documents, more than {self._settings.max_batch:,}"
+            raise Problem(413, "too-large", detail, hint="Send them in several requests.")
+
+    async def _of_json(self, model: TypeAdapter[T], body: bytes) -> T:
+        if len(body) <= _LARGE:
+            return self._parsed(model, body)
+        async with self._parsing:
+            return await asyncio.to_thread(self._parsed, model, body)
+
+    def _parsed(self, model: TypeAdapter[T], body: bytes) -> T:
+        """JSON, as the model that describes it."""
+        try:
+            given = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            place = f"line {error.lineno}, column {error.colno}"
+            raise invalid([{"loc": (), "msg": f"the body is not JSON: {place}"}]) from None
+        for each in self._documents(given):
+            if len(each) > _MOST_NAMES:
+                raise invalid([{"loc": (), "msg": f"an object of {len(each):,} names, where few are known"}])
+            self._require_length(max((len(value) for value in each.values() if isinstance(value, str)), default=0))
+        return _validated(model, given)
+
+    def _documents(self, given: Any) -> list[dict[str, Any]]:
+        """All objects of a body that hold a text; of those in a list no more than there may be."""
+        if not isinstance(given, dict):
+            return []
+        several = given.get("documents")
+        if isinstance(several, list):
+            self._require_batch(len(several))
+        inner = several if isinstance(several, list) else (given.get("a"), given.get("b"))
+        return [given, *(each for each in inner if isinstance(each, dict))]
+
+    def _require_length(self, length: int) -> None:
+        if length > self._settings.max_text:
+            detail = f"a text of {length:,} characters, more than {self._settings.max_text:,}"
+            raise Problem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
 
 
 def content_type(request: Request) -> tuple[str, str | None]:
@@ -57,14 +143,9 @@ def content_type(request: Request) -> tuple[str, str | None]:
     return kind.strip().lower(), charset
 
 
-def validated(model: TypeAdapter[T], body: bytes) -> T:
-    """JSON, as the model that describes it."""
-    return _validated(body, model.validate_json)
-
-
-def _validated(given: Any, validate: Callable[[Any], T]) -> T:
+def _validated(model: TypeAdapter[T], given: Any) -> T:
     try:
-        return validate(given)
+        return model.validate_python(given)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
 

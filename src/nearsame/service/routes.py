@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from nearsame.matches import Added
-from nearsame.service import bodies, description, lookups, metrics, receiving
+from nearsame.service import bodies, description, lookups, metrics
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.limits import seconds_left
 from nearsame.service.problems import Problem
@@ -58,6 +58,8 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
     },
 }
 
+RawId = Annotated[bodies.Id | None, Setting(description="Of a raw text.")]
+RawUrl = Annotated[bodies.Url | None, Setting(description="Of a raw text.")]
 DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
 
 
@@ -134,8 +136,8 @@ class Routes:
     async def add(
         self,
         request: Request,
-        id: Annotated[str | None, Setting(description="Of a raw text.")] = None,
-        url: Annotated[str | None, Setting(description="Of a raw text.")] = None,
+        id: RawId = None,
+        url: RawUrl = None,
         *,
         if_new: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
         replace: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
@@ -145,10 +147,11 @@ class Routes:
         writer = self._service.writer
         if writer is None:
             raise _read_only()
-        given = await receiving.received(request, _ADD, {"id": id, "url": url, "if_new": if_new, "replace": replace})
+        settings = {"id": id, "url": url, "if_new": if_new, "replace": replace}
+        given = await self._service.receiver.received(request, _ADD, settings)
         batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
-        self._require_bounds(batch)
-        change = Adding(await lookups.prepared(batch), if_new=given.if_new, replace=given.replace)
+        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
+        change = Adding(documents, if_new=given.if_new, replace=given.replace)
         results: list[Added] = await writer.submit(change, seconds_left(request.scope))
         added = sum(each.added for each in results)
         self._count("added", added)
@@ -165,17 +168,17 @@ class Routes:
         request: Request,
         limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text.")] = None,
         threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text.")] = None,
-        url: Annotated[str | None, Setting(description="Of a raw text.")] = None,
+        url: RawUrl = None,
     ) -> Response:
         """Find what resembles a text, or each of several; nothing is added."""
         self._service.access.require(request, "read")
         settings = {"limit": limit, "threshold": threshold, "url": url}
-        given = await receiving.received(request, _ASK, settings)
+        given = await self._service.receiver.received(request, _ASK, settings)
         batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
-        self._require_bounds(batch)
-        documents = await lookups.prepared(batch)
-        ask = lookups.query(documents, limit=given.limit, threshold=given.threshold)
-        found = await self._service.readers.ask(ask, seconds_left(request.scope))
+        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
+        left = seconds_left(request.scope)
+        ask = lookups.query(documents, limit=given.limit, threshold=given.threshold, seconds=left)
+        found = await self._service.ask(request, ask)
         self._count("queried", len(batch))
         results = [{"matches": matches} for matches in found]
         return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
@@ -183,18 +186,15 @@ class Routes:
     async def compare(self, request: Request) -> Response:
         """Compare two documents, each of the index or a text: if texts are at hand, with every measure and passage."""
         self._service.access.require(request, "read")
-        given = await receiving.received(request, _COMPARE, {})
-        sides = [bodies.Other(id=side) if isinstance(side, str) else side for side in (given.a, given.b)]
-        self._require_bounds([side for side in sides if side.id is None])
-        ask = lookups.compare(*[await lookups.side(each) for each in sides])
-        found = await self._service.readers.ask(ask, seconds_left(request.scope))
-        return _json(found)
+        given = await self._service.receiver.received(request, _COMPARE, {})
+        sides = [await self._side(request, side) for side in (given.a, given.b)]
+        return _json(await self._service.ask(request, lookups.compare(*sides)))
 
     async def get(self, request: Request, id: DocumentId) -> Response:
         """A document of the index, as far as it is stored."""
         self._service.access.require(request, "read")
         ask = lookups.get(_decoded(id))
-        return _json(await self._service.readers.ask(ask, seconds_left(request.scope)))
+        return _json(await self._service.ask(request, ask))
 
     async def remove(self, request: Request, id: DocumentId) -> Response:
         """Remove a document from the index."""
@@ -217,13 +217,13 @@ class Routes:
         """What in the index resembles a document of it."""
         self._service.access.require(request, "read")
         wanted = _decoded(id)
-        found = await self._service.readers.ask(lookups.duplicates(wanted, limit), seconds_left(request.scope))
+        found = await self._service.ask(request, lookups.duplicates(wanted, limit))
         return _json({"id": wanted, "duplicates": found})
 
     async def stats(self, request: Request) -> Response:
         """What the index holds, and how it was made."""
         self._service.access.require(request, "read")
-        return _json(await self._service.readers.ask(lookups.stats, seconds_left(request.scope)))
+        return _json(await self._service.ask(request, lookups.stats))
 
     async def healthz(self) -> Response:
         """Whether the process answers; needs no token."""
@@ -234,26 +234,23 @@ class Routes:
         service = self._service
         if service.writer is not None and not service.writer.works:
             raise Problem(503, "stopping", "changes are not taken")
-        await service.readers.ask(lookups.documents, seconds_left(request.scope))
+        await service.health.ask(lookups.documents, seconds_left(request.scope))
         return _json({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
         """Counters for Prometheus."""
         self._service.access.require(request, "read")
         found = self._service.metrics
-        found.indexed.set(await self._service.readers.ask(lookups.documents, seconds_left(request.scope)))
+        found.indexed.set(await self._service.ask(request, lookups.documents))
         return Response(found.page(), media_type=metrics.MEDIA_TYPE)
 
-    def _require_bounds(self, batch: Sequence[Any]) -> None:
-        settings = self._service.settings
-        if len(batch) > settings.max_batch:
-            detail = f"{len(batch):,} documents, more than {settings.max_batch:,}"
-            raise Problem(413, "too-large", detail, hint="Send them in several requests.")
-        for document in batch:
-            longest = max(len(document.text or ""), len(document.html or ""))
-            if longest > settings.max_text:
-                detail = f"a text of {longest:,} characters, more than {settings.max_text:,}"
-                raise Problem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
+    async def _side(self, request: Request, given: str | bodies.Other) -> tuple[str | None, str]:
+        """One side of a comparison: an id, or a text."""
+        if isinstance(given, str):
+            return given, ""
+        if given.html is not None:
+            return None, await self._service.receiver.extracted(given.html, None, seconds_left(request.scope))
+        return given.id, given.text or ""
 
     def _count(self, what: str, number: int) -> None:
         self._service.metrics.documents.labels(what).inc(number)

@@ -1,14 +1,18 @@
 """Running the service: where it may listen, and how it ends.
 
 1. Beyond this machine it listens only with tokens, or when told that it is meant (--insecure).
-2. SIGTERM and SIGINT end it gracefully: nothing new is accepted, what was accepted is written and answered.
+2. SIGTERM and SIGINT end it gracefully: nothing new is accepted, what was accepted is written and answered. That has a
+   time; when it is over the process ends, whatever it is doing: the system's own alarm needs nothing of Python.
 3. SIGHUP reads the token file again; one that cannot be read changes nothing.
 """
 
 import contextlib
+import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Generator
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -18,13 +22,15 @@ from nearsame.errors import ConfigError, NearSameError, OutputError
 from nearsame.service import lookups
 from nearsame.service.access import Access
 from nearsame.service.app import Service, create
+from nearsame.service.connections import Connections
 from nearsame.service.logs import Log
 from nearsame.service.settings import Settings
 from nearsame.service.tokens import Tokens, is_open_to_others
 
 __all__ = ["configured", "serve"]
 
-_CONNECTIONS = 1000
+_GRACE = 5  # seconds for answers, and as many for the writer and the readers, when the timeout is over
+_FILES = 4096  # that may be open, where the system allows so many: each connection is one
 
 
 def serve(
@@ -47,13 +53,22 @@ def serve(
     log.adopt("uvicorn.error", "asyncio")
     access = _access(settings, log)
     service = Service.around(name, opener, settings, access, log)
-    with contextlib.closing(_listener(settings)) as listener, contextlib.closing(service):
-        service.start()
-        with contextlib.closing(opener(read_only=True)) as index:
-            lookups.warm_up(index)
-        server = _Server(configured(service), lambda: _announce(listener, service, say), lambda: _reload(access, log))
-        server.run([listener])
-        log.event("stopping", waiting="what was accepted is written and answered")
+    _allow_files()
+    is_done = True
+    with contextlib.closing(_listener(settings)) as listener:
+        try:
+            service.start()
+            with contextlib.closing(opener(read_only=True)) as index:
+                lookups.warm_up(index)
+            started, reload = partial(_announce, listener, service, say), partial(_reload, access, log)
+            _Server(configured(service), started, reload).run([listener])
+            log.event("stopping", waiting="what was accepted is written and answered")
+        finally:
+            is_done = service.close(_GRACE)
+    if not is_done:
+        message = "something took too long: a change that was not answered may not have been written"
+        log.event("stopped", level="error", message=message)
+        os._exit(1)
     log.event("stopped")
 
 
@@ -68,8 +83,8 @@ def configured(service: Service) -> Config:
         access_log=False,
         server_header=False,
         root_path=settings.root_path,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=int(settings.timeout) + 5,
+        http=Connections(settings.connections, settings.timeout, service.metrics),  # type: ignore[arg-type]
+        timeout_graceful_shutdown=int(settings.timeout) + _GRACE,
         timeout_keep_alive=15,
     )
 
@@ -81,6 +96,12 @@ class _Server(Server):
         super().__init__(config)
         self._tell = started
         self._reload = reload
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """A signal came: the end, in time."""
+        super().handle_exit(sig, frame)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, int(self.config.timeout_graceful_shutdown or 0) + 2 * _GRACE)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin, and say so."""
@@ -101,6 +122,15 @@ class _Server(Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _allow_files() -> None:
+    """Let so many files be open as connections and the index need."""
+    with contextlib.suppress(OSError, ValueError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY and soft < _FILES:
+            most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _access(settings: Settings, log: Log) -> Access:

@@ -25,7 +25,9 @@ class Settings:
         queue: requests that wait to be written, and as many that wait to be read.
         memory: bytes of requests that are held at once.
         group: documents of one transaction, of however many requests.
-        readers: threads that answer questions, each with a connection of its own.
+        readers: threads that answer questions, each with a connection of its own, and as many processes for pages and
+            long texts.
+        connections: at the same time; one address has at most half of them.
         root_path: where a proxy shows the service, as /nearsame.
         allowed_hosts: names that the Host header may have besides those of this machine, where there are no tokens.
         request_log: whether each request has a line in the log.
@@ -44,6 +46,7 @@ class Settings:
     memory: int = 200_000_000
     group: int = 1000
     readers: int = 2
+    connections: int = 1000
     root_path: str = ""
     allowed_hosts: tuple[str, ...] = ()
     request_log: bool = True

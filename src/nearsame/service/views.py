@@ -3,7 +3,7 @@
 1. A view is a function of the index, run by a reader; it renders nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -22,13 +22,14 @@ _NO_TEXT = (
     " nearsame index create --store text can."
 )
 _MEMBERS = 8
+_PAGES = (".html", ".htm", ".xhtml")
 _WHOLE = {"bits", "characters"}
 
-View = Callable[[Index], dict[str, Any]]
+View = Callable[[Index], Any]  # the data of a page, or what a worker makes it by
 
 
-async def text_of(form: FormData, most: int) -> tuple[str, str]:
-    """The text of a form, and the name of its file if it came as one.
+async def text_of(form: FormData, most: int, extracted: Callable[[bytes], Awaitable[str]]) -> tuple[str, str]:
+    """The text of a form, and the name of its file if it came as one; `extracted` takes it out of a page.
 
     Raises:
         Problem: It is too long, or a file that is no text.
@@ -38,15 +39,14 @@ async def text_of(form: FormData, most: int) -> tuple[str, str]:
     text = pasted if isinstance(pasted, str) else ""
     if isinstance(file, UploadFile) and file.filename:
         name = file.filename
-        text = _read(await file.read(), name)
+        content = await file.read()
+        text = await extracted(content) if name.lower().endswith(_PAGES) else _read(content)
     if len(text) > most:
         raise Problem(413, "too-large", f"the text has {len(text):,} characters, more than {most:,}")
     return text, name
 
 
-def _read(content: bytes, name: str) -> str:
-    if name.lower().endswith((".html", ".htm", ".xhtml")):
-        return lookups.extracted(content)
+def _read(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -57,27 +57,31 @@ def _read(content: bytes, name: str) -> str:
 def find(text: str, name: str, limit: int, compared: int) -> View:
     """What resembles a text, the first few side by side with it."""
 
-    def view(index: Index) -> dict[str, Any]:
+    def view(index: Index) -> Any:
         matches: list[Match] = index.query([text], limit=limit)[0]
         stats = index.stats()
         count = f"{len(matches):,} {'match' if len(matches) == 1 else 'matches'}" if matches else "No match"
         notes = [f"Compared with {stats.documents:,} documents."]
-        comparisons = []
+        others: list[tuple[str, str]] = []
         if matches and not lookups.keeps_texts(index):
             notes.append(_NO_TEXT)
         elif matches:
-            comparisons = [_with_text(index, text, name, match.id) for match in matches[:compared]]
+            others = [(match.id, index.text(match.id)) for match in matches[:compared]]
         if len(matches) == limit:
             notes.append(f"There may be more than the {limit} most similar ones.")
         results = [_match(match) for match in matches]
-        return {"heading": f"{count} for {name}", "notes": notes, "results": results, "comparisons": comparisons}
+        shown = {"heading": f"{count} for {name}", "notes": notes, "results": results}
+        size = sum(len(text) + len(other) for _, other in others)
+        return lookups.later(size, _with_texts, shown, lookups.settings_of(index), (name, text), others)
 
     return view
 
 
-def _with_text(index: Index, text: str, name: str, id: str) -> dict[str, Any]:
-    other = index.text(id)
-    return _compared(lookups.compared(index, text, other), (name, text), (id, other), everything=False)
+def _with_texts(
+    shown: dict[str, Any], settings: dict[str, Any] | None, own: tuple[str, str], others: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    comparisons = [_compared(settings, own, other, everything=False) for other in others]
+    return {**shown, "comparisons": comparisons}
 
 
 def clusters(start: int, number: int) -> View:
@@ -147,21 +151,30 @@ def _match(match: Match) -> dict[str, Any]:
 def beside(a: str, b: str, *, everything: bool) -> View:
     """Two documents side by side."""
 
-    def view(index: Index) -> dict[str, Any]:
+    def view(index: Index) -> Any:
         if lookups.keeps_texts(index):
-            a_text, b_text = index.text(a), index.text(b)
-            return _compared(lookups.compared(index, a_text, b_text), (a, a_text), (b, b_text), everything=everything)
+            sides = (a, index.text(a)), (b, index.text(b))
+            size = sum(len(text) for _, text in sides)
+            return lookups.later(size, _shown, lookups.settings_of(index), *sides, everything)
         return _likeness(index.compare(a, b))
 
     return view
 
 
-def _compared(found: Comparison, a: tuple[str, str], b: tuple[str, str], *, everything: bool) -> dict[str, Any]:
+def _shown(settings: dict[str, Any] | None, a: tuple[str, str], b: tuple[str, str], everything: bool) -> dict[str, Any]:  # noqa: FBT001  (a worker is given values)
+    return _compared(settings, a, b, everything=everything)
+
+
+def _compared(
+    settings: dict[str, Any] | None, a: tuple[str, str], b: tuple[str, str], *, everything: bool
+) -> dict[str, Any]:
+    """Two documents, each with its name, side by side."""
+    found, left_out = lookups.compared(settings, a[1], b[1])
     a_pieces = marking.pieces(a[1], marking.of_a(found.passages), everything=everything)
     b_pieces = marking.pieces(b[1], marking.of_b(found.passages), everything=everything)
     return {
         "verdict": verdict(found),
-        "summary": _summary(found),
+        "summary": _summary(found, left_out),
         "measures": [_measured(each) for each in found.measures],
         "a_name": a[0],
         "b_name": b[0],
@@ -182,9 +195,11 @@ def _measured(found: Measured) -> dict[str, Any]:
     }
 
 
-def _summary(found: Comparison) -> str:
+def _summary(found: Comparison, left_out: int) -> str:
     unit = "characters" if found.recipe.get("unit") == "chars" else "words"
     promise = f"Every shared run of {found.passage_tokens} or more {unit} is marked."
+    if left_out:
+        promise = f"The longest are marked, and {left_out:,} more are not."
     if not found.passages:
         return f"No shared passage. {promise}"
     number = len(found.passages)

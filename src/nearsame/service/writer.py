@@ -96,13 +96,15 @@ class Writer:
                 raise Problem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
             return await waiting.answer  # it is being written: in a moment the answer is certain
 
-    def close(self) -> None:
-        """Write what waits, and end."""
+    def close(self, seconds: float) -> bool:
+        """Write what waits, and end within this time; whether it did."""
         with self._changed:
             self._closing = True
             self._changed.notify()
-        if self._thread is not None:
-            self._thread.join()
+        if self._thread is None:
+            return True
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _enqueue(self, change: Change) -> _Waiting:
         loop = asyncio.get_running_loop()

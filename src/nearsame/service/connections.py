@@ -1,0 +1,162 @@
+"""The connections: how many there may be, and how long one may take to ask for something.
+
+1. A connection that waits for nothing but its client (a new one, one between two requests, one whose headers do not
+   end) is closed after some seconds, and earlier if others need its place: the one that has waited longest goes first.
+2. One address has at most half of all places, so that others find one.
+3. Where no place can be made, some more connections are taken, and answered if they ask for the service's health.
+4. A client that does not read its answer is not waited for, either.
+"""
+
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from uvicorn import Config
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from nearsame.service.metrics import Metrics
+
+__all__ = ["Connections"]
+
+_HEALTH = 50  # connections beyond the others
+_HEADER_SECONDS = 10.0
+
+
+class Connections:
+    """All that are open; called by uvicorn for each new one."""
+
+    def __init__(self, most: int, timeout: float, metrics: Metrics) -> None:
+        self._most = most
+        self._metrics = metrics
+        self.seconds = timeout  # for a client to read
+        self.header_seconds = min(timeout, _HEADER_SECONDS)
+        self._open: dict[_Connection, str] = {}  # in the order of their coming, with their addresses
+        self._reserved: dict[_Connection, str] = {}
+
+    def __call__(self, config: Config, **given: Any) -> "_Connection":
+        """One more."""
+        return _Connection(self, config, **given)
+
+    def __len__(self) -> int:
+        return len(self._open) + len(self._reserved)
+
+    def admit(self, new: "_Connection", address: str) -> None:
+        """Give it a place, or one of those for health."""
+        of_address = [each for each, other in self._open.items() if other == address]
+        has_place = len(of_address) < max(1, self._most // 2) or self._close_one(of_address)
+        if has_place and (len(self._open) < self._most or self._close_one(list(self._open))):
+            self._open[new] = address
+        else:
+            self._reserve(new, address)
+
+    def forget(self, gone: "_Connection") -> None:
+        """It is closed."""
+        self._open.pop(gone, None)
+        self._reserved.pop(gone, None)
+
+    def close(self, slow: "_Connection") -> None:
+        """Do not wait for it any longer."""
+        self.forget(slow)
+        self._metrics.refused.labels("idle").inc()
+        slow.transport.abort()
+
+    def _close_one(self, some: "list[_Connection]") -> bool:
+        waiting = [each for each in some if each.waits]
+        if waiting:
+            self.close(min(waiting, key=lambda each: each.since))
+        return bool(waiting)
+
+    def _reserve(self, new: "_Connection", address: str) -> None:
+        new.app_state = {**new.app_state, "only_health": True}
+        if len(self._reserved) >= _HEALTH and not self._close_one(list(self._reserved)):
+            self.close(new)
+        else:
+            self._reserved[new] = address
+
+
+class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """One connection, watched from outside: how it speaks HTTP is uvicorn's affair (h11's or httptools')."""
+
+    def __init__(self, all_of_them: Connections, config: Config, **given: Any) -> None:
+        super().__init__(config, **given)
+        self._all = all_of_them
+        self._asking = _Timer(self.loop, all_of_them.header_seconds, self._expire)
+        self._reading = _Timer(self.loop, all_of_them.seconds, partial(all_of_them.close, self))
+        self.since = self.loop.time()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is the client's turn."""
+        return self.cycle is None or bool(self.cycle.response_complete)
+
+    def connection_made(self, transport: Any) -> None:
+        """It begins."""
+        super().connection_made(transport)
+        self._asking.start()
+        self._all.admit(self, self.client[0] if self.client else "")
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes of a request; more of them before its headers are complete win no time."""
+        waited = self.waits
+        super().data_received(data)
+        if self.waits:
+            self._asking.start()
+        elif waited:
+            self._asking.stop()
+
+    def on_response_complete(self) -> None:
+        """The client's turn again."""
+        self.since = self.loop.time()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is written."""
+        super().pause_writing()
+        self._reading.start()
+
+    def resume_writing(self) -> None:
+        """It has read on."""
+        super().resume_writing()
+        self._reading.stop()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing came; what was written and is not read is not waited for."""
+        super().timeout_keep_alive_handler()
+        self._asking.start()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is closed."""
+        self._all.forget(self)
+        super().connection_lost(exc)
+        self._asking.stop()
+        self._reading.stop()
+
+    def _expire(self) -> None:
+        if self.waits:
+            self._all.close(self)
+
+
+class _Timer:
+    """Calls once, some seconds after it was first started, unless it is stopped before."""
+
+    def __init__(self, loop: AbstractEventLoop, seconds: float, call: Callable[[], None]) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self._call = call
+        self._handle: TimerHandle | None = None
+
+    def start(self) -> None:
+        """Let it run; one that runs goes on."""
+        if self._handle is None:
+            self._handle = self._loop.call_later(self._seconds, self._fire)
+
+    def stop(self) -> None:
+        """Nothing will be called."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self) -> None:
+        self._handle = None
+        self._call()

@@ -1,0 +1,301 @@
+"""What one client can do to the others: requests that cost far more than their bytes, connections that ask nothing."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+import orjson
+import pytest
+
+from nearsame.errors import ConfigError
+from nearsame.service import lookups, receiving
+from nearsame.service.metrics import Metrics
+from nearsame.service.problems import Problem
+from nearsame.service.workers import Workers
+from nearsame.stages.pairs.passages import shared_passages
+
+from .fakes import Shelf
+from .running import running
+
+AB, BA = "a b " * 30_000, "b a " * 30_000
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def shelf():
+    """An empty index."""
+    return Shelf()
+
+
+@contextmanager
+def working(**settings):
+    """Workers of a test's own."""
+    workers = Workers(1, 10, Metrics(), **settings)
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def refused(workers, seconds, task, *given):
+    """The problem that a task ends with."""
+    with pytest.raises(Problem) as found:
+        asyncio.run(workers.run(seconds, task, *given))
+    return found.value.status, found.value.code
+
+
+def test_a_task_whose_time_is_over_is_ended_with_its_process():
+    """Its process is killed, the next task gets another one."""
+    with working() as workers:
+        first = asyncio.run(workers.run(60, os.getpid))
+        assert (503, "timeout") == refused(workers, 0.2, time.sleep, 600)
+        second = asyncio.run(workers.run(60, os.getpid))
+        assert first != second
+        with pytest.raises(ProcessLookupError):
+            os.kill(first, 0)
+
+
+def test_a_task_that_takes_too_much_memory_is_alone_in_that():
+    """413, whether it says so itself or its process dies; the next task is done."""
+    with working(memory=1 << 28) as workers:
+        assert (413, "too-large") == refused(workers, 60, bytes, 1 << 34)
+        assert 6 == asyncio.run(workers.run(60, sum, (1, 2, 3)))
+        assert (413, "too-large") == refused(workers, 60, os.abort)
+        assert 6 == asyncio.run(workers.run(60, sum, (1, 2, 3)))
+
+
+def test_what_a_task_says_is_passed_on():
+    """Errors of the library with their hints; of others only the type, for a message could hold a text."""
+    with working() as workers:
+        with pytest.raises(ConfigError, match="-1 is not at least 1 token") as found:
+            asyncio.run(workers.run(60, shared_passages, np.zeros(0, np.uint64), np.zeros(0, np.uint64), -1))
+        assert "Choose a length such as 8." == found.value.hint
+        with pytest.raises(RuntimeError, match="ValueError in a worker"):
+            asyncio.run(workers.run(60, int, "a text"))
+
+
+def test_workers_end_while_they_work():
+    """Closing waits for no task."""
+    with working() as workers:
+        said = []
+        clients = [
+            threading.Thread(target=lambda: said.append(refused(workers, 600, time.sleep, 600))) for _ in range(2)
+        ]
+        for client in clients:
+            client.start()
+        while workers._queue.unfinished_tasks < 2:
+            time.sleep(0.01)
+    for client in clients:
+        client.join(60)
+    assert [(503, "stopping")] * 2 == said
+    assert (503, "stopping") == refused(workers, 60, os.getpid)
+
+
+def test_long_texts_are_compared_by_a_worker_while_readers_answer(shelf):
+    """With one reader, and what was left out named."""
+    with running(shelf.open, readers=1, timeout=120) as served:
+        sides = {"a": {"text": AB}, "b": {"text": BA}}
+        found = served.client.post("/compare", json=sides).json()
+        assert (True, [], 0) == (found["complete"], found["left_out"], found["passages_left_out"])
+        assert 60_000 == found["a"]["in_passages"]
+        assert 200 == served.client.get("/readyz").status_code
+
+
+def test_the_passages_of_an_answer_are_bounded(shelf, monkeypatch):
+    """The longest are given, in their order, the others counted."""
+    monkeypatch.setattr(lookups, "_MOST_PASSAGES", 2)
+    words = [" ".join(f"{part}{n}" for n in range(10 + part)) for part in range(4)]
+    with running(shelf.open) as served:
+        sides = {"a": {"text": " x ".join(words)}, "b": {"text": " y ".join(words)}}
+        found = served.client.post("/compare", json=sides).json()
+    assert ([12, 13], 2, False) == (
+        [part["tokens"] for part in found["passages"]],
+        found["passages_left_out"],
+        found["complete"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"documents": [{}] * 200_000}, 413, "200,000 documents, more than 1,000"),
+        ({"documents": [{"id": 1}] * 1000}, 422, "documents.0"),
+        ({str(n): n for n in range(50_000)}, 422, "an object of 50,000 names"),
+        ({"documents": [{str(n): n for n in range(50_000)}]}, 422, "an object of 50,000 names"),
+        ({"features": ["x"] * 200_000}, 422, "features.0"),
+        ({"text": "a" * 2_000_000}, 413, "a text of 2,000,000 characters"),
+        ({"documents": [{"html": "a" * 2_000_000}]}, 413, "a text of 2,000,000 characters"),
+    ],
+)
+def test_a_body_of_mistakes_is_refused_for_the_first(shelf, body, status, said):
+    """Its size is looked at before its model is, and no list of mistakes is made."""
+    with running(shelf.open, max_text=1_000_000) as served:
+        answer = served.client.post("/query", content=orjson.dumps(body), headers=JSON)
+    assert status == answer.status_code
+    assert said in answer.json()["detail"]
+    assert len(answer.json().get("errors", [])) <= 4
+
+
+def test_pages_are_measured_before_they_are_parsed(shelf, monkeypatch):
+    """As a body of its own, in JSON, and of both sides of a comparison."""
+    monkeypatch.setattr(receiving.lookups, "extracted", lambda *_: pytest.fail("it was parsed"))
+    page = "<td>" * 1000
+    with running(shelf.open, max_text=3999) as served:
+        client = served.client
+        for path in ("/query", "/documents"):
+            assert 413 == client.post(path, content=page, headers={"Content-Type": "text/html"}).status_code
+            assert 413 == client.post(path, json={"html": page}).status_code
+        assert 413 == client.post("/compare", json={"a": {"text": "a"}, "b": {"html": page}}).status_code
+        assert 413 == client.post("/", files={"file": ("a.html", page.encode())}).status_code
+
+
+def test_a_large_page_is_parsed_by_a_worker(shelf):
+    """It is ended with its time, and so is a batch of small ones."""
+    with running(shelf.open, timeout=120) as served:
+        page = "<html><main><p>one two three four" + "<td>x" * 10_000
+        found = served.client.post("/documents?id=x", content=page, headers={"Content-Type": "text/html"})
+        assert "added" == found.json()["status"]
+        assert shelf.documents["x"]["text"].startswith("one two three four")
+        batch = [{"id": f"p{n}", "html": f"<main><p>page {n} of some</p></main>" + " " * 1000} for n in range(30)]
+        assert 30 == served.client.post("/documents", json={"documents": batch}).json()["added"]
+        assert "page 7 of some" == shelf.documents["p7"]["text"]
+
+
+def connected(served):
+    """A connection that says nothing yet."""
+    place = urlsplit(served.url)
+    return socket.create_connection((place.hostname, place.port), timeout=60)
+
+
+def ended(connection):
+    """Whether the other side closes it, without an answer."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_connections_that_ask_nothing_make_way(shelf):
+    """Those that have waited longest, of the same address; others are answered all the time."""
+    with running(shelf.open, connections=20) as served, ExitStack() as stack:
+        idle = [stack.enter_context(connected(served)) for _ in range(40)]
+        for connection in idle[::2]:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        assert [200, 200, 200] == [
+            httpx.get(f"{served.url}{path}", timeout=60).status_code for path in ("/healthz", "/readyz", "/stats")
+        ]
+        assert all(ended(connection) for connection in idle[:30])
+
+
+def test_headers_have_a_time_however_they_trickle(shelf):
+    """Bytes that come meanwhile win nothing."""
+    with running(shelf.open, timeout=0.5) as served, connected(served) as half, connected(served) as silent:
+        stop = threading.Event()
+
+        def trickle():
+            half.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+            while not stop.wait(0.05):
+                try:
+                    half.sendall(b"a")
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        assert ended(silent)
+        assert ended(half)
+        stop.set()
+        thread.join()
+        assert 2 == served.metric("nearsame_refused_total", code="idle")
+
+
+def test_health_is_answered_when_every_connection_is_busy(shelf):
+    """Those that ask for something else are told to come back."""
+    with running(shelf.open, connections=4, timeout=120) as served, ExitStack() as stack:
+        shelf.gate.clear()
+        busy = [stack.enter_context(connected(served)) for _ in range(2)]  # one address has half of all
+        body = json.dumps({"text": "a"}).encode()
+        lines = ["POST /query HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
+        head = "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""])
+        for connection in busy:
+            connection.sendall(head.encode() + body)
+        while served.metric("nearsame_request_bytes_held") < 2 * len(body):
+            time.sleep(0.01)
+        answers = [httpx.get(f"{served.url}{path}", timeout=60) for path in ("/healthz", "/readyz", "/stats")]
+        shelf.gate.set()
+        assert [200, 200, 503] == [answer.status_code for answer in answers]
+        assert ("connections", "1") == (answers[2].json()["code"], answers[2].headers["retry-after"])
+        assert all(b" 200 " in connection.recv(1000) for connection in busy)
+
+
+def test_a_client_that_does_not_read_is_not_waited_for(shelf):
+    """An answer that stays in its way is thrown away with the connection."""
+    shelf.documents["x"] = {"id": "x", "text": "word " * 1_000_000}
+    with running(shelf.open, timeout=0.5) as served, connected(served) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.sendall(b"GET /documents/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        deadline = time.monotonic() + 60
+        while not served.metric("nearsame_refused_total", code="idle") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert 1 == served.metric("nearsame_refused_total", code="idle")
+
+
+def test_a_client_that_hangs_up_is_no_error_of_ours(shelf):
+    """In the middle of its body: status 499 in the log, and nothing unexpected."""
+    with running(shelf.open) as served:
+        for path, kind in (
+            ("/query", "text/plain"),
+            ("/", "multipart/form-data; boundary=x"),
+            ("/documents", "application/json"),
+        ):
+            with connected(served) as gone:
+                head = (
+                    f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: 100\r\n\r\n--x"
+                )
+                gone.sendall(head.encode())
+        deadline = time.monotonic() + 60
+        while len(served.events("request")) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert [499] * 3 == [event["status"] for event in served.events("request")]
+        assert [] == served.events("unexpected")
+
+
+STUCK = textwrap.dedent("""
+    import sys, threading
+    from tests.service.fakes import FakeIndex, Shelf
+    from nearsame.service.server import serve
+    from nearsame.service.settings import Settings
+    FakeIndex.query = lambda *_, **__: threading.Event().wait() if stuck else [[]]
+    stuck = False
+    def say(address):
+        global stuck
+        stuck = True
+        print(address, flush=True)
+    serve(Shelf().open, "stuck", Settings(port=0, timeout=0.5, readers=1), say=say)
+""")
+
+
+def test_a_signal_ends_the_process_whatever_it_does():
+    """A reader that never ends: the client is told, and SIGTERM is the end of it, with an exit code that says so."""
+    run = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        url = run.stdout.readline().strip()
+        assert 503 == httpx.post(f"{url}/query", json={"text": "a"}, timeout=60).status_code
+        run.send_signal(signal.SIGTERM)
+        _, log = run.communicate(timeout=120)
+    finally:
+        run.kill()
+        run.communicate()
+    assert 1 == run.returncode
+    assert "something took too long" in log
