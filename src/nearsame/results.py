@@ -99,7 +99,9 @@ class Stats:
         skipped: records that could not be read.
         ignored: files of folders and patterns that are of no known format.
         pages: of web pages: how many records of archives were `passed_over`, by status, type or kind of record; how
-            many pages were `cut` at the most bytes; how many are `without_main` content: all their visible text counts.
+            many pages were `cut` at the most bytes; how many were compared by their visible text, since they are
+            `without_main` content or mostly something else; how many have their text `elsewhere` (in metadata or
+            noscript) or `nowhere` (these are kept); how many are `bounded`: some of their many tags were left out.
         empty: null or empty texts: never near-duplicates, removed as redirects or revisits only.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.

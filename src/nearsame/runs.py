@@ -110,7 +110,14 @@ class Run:
         aside = dict(self.reading.aside)
         cut = aside.pop("cut", 0)
         passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
-        return {"passed_over": passed, "cut": cut, "without_main": 0, **self.state.engine.tallies}
+        return {
+            "passed_over": passed,
+            "cut": cut,
+            "without_main": 0,
+            "elsewhere": 0,
+            "nowhere": 0,
+            **self.state.engine.tallies,
+        }
 
     @property
     def _page_settings(self) -> dict[str, Any]:

@@ -74,8 +74,11 @@ PAGES = pa.schema(
     ]
 )
 
-# DOCUMENTS taken out of PAGES. fallback: the page had no main content, this is all of its visible text.
-EXTRACTED = pa.schema([*DOCUMENTS, pa.field("fallback", pa.bool_(), nullable=False)])
+# DOCUMENTS taken out of PAGES. found: where in the page, as stages/texts/page_content.py numbers the places.
+# bounded: it lost tags or attributes for the parser's sake.
+EXTRACTED = pa.schema(
+    [*DOCUMENTS, pa.field("found", pa.int8(), nullable=False), pa.field("bounded", pa.bool_(), nullable=False)]
+)
 
 # text as the recipe wants it (normalised or not); the rest is about the raw text, whatever was done to it.
 TEXTS = pa.schema(

@@ -166,7 +166,7 @@ def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_
     bare = b"<nav><a href=/>Home</a> <a href=/b>About</a></nav>"
     _folder(pages, **{f"{n}__html": bare if n % 2 else html(PAGE.format(n)) for n in range(7)})
     expected = ns.dedup(pages, batch_rows=2).stats.pages
-    assert 3 == expected["without_main"]
+    assert 3 == expected["nowhere"]
     work = tmp_path / "work"
     for gone in ("none", "*.arrow", "00000001.arrow"):
         for path in work.glob(f"features/{gone}"):

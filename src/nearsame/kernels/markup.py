@@ -1,4 +1,4 @@
-"""Markup made harmless for parsers whose time grows with the square of a page's depth or of a tag's attributes.
+"""Markup made harmless for parsers, whose time grows with the square of depth, attributes and options.
 
 1. Tags are found as HTML tokenisers do it: quoted values, comments and the contents of scripts hold none.
 2. `survey` measures, `tame` copies without what is beyond a bound. Neither repairs anything else.
@@ -29,6 +29,7 @@ _FREE_NAMES = (
 _RAW_NAMES = b"script style textarea title xmp iframe noembed noframes"
 _FREE = np.array(sorted(map(_hash, _FREE_NAMES.split())), np.int64)
 _RAW = np.array(sorted(map(_hash, _RAW_NAMES.split())), np.int64)
+_OPTION = _hash(b"option")
 _FREE.flags.writeable = False
 _RAW.flags.writeable = False
 
@@ -121,10 +122,11 @@ def _raw_end(data, i, end, name):
 
 
 @jit
-def _walk(data, start, end, most_attributes, most_depth, opened, out):
-    """(most attributes of a tag, greatest depth, bytes in `out`), which is not written if it is empty."""
+def _walk(data, start, end, bounds, opened, out):
+    """(most attributes of a tag, greatest depth, options, tags, bytes in `out`, which is not written if empty)."""
     writing = out.size > 0
-    widest, depth, deepest, size = 0, 0, 0, 0
+    most_attributes, most_depth, most_options, most_tags = bounds[0], bounds[1], bounds[2], bounds[3]
+    widest, depth, deepest, options, tags, size = 0, 0, 0, 0, 0, 0
     i = start
     while i < end:
         at = i
@@ -145,6 +147,8 @@ def _walk(data, start, end, most_attributes, most_depth, opened, out):
             tail = i - 1 if count > most_attributes else kept
             widest = max(widest, count)
             raw = _listed(_RAW, name)
+            tags += 1
+            options += name == _OPTION
             slot = name % _NAMES
             if closing:
                 if opened[slot] > 0:
@@ -165,6 +169,7 @@ def _walk(data, start, end, most_attributes, most_depth, opened, out):
                     size += i_raw - tail
                 i = i_raw
                 continue
+            drop = drop or (not raw and (tags > most_tags or (name == _OPTION and options > most_options)))
         elif i + 3 < end and data[i + 1] == 33 and data[i + 2] == 45 and data[i + 3] == 45:
             i = _behind_comment(data, i + 4, end)
         else:
@@ -177,7 +182,7 @@ def _walk(data, start, end, most_attributes, most_depth, opened, out):
             size += kept - at
             out[size : size + i - tail] = data[tail:i]
             size += i - tail
-    return widest, deepest, size
+    return widest, deepest, options, tags, size
 
 
 @jit
@@ -187,24 +192,27 @@ def survey(data, offsets, out):
     Args:
         data: uint8, read-only: markup in an encoding that holds ASCII.
         offsets: int64, where pages begin, and the end of the last.
-        out: int64[pages, 2], filled: the most attributes of one tag, and the estimated depth.
+        out: int64[pages, 4], filled: the most attributes of one tag, the estimated depth, and how many tags are of
+            options, and of anything.
     """
-    nothing = np.empty(0, np.uint8)
+    nothing, bounds = np.empty(0, np.uint8), np.zeros(4, np.int64)
     for row in range(offsets.size - 1):
         opened = np.zeros(_NAMES, np.int32)
-        widest, deepest, _ = _walk(data, offsets[row], offsets[row + 1], 0, 0, opened, nothing)
+        widest, deepest, options, tags, _ = _walk(data, offsets[row], offsets[row + 1], bounds, opened, nothing)
         out[row, 0] = widest
         out[row, 1] = deepest
+        out[row, 2] = options
+        out[row, 3] = tags
 
 
 @jit
-def tame(data, most_attributes, most_depth, out):
-    """Copy one page without the further attributes of a tag, and without tags that lie deeper; returns the size.
+def tame(data, bounds, out):
+    """Copy one page without what is beyond its bounds; returns the size.
 
     Args:
         data: uint8, read-only: the page.
-        most_attributes: as many stay.
-        most_depth: deeper tags become a space.
+        bounds: int64[4]: how many attributes of a tag stay, how deep tags may lie, how many tags of options there
+            may be, and how many tags at all. A tag beyond them becomes a space; text stays.
         out: uint8[data.size + 1], filled from the start.
     """
-    return _walk(data, 0, data.size, most_attributes, most_depth, np.zeros(_NAMES, np.int32), out)[2]
+    return _walk(data, 0, data.size, bounds, np.zeros(_NAMES, np.int32), out)[4]

@@ -24,8 +24,14 @@ def about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator
         yield f"Passed over in archives, being no documents: {total:,} {noun} ({shown}{more})."
     if pages.get("cut"):
         yield f"Cut: {_pages(pages['cut'])} longer than {recipe['max_document']:,} bytes (--max-document)."
+    if pages.get("bounded"):
+        yield f"Parsed without some of their many tags or attributes: {_pages(pages['bounded'])}."
     if pages.get("without_main"):
-        yield f"Without main content: {_pages(pages['without_main'])}; all visible text counts there."
+        yield f"Compared by visible text, as main content is little or none of it: {_pages(pages['without_main'])}."
+    if pages.get("elsewhere"):
+        yield f"Text found in metadata or in noscript only: {_pages(pages['elsewhere'])}."
+    if pages.get("nowhere"):
+        yield f"Kept, since they show menus at most and have no text to compare: {_pages(pages['nowhere'])}."
 
 
 def _pages(count: int) -> str:

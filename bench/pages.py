@@ -1,0 +1,76 @@
+"""Page by kind: which copies go and which pages go wrongly, by each way to take the text out of a page.
+
+1. The pages are made (tests/quality/page_kinds.py); each kind is de-duplicated by itself, at the defaults.
+2. The libraries alone are given the same pages; a page without a text of theirs has its visible text, as people would
+   do it. justext goes by the frequent words of a language: a third of the made words are given as these.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+import report
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree
+
+sys.path.insert(0, str(report.ROOT))
+from tests.quality.page_kinds import Page, Writer, by_kind, verdict
+
+import nearsame as ns
+
+PAGE = report.ROOT / "docs" / "quality.md"
+WAYS = ("main", "trafilatura", "trafilatura alone", "justext alone", "text")
+
+
+def library(name: str) -> Callable[[str], str]:
+    """What a library alone takes out of a page."""
+    if name == "trafilatura alone":
+        import trafilatura  # noqa: PLC0415  (an extra)
+
+        return lambda html: trafilatura.extract(html, include_comments=False) or ""
+    import justext  # noqa: PLC0415  (comes with trafilatura)
+
+    stop = frozenset(Writer("").words[::3])
+    return lambda html: "\n".join(p.text for p in justext.justext(html.encode(), stop) if not p.is_boilerplate)
+
+
+def removed(pages: list[Page], way: str) -> set[int]:
+    """The numbers of the pages that go."""
+    import pyarrow as pa  # noqa: PLC0415  (beside its only use)
+
+    ids = [str(number) for number in range(len(pages))]
+    if "alone" in way:
+        text = library(way)
+        texts = [_text(text, page.html) for page in pages]
+        found = ns.dedup(pa.table({"id": ids, "text": texts}))
+    else:
+        found = ns.dedup(pa.table({"id": ids, "html": [page.html for page in pages]}), html_column="html", extract=way)
+    return {int(name) for name in found.removed().column("id").to_pylist()}
+
+
+def _text(text: Callable[[str], str], html: str) -> str:
+    try:
+        found = text(html)
+    except Exception:  # noqa: BLE001  (justext raises for pages without a body)
+        found = ""
+    return found or str(extract_plain_text(HTMLTree.parse(html)))
+
+
+def _cell(expected: int, went: int, wrongly: int) -> str:
+    return f"{f'{went} of {expected}' if expected else 'none'}{f', **{wrongly} wrongly**' if wrongly else ''}"
+
+
+def main() -> None:
+    """Print the table, and write it into docs/quality.md."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    header = ("kind of page", "pages", *WAYS)
+    rows = []
+    for kind, pages in by_kind().items():
+        rows.append((kind, str(len(pages)), *(_cell(*verdict(pages, removed(pages, way))) for way in WAYS)))
+    report.show("Pages by kind", header, rows)
+    note = report.made_by("pages", ("nearsame", "resiliparse", "trafilatura", "justext"))
+    report.write_between(PAGE, "pages", f"{report.markdown(header, rows)}\n\n{note}")
+
+
+if __name__ == "__main__":
+    main()

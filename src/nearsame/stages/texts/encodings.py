@@ -1,0 +1,85 @@
+"""Bytes of a page to UTF-8.
+
+1. The encoding is that of the byte order mark, else of the header, else of the page's meta element, else detected.
+2. What was declared counts only if the bytes can be read by it; a page whose every other byte is zero is UTF-16.
+3. No bytes raise: what cannot be decoded is left out.
+"""
+
+import codecs
+
+import numpy as np
+
+from nearsame.stages.texts.page_content import resiliparse
+
+__all__ = ["encoding", "to_utf8"]
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_KOREAN = dict.fromkeys(
+    ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
+)  # a superset
+_SEEN = 4096  # bytes that are looked at for zeros
+_LEAST_WIDE = 32  # characters: of fewer a zero says nothing
+_ZEROS = 0.1  # of every other byte of UTF-16 markup at least, in any language
+_MISFITS = 0.1  # of the bytes beyond ASCII at most: a stray letter or a cut one does not change the encoding
+
+
+def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, bytes]:
+    """The encoding of a page, and its bytes behind a byte order mark.
+
+    Args:
+        raw: The page.
+        charset: What the header says.
+        markup: Whether a meta element may say it.
+    """
+    for bom, name in _BOMS:
+        if raw.startswith(bom):
+            return name, raw[len(bom) :]
+    if markup and (wide := _wide(raw)):
+        return wide, raw
+    named = _known(charset)
+    if named and _decodes(raw, named):
+        return named, raw
+    detect = resiliparse("parse.encoding").detect_encoding
+    meant = _known(detect(raw, from_html_meta=markup)) or "utf-8"
+    if _decodes(raw, meant):
+        return meant, raw
+    found = _known(detect(raw, html5_compatible=False))
+    return (found if found and _decodes(raw, found) else named or meant), raw
+
+
+def to_utf8(raw: bytes, name: str) -> bytes:
+    """The same text in UTF-8; what is none is left out."""
+    text = resiliparse("parse.encoding").bytes_to_str(raw, name, "ignore", ("utf-8", "cp1252"))
+    return str(text).encode("utf-8", "ignore")
+
+
+def _wide(raw: bytes) -> str | None:
+    """UTF-16 without a byte order mark: its markup has a zero in every other byte, and few elsewhere."""
+    zeros = np.frombuffer(raw[: min(_SEEN, len(raw) // 2 * 2)], np.uint8).reshape(-1, 2) == 0
+    if len(zeros) < _LEAST_WIDE:
+        return None
+    first, second = zeros.mean(axis=0)
+    if max(first, second) < _ZEROS or 4 * min(first, second) > max(first, second):
+        return None
+    return "utf-16-le" if second > first else "utf-16-be"
+
+
+def _known(charset: str | None) -> str | None:
+    if not charset:
+        return None
+    name = charset.strip(" \"'").lower()
+    found = _KOREAN.get(name) or resiliparse("parse.encoding").map_encoding_to_html5(name, fallback_utf8=False)
+    try:
+        return codecs.lookup(_KOREAN.get(found, found)).name if found else None
+    except LookupError:
+        return None
+
+
+def _decodes(raw: bytes, name: str) -> bool:
+    """Whether bytes can be read by an encoding, but for a few."""
+    try:
+        raw.decode(name)
+    except UnicodeError:
+        beyond = int(np.count_nonzero(np.frombuffer(raw, np.uint8) > 127))
+        return raw.decode(name, "replace").count("\ufffd") <= _MISFITS * beyond
+    return True

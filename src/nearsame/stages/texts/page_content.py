@@ -1,0 +1,183 @@
+"""A parsed page to the text that stands for it, and where that text was found.
+
+1. Main content stands for a page if it is most of what the page says of its own. Extractors of main content leave lists
+   of links out, so a hub would be its intro, and a page without content its menu: such pages would be taken for copies.
+2. What a page says of its own is its visible text without navigation, header, footer, teasers and comments.
+3. A page that says nothing of its own is looked up where browsers without scripts and search engines look: in its
+   JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description.
+4. What is found nowhere has no text: such a page is kept, and counted, for nobody knows what it says.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from nearsame.errors import MissingExtraError
+
+__all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "Content", "main_or_visible", "resiliparse", "visible"]
+
+MAIN, VISIBLE, ELSEWHERE, NOWHERE = range(4)  # where the text of a page was found
+
+_LEAST_SHARE = 0.5  # of its own text that main content has to be
+_LEAST_WORDS = 5  # of its own text: fewer are a "Loading …" or a heading
+_FEW_WORDS = 50  # of main content: with fewer, what looks like comments may be the content
+_LEAST_ARTICLE = 200  # words of main content: an intro above a list of links has fewer
+_LEAST_ARTICLE_SHARE = 0.2
+_LEAST_NOSCRIPT = 30  # words: fewer are "You need to enable JavaScript"
+_LEAST_DESCRIPTION = 8  # words
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
+_COMMENTS = ["#comments", "#respond", ".comments", ".comment", ".comment-list"]
+_MARKED = (
+    "nav navbar navigation menu header sidebar breadcrumb breadcrumbs footer cookie-banner cookie-consent cookie-notice"
+)
+_AROUND = [
+    *("nav", "header", "footer", "aside", "dialog", "amp-sidebar", "[role=navigation]", "[role=dialog]"),
+    *(f"{mark}{word}" for word in _MARKED.split() for mark in ".#"),
+]  # each costs time on every page: what is left in only makes it likelier that a page is compared by more of its text
+_OTHER_CONTENT = "img, svg, canvas, video, audio, iframe, object"
+_APPLICATIONS = ("root", "app", "__next", "__nuxt")
+_PLACES = ", ".join(("frameset", "main", "[role=main]", "#main", "#content", *(f"#{name}" for name in _APPLICATIONS)))
+
+
+class Content(NamedTuple):
+    """The text of a page."""
+
+    text: str
+    found: int  # MAIN, VISIBLE, ELSEWHERE or NOWHERE
+
+
+def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> Content:
+    """What stands for a page.
+
+    Args:
+        tree: The parsed page.
+        formatted: Whether lines and lists are kept apart by white space.
+        main: Its main content by another extractor.
+    """
+    bounded = main is None  # by the page's own text, of which our extractor takes a part
+    if main is None:
+        main = _plain(tree, formatted=formatted, main_content=True, comments=False)
+    body, num_main = tree.body, _num_words(main)
+    if body is None:
+        return Content(main, MAIN) if num_main else Content(_plain(tree, formatted=formatted), VISIBLE)
+    waits = _waits(tree)
+    if bounded and not waits and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
+        return Content(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
+    around = _AROUND if num_main < _FEW_WORDS else [*_AROUND, *_COMMENTS]
+    own = _plain(tree, formatted=formatted, skip_elements=around)
+    num_own = _num_words(own)
+    if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_WORDS):
+        return _elsewhere(tree, formatted=formatted)
+    if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
+        return Content(main, MAIN)
+    return Content(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
+
+
+def visible(tree: Any, *, formatted: bool) -> Content:
+    """All text that a reader sees."""
+    return Content(_plain(tree, formatted=formatted), MAIN)
+
+
+def _says_nothing(tree: Any, num_own: int, num_main: int, *, waits: bool) -> bool:
+    """Whether a page has no text of its own, or so little that something else than text must be its content."""
+    if num_own == 0:
+        return num_main < _FEW_WORDS
+    return num_own < _LEAST_WORDS and (waits or tree.document.query_selector(_OTHER_CONTENT) is not None)
+
+
+def _waits(tree: Any) -> bool:
+    """Whether the place for the content is there, and empty: a frame or a script is to fill it."""
+    places = tree.document.query_selector_all(_PLACES)
+    return bool(places) and not any(_is_filled(place) for place in places)
+
+
+def _is_filled(place: Any) -> bool:
+    least = _LEAST_WORDS if place.id in _APPLICATIONS else 1  # an application says "Loading …"
+    return _num_words(place.text) >= least or place.query_selector("img, table") is not None
+
+
+def _is_article(tree: Any, num_main: int, num_own: int, around: list[str]) -> bool:
+    """Whether main content that is a small share of a page is most of its prose: the rest are links to other pages."""
+    if num_main < max(_LEAST_ARTICLE, _LEAST_ARTICLE_SHARE * num_own):
+        return False
+    return num_main >= _LEAST_SHARE * _num_unlinked(tree, around)
+
+
+def _num_unlinked(tree: Any, around: list[str]) -> int:
+    return _num_words(_plain(tree, formatted=False, skip_elements=[*around, "a"]))
+
+
+def _elsewhere(tree: Any, *, formatted: bool) -> Content:
+    for text in (_from_records(tree), _from_noscript(tree, formatted=formatted), _from_description(tree)):
+        if text:
+            return Content(text, ELSEWHERE)
+    return Content("", NOWHERE)
+
+
+def _from_records(tree: Any) -> str:
+    """The headline and the body of the articles in a page's JSON-LD."""
+    found = []
+    for script in tree.document.query_selector_all('script[type="application/ld+json"]'):
+        try:
+            records = list(_records(json.loads(script.text)))
+        except (ValueError, RecursionError):
+            continue
+        found += [_words_of(record, "headline", "articleBody") for record in records if record.get("articleBody")]
+    return "\n\n".join(found)
+
+
+def _records(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects of a JSON value, from the outside in."""
+    if isinstance(value, dict):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in inner:
+        yield from _records(part)
+
+
+def _words_of(record: dict[str, Any], *names: str) -> str:
+    return "\n\n".join(text for text in (record.get(name) for name in names) if isinstance(text, str))
+
+
+def _from_noscript(tree: Any, *, formatted: bool) -> str:
+    own = _num_words(_plain(tree, formatted=formatted, skip_elements=_AROUND))
+    text = _plain(tree, formatted=formatted, noscript=True, skip_elements=_AROUND)
+    return text if _num_words(text) - own >= _LEAST_NOSCRIPT else ""
+
+
+def _from_description(tree: Any) -> str:
+    """Of a page that calls itself an article; the description of an application is the same on all of its pages."""
+    document = tree.document
+    kind = document.query_selector('meta[property="og:type"]')
+    if kind is None or (kind.getattr("content") or "").strip().lower() != "article":
+        return ""
+    found = document.query_selector('meta[property="og:description"], meta[name="description" i]')
+    text = (found.getattr("content") or "").strip() if found is not None else ""
+    return f"{_title(tree)}\n\n{text}" if _num_words(text) >= _LEAST_DESCRIPTION else ""
+
+
+def _title(tree: Any) -> str:
+    return " ".join((tree.title or "").split())
+
+
+def _num_words(text: str) -> int:
+    """Words; two characters of a script that is written without spaces are about one."""
+    return len(text.split()) + (0 if text.isascii() else len(_UNSPACED.findall(text)) // 2)
+
+
+def _plain(tree: Any, **settings: Any) -> str:
+    extract = resiliparse("extract.html2text").extract_plain_text
+    formatted = settings.pop("formatted")
+    return str(extract(tree, preserve_formatting=formatted, **settings))
+
+
+def resiliparse(module: str) -> Any:
+    """A module of the package that parses pages."""
+    from importlib import import_module  # noqa: PLC0415  (beside its only use)
+
+    try:
+        return import_module(f"resiliparse.{module}")
+    except ImportError as error:
+        raise MissingExtraError.of("resiliparse is not installed", "web") from error

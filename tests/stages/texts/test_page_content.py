@@ -1,0 +1,99 @@
+"""What stands for a page: main content, more, something else, or nothing."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE, Content, main_or_visible
+
+html = pytest.importorskip("resiliparse.parse.html")
+
+MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/b>All about us</a><li><a href=/c>How to find us</a></ul></nav>"
+SENTENCE = "Some seven words that say something new. "
+
+
+def content(body: str, head: str = "") -> Content:
+    """Of a page."""
+    page = f"<html><head><title>The title</title>{head}</head><body>{body}</body></html>"
+    return main_or_visible(html.HTMLTree.parse(page), formatted=True)
+
+
+def test_an_article_stands_without_what_is_around_it():
+    """Menu, teasers with links, and readers' comments."""
+    teasers = "".join(f"<li><a href=/{n}>Read all about number {n} here</a>" for n in range(60))
+    beside = f"<div class=related><ul>{teasers}</ul></div>"
+    said = "<div id=comments>" + f"<p class=comment>{SENTENCE}</p>" * 100 + "</div>"
+    found = content(f"{MENU}<article><h1>News</h1><p>{SENTENCE * 40}</p></article>{said}{beside}")
+    assert MAIN == found.found
+    assert [40, False] == [found.text.count("seven"), "find us" in found.text]
+
+
+def test_a_list_of_links_below_an_intro_is_part_of_the_page():
+    """With the title, which often says which list it is."""
+    links = "".join(f"<li><a href=/{n}>Read all about number {n} here</a>" for n in range(30))
+    found = content(f"{MENU}<h1>Topics</h1><p>{SENTENCE * 3}</p><ul>{links}</ul>")
+    assert VISIBLE == found.found
+    assert ["number 29" in found.text, "The title" in found.text, "find us" in found.text] == [True, True, False]
+
+
+def test_comments_are_the_page_where_nothing_else_is():
+    """Answers to a question of a few words."""
+    found = content(f"{MENU}<h1>Why?</h1><p>{SENTENCE}</p><div id=comments><p class=comment>{SENTENCE * 9}</p></div>")
+    assert (VISIBLE, 10) == (found.found, found.text.count("seven"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MENU,
+        f"{MENU}<main></main>",
+        f"<div class=top>{MENU.replace('nav', 'div')}</div><div id=content> </div>",
+        "<div id=root></div><script>run()</script>",
+        "<div id=app>Loading …</div><script>run()</script>",
+        f"{MENU}<img src=a.jpg>",
+        "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
+    ],
+)
+def test_a_page_that_shows_menus_at_most_has_no_text(body):
+    """Nobody can tell what it says, so it is nobody's copy."""
+    assert Content("", NOWHERE) == content(body)
+
+
+def test_a_frameset_has_no_text():
+    """Its content is in other pages."""
+    page = "<html><frameset><frame src=a><noframes><p>Your browser shows no frames at all</noframes></frameset>"
+    assert Content("", NOWHERE) == main_or_visible(html.HTMLTree.parse(page), formatted=True)
+
+
+def test_the_article_of_the_metadata_stands_for_an_empty_page():
+    """JSON-LD, however deep it is nested; noscript; a description only of what calls itself an article."""
+    record = {"@graph": [{"@type": "WebPage"}, {"@type": "NewsArticle", "headline": "News", "articleBody": SENTENCE}]}
+    linked = f"<script type='application/ld+json'>{json.dumps(record)}</script>"
+    described = f"<meta name=description content='{SENTENCE * 2}'>"
+    article = "<meta property=og:type content=article>"
+    assert ELSEWHERE == content(f"{MENU}<main></main>", linked).found
+    assert SENTENCE.strip() in content(f"{MENU}<main></main>", linked).text
+    assert ELSEWHERE == content(f"{MENU}<main></main><noscript><p>{SENTENCE * 9}</p></noscript>").found
+    assert f"The title\n\n{SENTENCE * 2}".strip() == content(f"{MENU}<main></main>", described + article).text
+    assert Content("", NOWHERE) == content(f"{MENU}<main></main>", described)
+
+
+@pytest.mark.parametrize("record", ["{", "[" * 100_000, '{"articleBody": 7}', '"x"', '{"articleBody": {"a": []}}'])
+def test_records_of_any_shape_are_passed_over(record):
+    """They are the page's, so anything."""
+    assert NOWHERE == content(MENU, f"<script type='application/ld+json'>{record}</script>").found
+
+
+def test_scripts_without_spaces_count_by_characters():
+    """A Chinese page of one line is no page without words."""
+    found = content(f"{MENU}<article><p>{'维基百科是一个自由内容公开编辑的百科全书' * 20}</p></article>")
+    assert MAIN == found.found
+    assert "维基百科" in found.text
+
+
+@given(st.text("<>/=\"' abmainvscrptdoy", max_size=300))
+def test_no_markup_raises(markup):
+    """Whatever it is."""
+    assert isinstance(main_or_visible(html.HTMLTree.parse(markup), formatted=True).text, str)
