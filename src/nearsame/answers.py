@@ -25,7 +25,7 @@ from nearsame.removals import Removals
 from nearsame.results import Audit, Clock, Stats
 from nearsame.runs import Run
 from nearsame.sources import Annotations, TextFolder
-from nearsame.sources.taking import take
+from nearsame.sources.taking import take, together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.expand import Listed
@@ -252,7 +252,7 @@ class Result:
             wanted, others = (kept, removed) if stay else (removed, kept)
             table = take(part, wanted, np.union1d(others, unreadable), reading.columns)
             found.append(_with_texts(table, self.run.extract) if getattr(part, "pages", False) else table)
-        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+        return together(found, [part.name for part in reading.parts])
 
 
 @dataclass(frozen=True)

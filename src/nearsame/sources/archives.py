@@ -17,6 +17,8 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from nearsame.errors import MissingExtraError
 from nearsame.sources.files import File, is_url
 from nearsame.sources.streams import chunks
@@ -31,6 +33,7 @@ _STARTS = {
     WARC: re.compile(rb"(?:\A|(?<=\n))WARC/\d\.\d+\r?\n"),
     ARC: re.compile(rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]*:[^\n]*? \d{12,14} [^\n]* \d+\r?\n"),
 }
+_HEADS = {WARC: re.compile(rb"\r?\n\r?\n"), ARC: re.compile(rb"\n")}
 _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14}) (\S+)(?: .*)? (\d+)\s*\Z", re.DOTALL)
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
@@ -54,6 +57,10 @@ _Stretch = Generator[Archived, None, int | None]  # returns where the next stret
 
 class _BrokenError(Exception):
     """No record can be read here."""
+
+    def __init__(self, reason: str, offset: int = 0) -> None:
+        super().__init__(reason)
+        self.offset = offset  # of the compressed member
 
 
 @contextlib.contextmanager
@@ -126,24 +133,41 @@ def _packing(data: Any, form: str) -> str | None:
 def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, start: int) -> _Stretch:
     """The records from a start on; where they break off, the damage, and where to begin again."""
     last, reason = yield from _but_the_last(records)
-    if last is None and not reason and data[start : start + _HEADERS_MOST].strip(b"\r\n"):
-        reason = "no record begins here"
-    if not reason:
-        if last is not None:
-            yield last
-        return _next_start(data, packed, form, last.offset + 1) if last and last.kind == DAMAGE else None
-    begins = start
+    if last is not None and last.kind == DAMAGE and not reason:
+        yield last
+        return _next_start(data, packed, form, last.offset + 1)
+    begins: int | None = start
     if last is not None:
-        end = _end(data, packed, form, last)
-        if end is None:
-            said = f"its Content-Length of {last.length:,} is not where it ends"
+        if reason or packed is None:
+            begins, said = _end(data, packed, form, last), f"its Content-Length of {last.length:,} is not where it ends"
+        else:
+            begins, said = _unread(data, packed, last.offset)
+        if begins in (None, last.offset):
             yield last._replace(kind=DAMAGE, block=b"", reason=said)
             return _next_start(data, packed, form, last.offset + 1)
         yield last
-        begins = end
-    if begins < len(data):
-        yield Archived(begins, DAMAGE, {}, b"", 0, reason)
+        reason = reason or ("" if packed is None else said)
+    if begins is None or not data[begins : begins + _HEADERS_MOST].strip(b"\r\n"):
+        return None
+    yield Archived(begins, DAMAGE, {}, b"", 0, reason or "no record begins here")
     return _next_start(data, packed, form, begins + 1)
+
+
+def _unread(data: Any, packed: str, start: int) -> tuple[int, str]:
+    """The first compressed member from a start on that breaks off, and how; the end of all where none does."""
+    try:
+        if packed == "gzip":
+            for _ in _Plain.pieces(data, start):
+                pass
+        else:
+            with pa.CompressedInputStream(pa.BufferReader(memoryview(data)[start:]), packed) as stream:
+                while stream.read(_CHUNK):
+                    pass
+    except _BrokenError as error:
+        return error.offset, str(error)
+    except (OSError, pa.ArrowException) as error:
+        return start, str(error)
+    return len(data), ""
 
 
 def _but_the_last(records: Iterator[Archived]) -> Generator[Archived, None, tuple[Archived | None, str]]:
@@ -190,11 +214,11 @@ def _begins_record(data: Any, packed: str, form: str, at: int) -> bool:
 def _end(data: Any, packed: str | None, form: str, last: Archived) -> int | None:
     """The byte behind a record that was read without complaint; None if it is not where its length says."""
     if packed is None:
-        head = data.find(b"\n" if form == ARC else b"\r\n\r\n", last.offset)
-        behind = head + (1 if form == ARC else 4) + last.length
-        ending = b"\n" if form == ARC else b"\r\n\r\n"
-        whole = head >= 0 and (behind == len(data) or data[behind : behind + len(ending)] == ending)
-        return min(behind + len(ending), len(data)) if whole else None
+        head = _HEADS[form].search(data, last.offset)
+        behind = 0 if head is None else head.end() + last.length
+        ending = data[behind : behind + (1 if form == ARC else 4)]  # as far as the file goes
+        whole = head is not None and behind <= len(data) and not ending.strip(b"\r\n")
+        return behind + len(ending) if whole else None
     if packed != "gzip":
         behind = data.find(next(magic for magic, name in _MAGIC.items() if name == packed), last.offset + 1)
         return behind if behind >= 0 else len(data)
@@ -246,7 +270,11 @@ def _warc(path: str, data: Any, packed: str | None, start: int, most: int) -> It
             found = Archived(
                 record.stream_pos, headers.get("warc-type", "unknown").lower(), headers, block, record.content_length
             )
-            if len(block) < min(most, found.length):
+            if "content-length" not in headers:
+                found = found._replace(
+                    kind=DAMAGE, block=b"", reason="its header breaks off, or says no Content-Length"
+                )
+            elif len(block) < min(most, found.length):
                 reason = f"breaks off after {len(block):,} of {found.length:,} bytes"
                 found = found._replace(kind=DAMAGE, block=b"", reason=reason)
             yield found
@@ -358,7 +386,7 @@ class _Plain:
                         yield member, out
                         out = b"" if decoder.eof else decoder.decompress(decoder.unconsumed_tail, _CHUNK)
                 except zlib.error as error:
-                    raise _BrokenError(str(error)) from None
+                    raise _BrokenError(str(error), member) from None
             at -= len(decoder.unused_data)
             if not decoder.eof:
-                return
+                raise _BrokenError("the compressed data break off", member)

@@ -16,7 +16,7 @@ from nearsame.sources.base import Annotations, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.parts import FilePart, damage, strictly
 from nearsame.sources.streams import copy_raw, sink
-from nearsame.sources.tables import annotated_schema
+from nearsame.sources.tables import annotated_schema, require_sound
 
 __all__ = ["Columnar"]
 
@@ -61,6 +61,7 @@ class Columnar(FilePart):
             chosen = choose(columns, schema.names, strings, self.name)
             start = 0
             for batch in self.batches(opened, chosen):
+                require_sound(batch, self.name)
                 yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
                 start += len(batch)
 
@@ -93,8 +94,10 @@ class Columnar(FilePart):
         try:
             return self.reader(source)
         except (pa.ArrowException, OSError) as error:
-            reason = f"not a readable {self.kind} file: {str(error).splitlines()[0]}"
+            reason = f"not a readable {self.kind} file: {str(error).partition(chr(10))[0]}"
             if not self.lenient:
-                raise SourceError(f"{self.name} is {reason}", hint="Check that it was written to its end.") from None
+                raise SourceError(
+                    f"{self.name} is {reason}", hint="Check that it is whole, and not encrypted."
+                ) from None
             skip(Skipped(self.name, None, None, reason))
             return None

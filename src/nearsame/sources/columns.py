@@ -7,6 +7,7 @@
 3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
 """
 
+import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -188,7 +189,7 @@ def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_dictionary(column.type):
-        found = pc.take(pc.binary_length(_castable(column.dictionary)), column.indices)
+        found = pc.take(pa.array(_lengths(column.dictionary)), column.indices)
     elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         found = pc.binary_length(_castable(column))
     elif _is_list(column.type):
@@ -234,7 +235,11 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
     if pa.types.is_nested(kind):
         raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint="Choose another --id-column.")
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    found = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+    try:
+        found = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # intervals, a zone that nobody knows
+        message = f"{source}: column {name!r} of type {kind} gives no ids: {str(error).partition(chr(10))[0]}"
+        raise ColumnError(message, hint="Choose another --id-column.") from None
     if not _not_utf8(found):
         return found.cast(pa.string())
     # bytes that may be no UTF-8: an id only has to be tellable from others
@@ -245,12 +250,16 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
 
 
 def _strings(column: pa.Array) -> pa.Array:
-    """What stands beside the content, as strings; lists and records say nothing."""
-    return pa.nulls(len(column), pa.string()) if pa.types.is_nested(column.type) else _ids(column, "", "")
+    """What stands beside the content, as strings; what has none, as lists and records, says nothing."""
+    with contextlib.suppress(ColumnError):
+        return _ids(column, "", "")
+    return pa.nulls(len(column), pa.string())
 
 
 def _items(column: pa.Array, name: str, source: str) -> pa.Array:
     kind = column.type
+    if pa.types.is_null(kind):  # documents without features, all of them
+        return pa.nulls(len(column), _ITEMS_TYPE)
     value = _value_type(kind.value_type) if _is_list(kind) else None
     if value is None or not (is_stringlike(value) or pa.types.is_integer(value) or pa.types.is_null(value)):
         raise ColumnError(

@@ -22,7 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.json
 
-from nearsame.errors import SourceError
+from nearsame.errors import ColumnError, SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.base import Annotations, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
@@ -108,6 +108,9 @@ class JsonLines(FilePart):
         kinds: set[str] = set()
         for block in self._blocks(lambda _: None):
             kinds |= _kinds(block, name)
+        if kinds == {"mixed"}:
+            hint = "Name a column of numbers, dates or texts."
+            raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
         if kinds == {"int", "float"}:
             return pa.float64()
         return _TYPES[kinds.pop()] if len(kinds) == 1 else pa.string()

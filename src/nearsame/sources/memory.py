@@ -21,7 +21,7 @@ from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import choose, is_stringlike, records
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import sink
-from nearsame.sources.tables import annotated, annotated_schema, without_removed_rows, without_views
+from nearsame.sources.tables import annotated, annotated_schema, require_sound, without_removed_rows, without_views
 
 __all__ = ["Memory", "table_of"]
 
@@ -82,7 +82,9 @@ def table_of(thing: Any) -> pa.Table:
         SourceError: It is nothing that a table can be made of.
     """
     try:
-        return without_views(_table(thing))
+        table = _table(thing)
+        require_sound(table, _described(thing))
+        return without_views(table)
     except pa.ArrowException as error:
         message = f"documents cannot be read from {_described(thing)}: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint=_HINT) from error

@@ -19,7 +19,8 @@ from nearsame.sources.base import BATCH_BYTES, Annotations
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.files import is_url
-from nearsame.sources.tables import annotated, without_removed_rows
+from nearsame.sources.footers import why_not_readable
+from nearsame.sources.tables import annotated, require_sound, without_removed_rows
 
 __all__ = ["Parquet"]
 
@@ -35,6 +36,8 @@ class Parquet(Columnar):
 
     def reader(self, source: Any) -> pq.ParquetFile:
         """Open it."""
+        if reason := why_not_readable(source):
+            raise pa.ArrowInvalid(reason)
         remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
         return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
 
@@ -45,8 +48,12 @@ class Parquet(Columnar):
     def batches(self, opened: pq.ParquetFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
         """The chosen columns, row group by row group."""
         for group in range(opened.num_row_groups):
-            rows = _batch_rows(opened, group, chosen)
-            yield from opened.iter_batches(rows, row_groups=[group], columns=chosen.names())
+            rows, left = _batch_rows(opened, group, chosen), opened.metadata.row_group(group).num_rows
+            for batch in opened.iter_batches(rows, row_groups=[group], columns=chosen.names()):
+                left -= len(batch)
+                yield batch
+            if left:
+                raise pa.ArrowInvalid(f"{left} records of row group {group} are missing")
 
     def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
         """Something that writes as the file was written."""
@@ -57,7 +64,7 @@ class Parquet(Columnar):
         self, writer: Any, opened: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
     ) -> None:
         """Write what stays, row group by row group."""
-        for table in _ahead(_edited(opened, removed, annotations)):
+        for table in _ahead(_edited(opened, removed, annotations, self.name)):
             writer.write_table(table, row_group_size=max(len(table), 1))
 
 
@@ -78,11 +85,12 @@ def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
 
 
 def _edited(
-    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None, name: str
 ) -> Iterator[pa.Table]:
     """The tables to write, one for each row group or part of a large one."""
     start = 0
     for table in _groups(file):
+        require_sound(table, name)
         edited = table if annotations is None else annotated(table, annotations, start)
         edited = without_removed_rows(edited, removed, start)
         start += len(table)

@@ -143,8 +143,8 @@ def damage(name: str) -> Iterator[None]:
         yield
     except NearSameError:
         raise
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: of a column's name
+        reason = str(error).partition("\n")[0]
         raise SourceError(
             f"{name} is damaged: {reason}", hint="Write it again from its origin, or leave it out."
         ) from error

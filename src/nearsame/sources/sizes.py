@@ -14,6 +14,7 @@ from nearsame.errors import NearSameError
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.columns import choose, is_stringlike
 from nearsame.sources.files import is_url
+from nearsame.sources.footers import why_not_readable
 from nearsame.sources.memory import Memory
 from nearsame.sources.parquet import Parquet
 from nearsame.sources.streams import seekable
@@ -29,7 +30,7 @@ def text_bytes(parts: Iterable[Part], columns: Columns) -> int:
 
 
 def _of_part(part: Part, columns: Columns) -> int:
-    with contextlib.suppress(NearSameError, pa.ArrowException, OSError):  # reading will tell
+    with contextlib.suppress(NearSameError, pa.ArrowException, OSError, UnicodeDecodeError):  # reading will tell
         match part:
             case Memory():
                 names, strings = part.table.column_names, _strings(part.table.schema)
@@ -45,6 +46,8 @@ def _of_part(part: Part, columns: Columns) -> int:
 def _of_parquet(part: Parquet, columns: Columns) -> int:
     """The uncompressed size of the column; of repeated texts that are stored once, an underestimate."""
     with seekable(part.file, None) as source:
+        if why_not_readable(source):
+            return 0
         file = pq.ParquetFile(source)
         chosen = choose(columns, file.schema_arrow.names, _strings(file.schema_arrow), part.name)
         groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))

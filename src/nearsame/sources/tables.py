@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.errors import ColumnError
+from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import Annotations
 
 __all__ = [
@@ -15,11 +15,19 @@ __all__ = [
     "annotated",
     "annotated_schema",
     "refuse_annotated",
+    "require_sound",
     "values_of",
     "without_removed_rows",
     "without_views",
 ]
 
+_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+_LISTS = {
+    pa.list_(pa.null()).id: pa.list_,
+    pa.large_list(pa.null()).id: pa.large_list,
+    pa.list_view(pa.null()).id: pa.list_view,
+    pa.large_list_view(pa.null()).id: pa.large_list_view,
+}
 ANNOTATIONS = pa.schema([("cluster", pa.int64()), ("witness_id", pa.string()), ("num_duplicates", pa.int64())])
 
 
@@ -36,6 +44,22 @@ def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start:
         edges = np.concatenate([[-1], removed[low:high] - start, [len(table)]]).tolist()
         runs = [table.slice(after + 1, before - after - 1) for after, before in itertools.pairwise(edges)]
         return pa.concat_tables(runs).combine_chunks()
+
+
+def require_sound(found: pa.Table | pa.RecordBatch, name: str) -> None:
+    """Raise a SourceError where a buffer does not hold what its column says: reading it would end the process.
+
+    Bytes that are no UTF-8 are no damage: who reads texts skips those records.
+    """
+    for field, column in zip(found.schema, found.columns, strict=True):
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        try:
+            for chunk in chunks:
+                plain = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+                plain.view(_as_bytes(plain.type)).validate(full=True)
+        except (pa.ArrowException, ValueError) as error:
+            message = f"{name} is damaged: column {field.name!r}: {str(error).partition(chr(10))[0]}"
+            raise SourceError(message, hint="Write it again from its origin, or leave it out.") from None
 
 
 def without_views(table: pa.Table) -> pa.Table:
@@ -57,6 +81,32 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_plain(field.type)) for field in kind])
     return kind
+
+
+def _as_bytes(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911  (a table)
+    """The same layout with bytes for strings, however deep they stand."""
+    types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return _as_bytes(kind.storage_type)
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _as_bytes(kind.value_type), kind.ordered)
+    if types.is_run_end_encoded(kind):
+        return pa.run_end_encoded(kind.run_end_type, _as_bytes(kind.value_type))
+    if types.is_map(kind):
+        return pa.map_(_bytes_in(kind.key_field), _bytes_in(kind.item_field), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_bytes_in(kind.value_field), kind.list_size)
+    if kind.id in _LISTS:
+        return _LISTS[kind.id](_bytes_in(kind.value_field))
+    if types.is_struct(kind):
+        return pa.struct([_bytes_in(kind.field(at)) for at in range(kind.num_fields)])
+    if types.is_union(kind):
+        return pa.union([_bytes_in(kind.field(at)) for at in range(kind.num_fields)], kind.mode, kind.type_codes)
+    return _BYTES.get(kind, kind)
+
+
+def _bytes_in(field: pa.Field) -> pa.Field:
+    return field.with_type(_as_bytes(field.type))
 
 
 def annotated_schema(schema: pa.Schema, name: str) -> pa.Schema:

@@ -4,7 +4,7 @@ A file's records are copied without the others, as they are for kept/, and the c
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from nearsame.errors import SourceError
+from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
 from nearsame.sources.feather import Feather
@@ -25,11 +25,12 @@ from nearsame.sources.folder import TextFolder
 from nearsame.sources.memory import Memory, table_of
 from nearsame.sources.pages import BESIDE, as_pages
 from nearsame.sources.parquet import Parquet
-from nearsame.sources.parts import Dangling, FilePart
+from nearsame.sources.parts import Dangling, FilePart, damage
 from nearsame.sources.streams import chunks, seekable
+from nearsame.sources.tables import require_sound, without_removed_rows
 from nearsame.sources.warc import WebArchive
 
-__all__ = ["take", "texts"]
+__all__ = ["take", "texts", "together"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -46,7 +47,7 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
     _require_unchanged(part, positions)
     match part:
         case Memory():
-            return part.table.take(pa.array(positions))
+            return without_removed_rows(part.table, others, 0)
         case TextFolder() | WebArchive() if part.pages:
             return _pages(part, positions, columns)
         case TextFolder():
@@ -57,11 +58,46 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
             with tempfile.TemporaryDirectory(prefix="nearsame-") as home:
                 copy = Path(home) / "part"
                 part.copy(copy, others, drop_unread=True)
-                return _whole(part, File(str(copy))) if copy.exists() else pa.table({})  # it could not be read at all
+                if not copy.exists():  # it could not be read at all
+                    return pa.table({})
+                with damage(part.name):
+                    found = _whole(part, File(str(copy)))
+                require_sound(found, part.name)
+                return found
         case Dangling():
             return pa.table({})
         case _:
             raise TypeError(f"no way to take records from a {type(part).__name__}")
+
+
+def together(tables: Sequence[pa.Table], names: Sequence[str]) -> pa.Table:
+    """Records of several sources as one table: a column of numbers takes the wider type, a missing one is null.
+
+    Args:
+        tables: The records of each source.
+        names: What it is called.
+
+    Raises:
+        ColumnError: A column has values of types that have nothing in common.
+    """
+    try:
+        return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+    except pa.ArrowException as error:
+        raise _apart(tables, names, error) from None
+
+
+def _apart(tables: Sequence[pa.Table], names: Sequence[str], error: pa.ArrowException) -> ColumnError:
+    hint = "Give the column one type in all sources, or write the result: there each file keeps its own."
+    first: dict[str, tuple[pa.Field, str]] = {}
+    for table, name in zip(tables, names, strict=True):
+        for field in table.schema:
+            known, home = first.setdefault(field.name, (field, name))
+            try:
+                pa.unify_schemas([pa.schema([known]), pa.schema([field])], promote_options="permissive")
+            except pa.ArrowException:
+                message = f"column {field.name!r} is {known.type} in {home} and {field.type} in {name}"
+                return ColumnError(message, hint=hint)
+    return ColumnError(f"the records of {', '.join(names)} make no one table: {error}", hint=hint)
 
 
 def _pages(part: TextFolder | WebArchive, positions: Rows, columns: Columns) -> pa.Table:
@@ -111,6 +147,8 @@ def _batches(source: pa.NativeFile) -> pa.Table:
 
 
 def _delimited(data: bytes, delimiter: str) -> pa.Table:
+    if not data.strip(b"\xef\xbb\xbf\r\n"):
+        return pa.table({})
     options = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
 

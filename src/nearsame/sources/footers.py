@@ -1,0 +1,131 @@
+"""The footer of a Parquet file, looked through before it is believed.
+
+1. pyarrow ends the process when it is asked about a column that is encrypted, or that a row group has and the
+   schema does not: neither can be caught. So the footer is read here first, as Thrift's compact protocol writes it.
+2. Nothing is kept but what is asked: names, numbers of columns and of rows, and whether something is encrypted.
+"""
+
+import struct
+from typing import Any
+
+__all__ = ["why_not_readable"]
+
+_MAGIC, _TAIL = b"PAR1", 8
+_DEEPEST = 64
+_TRUE, _FALSE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 7, 8, 9, 10, 11, 12, 13
+_BYTE, _INTEGERS = 3, (4, 5, 6)
+_LONG = 15  # of a list: its size follows
+# numbers of fields, as parquet.thrift gives them
+_SCHEMA, _NUM_ROWS, _GROUPS, _ALGORITHM = 2, 3, 4, 8
+_NAME, _NUM_CHILDREN = 4, 5
+_COLUMNS, _GROUP_ROWS = 1, 3
+_ABOUT, _KEY, _SEALED = 3, 8, 9
+
+
+def why_not_readable(source: Any) -> str:
+    """Why a file cannot be opened; nothing if it can, or if pyarrow will say it.
+
+    Args:
+        source: The file, which can seek.
+    """
+    source.seek(0, 2)
+    size = source.tell()
+    if size < 2 * _TAIL:
+        return ""
+    source.seek(size - _TAIL)
+    (length,) = struct.unpack("<I", source.read(4))
+    if source.read(4) != _MAGIC or length > size - _TAIL:
+        return ""
+    source.seek(size - _TAIL - length)
+    try:
+        return _complaint(_Compact(bytes(source.read(length))).struct(0))
+    except (IndexError, KeyError, TypeError, ValueError, struct.error):
+        return "its footer is damaged"
+
+
+def _complaint(footer: dict[int, Any]) -> str:
+    leaves = [
+        element[_NAME].decode("utf-8", "replace") for element in footer[_SCHEMA] if not element.get(_NUM_CHILDREN)
+    ]
+    groups = footer[_GROUPS]
+    for group in groups:
+        if len(group[_COLUMNS]) != len(leaves):
+            return f"a row group has {len(group[_COLUMNS])} columns, and the schema {len(leaves)}"
+        for name, column in zip(leaves, group[_COLUMNS], strict=True):
+            if _KEY in column or _SEALED in column:
+                return f"column {name!r} is encrypted"
+            if _ABOUT not in column:
+                return f"nothing is said of column {name!r}"
+    if _ALGORITHM in footer:
+        return "it is encrypted"
+    rows = sum(group[_GROUP_ROWS] for group in groups)
+    return f"its row groups hold {rows} rows, and it says {footer[_NUM_ROWS]}" if rows != footer[_NUM_ROWS] else ""
+
+
+class _Compact:
+    """Values of Thrift's compact protocol, one after the other: a struct is a dict by the numbers of its fields."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def struct(self, depth: int) -> dict[int, Any]:
+        """The fields up to the stop."""
+        if depth > _DEEPEST:
+            raise ValueError("too deep")
+        found: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            found[number] = self._value(head & 15, depth)
+        return found
+
+    def _value(self, kind: int, depth: int, *, in_list: bool = False) -> Any:  # noqa: PLR0911  (a table)
+        if kind in _INTEGERS:
+            return self._integer()
+        if kind == _BINARY:
+            return self._bytes(self._varint())
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        if kind in (_LIST, _SET):
+            return self._list(depth)
+        if kind in (_TRUE, _FALSE):
+            return self._byte() == _TRUE if in_list else kind == _TRUE
+        if kind == _BYTE:
+            return self._byte()
+        if kind in (_DOUBLE, _UUID):
+            return self._bytes(8 if kind == _DOUBLE else 16)
+        raise ValueError(f"no type {kind}")
+
+    def _list(self, depth: int) -> list[Any]:
+        head = self._byte()
+        size = self._varint() if head >> 4 == _LONG else head >> 4
+        if size > len(self._data) - self._at:
+            raise ValueError("longer than the footer")
+        return [self._value(head & 15, depth, in_list=True) for _ in range(size)]
+
+    def _byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _bytes(self, size: int) -> bytes:
+        self._at += size
+        if self._at > len(self._data):
+            raise ValueError("longer than the footer")
+        return self._data[self._at - size : self._at]
+
+    def _varint(self) -> int:
+        found, shift = 0, 0
+        while True:
+            byte = self._data[self._at]
+            self._at += 1
+            found |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return found
+            shift += 7
+            if shift > 63:
+                raise ValueError("no number")
+
+    def _integer(self) -> int:
+        found = self._varint()
+        return (found >> 1) ^ -(found & 1)
