@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nearsame.cli import options, recipeoptions
+from nearsame.printable import printable
 
 __all__ = ["evaluate"]
 _EVALUATING = options.section(
@@ -78,7 +79,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
         console.print_json(found.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        click.echo(evaluations.text(found), nl=False)
+        click.echo(printable(evaluations.text(found), lines=True), nl=False)
         if path is not None:
             report.written(path)
 

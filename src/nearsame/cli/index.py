@@ -8,6 +8,7 @@ import click
 from nearsame.cli import indexoptions, options
 from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
 from nearsame.errors import ConfigError
+from nearsame.printable import printable
 
 __all__ = ["index"]
 
@@ -211,7 +212,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
     with Index.open(where, read_only=True) as found:
         count = found.export(path, overwrite=overwrite)
     if not quiet:
-        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {path}")
+        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
 
 
 def _passages(found: Any, a: str, b: str) -> Any:

@@ -10,6 +10,7 @@ import click
 
 from nearsame.cli import indexoptions, options, recipeoptions
 from nearsame.errors import ConfigError
+from nearsame.printable import printable
 
 if TYPE_CHECKING:
     from nearsame.outputs.lookups import Tally
@@ -210,7 +211,8 @@ def _outcome(tally: "Tally", skipped: list[Any]) -> int:
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
         what = "document has the id" if conflicts == 1 else "documents have the ids"
-        click.echo(f"error: {conflicts:,} {what} of another text in the index, and stayed out: {named}", err=True)
+        told = f"{conflicts:,} {what} of another text in the index, and stayed out: {named}"
+        click.echo(f"error: {printable(told)}", err=True)
         click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
         return _USER_ERROR
     return _UNREADABLE if skipped else _DONE

@@ -27,6 +27,7 @@ from nearsame.cli.plan import plan
 from nearsame.cli.serve import serve
 from nearsame.cli.urls import urls
 from nearsame.errors import NearSameError, SourceError
+from nearsame.printable import printable
 
 __all__ = ["DONE", "INTERRUPTED", "UNREADABLE", "USER_ERROR", "commands", "main"]
 
@@ -54,7 +55,7 @@ class _Commands(click.Group):
             status = super().main(given, *args[1:], **extra)
         except BaseException as error:  # noqa: BLE001  (this is where all of them end)
             if "--debug" in given:
-                traceback.print_exc()
+                click.echo(printable(traceback.format_exc(), lines=True), err=True)
             status, message, hint = _verdict(error)
             _say(message, hint)
         gc.freeze()  # the interpreter collects once more at its end: a fifth of a second over tables and kernels
@@ -106,9 +107,9 @@ def _is_unreadable(error: NearSameError) -> bool:
 
 def _say(message: str, hint: str) -> None:
     if message:
-        click.echo(f"error: {' '.join(message.split())}", err=True)
+        click.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     if hint:
-        click.echo(f"hint: {hint}", err=True)
+        click.echo(f"hint: {printable(' '.join(hint.split()))}", err=True)
 
 
 def _terminate(number: int, _: Any) -> None:

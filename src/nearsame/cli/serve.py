@@ -9,6 +9,7 @@ import click
 from nearsame.cli import options
 from nearsame.cli.options import spec
 from nearsame.errors import MissingExtraError
+from nearsame.printable import printable
 
 __all__ = ["serve"]
 
@@ -172,7 +173,7 @@ def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
         return Index.open(index, read_only=read_only)
 
     name = _called(index)
-    server.serve(opened, name, settings, say=lambda address: click.echo(f"{name}: {address}"))
+    server.serve(opened, name, settings, say=lambda address: click.echo(printable(f"{name}: {address}")))
 
 
 def _require_packages() -> None:

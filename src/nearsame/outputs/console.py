@@ -16,11 +16,13 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from nearsame.outputs.pages import about_pages
 from nearsame.outputs.progress import watched
+from nearsame.printable import printable, printable_json
 from nearsame.results import Stats
 
 __all__ = ["Report", "measured", "print_json", "watched", "window"]
@@ -36,6 +38,11 @@ _BEFORE = 24  # characters of common text before the first difference
 class _Quiet(Console):
     """A console that leaves a closed pipe to its caller."""
 
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, of whatever it is made: nothing in it that the terminal would obey but our styles."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text, lines=True))
+
     def on_broken_pipe(self) -> None:
         """Raise what rich would make an exit of its own."""
         raise BrokenPipeError
@@ -43,7 +50,7 @@ class _Quiet(Console):
 
 def print_json(record: Mapping[str, Any]) -> None:
     """A record on standard output."""
-    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(printable_json(json.dumps(record, indent=2, ensure_ascii=False)) + "\n")
     sys.stdout.flush()
 
 
@@ -283,6 +290,7 @@ class Report:
 
     def line(self, text: str = "", *, style: str = "") -> None:
         """Text that is wrapped at words, with the style where there are styles."""
+        text = printable(text)
         indent = len(text) - len(text.lstrip())
         for piece in Text(text.strip(), style).wrap(self._console, self._width - indent):
             piece.rstrip()

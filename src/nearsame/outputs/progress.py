@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
 from nearsame import results
+from nearsame.printable import printable
 
 __all__ = ["Lines", "Live", "watched"]
 
@@ -115,7 +116,7 @@ class Lines:
 
     def note(self, text: str) -> None:
         """A line of its own."""
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{printable(text)}\n")
         sys.stderr.flush()
 
     def end(self) -> None:
@@ -167,7 +168,7 @@ class Live:
 
     def note(self, text: str) -> None:
         """A line of its own, that stays."""
-        self._display.console.print(text, highlight=False, markup=False)
+        self._display.console.print(printable(text), highlight=False, markup=False)
 
     def end(self) -> None:
         """Give the terminal back."""

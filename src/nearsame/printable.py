@@ -1,0 +1,36 @@
+"""Foreign text on its way to a terminal: names of files and columns, ids, what other libraries say.
+
+1. What a terminal would obey is shown as an escape: control characters (C0, C1, DEL), line and paragraph separators,
+   marks that turn the direction of text, and halves of surrogate pairs. All else stays as it is, in any script.
+2. Whatever writes to a terminal calls this: errors, hints, notes of progress, lines of reports, JSON.
+"""
+
+import json
+import re
+
+__all__ = ["printable", "printable_json"]
+
+_OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]")
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""A text that a terminal shows and does not obey.
+
+    Args:
+        text: Whatever it is.
+        lines: Whether line feeds are ours, and stay.
+
+    Example:
+        >>> printable("a\x1b[31mb\u202e")
+        'a\\x1b[31mb\\u202e'
+    """
+    return _OBEYED.sub(lambda found: "\n" if lines and found[0] == "\n" else _escaped(found[0]), text)
+
+
+def printable_json(text: str) -> str:
+    """JSON of the same value, in whose strings nothing is left that a terminal would obey."""
+    return _OBEYED.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
