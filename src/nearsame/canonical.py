@@ -50,13 +50,18 @@ class CanonicalUrl(Recipe):
     percent: bool = Field(
         default=True, description="Decode what needs no encoding (letters, digits, `-._~`); `%c3` becomes `%C3`."
     )
-    slashes: bool = Field(default=True, description="Several slashes in a path are one, but for those behind a colon.")
+    slashes: bool = Field(
+        default=True,
+        description="Several slashes in a path are one, but for those behind a colon, and in a wiki, where `//dev/null`"
+        " is another page.",
+    )
     documents: bool = Field(
         default=True,
-        description="Drop default documents at the end of a path: `index.html`, `default.asp` and the like.",
+        description="Drop default documents at the end of a path: `index.html`, `default.asp` and the like; in a wiki"
+        " only in small letters, since `Index.php` may be a page.",
     )
     trailing_slash: bool = Field(default=True, description="Drop the slash at the end of a path, but for the root's.")
-    fragments: bool = Field(default=True, description="Drop what follows `#`; `#!` stays, it names a page.")
+    fragments: bool = Field(default=True, description="Drop what follows `#`; `#!…` and `#/…` stay, they name a page.")
     sessions: bool = Field(
         default=True,
         description="Drop session ids: `PHPSESSID`, `;jsessionid=` and the like by name, `sid` and the like only where"
@@ -69,7 +74,7 @@ class CanonicalUrl(Recipe):
     query_order: bool = Field(
         default=True, description="Sort parameters by name; those of one name stay in their order, which may matter."
     )
-    lists: Literal[1] = Field(default=1, description="Version of the lists of documents, sessions and tracking names.")
+    lists: Literal[2] = Field(default=2, description="Version of the lists of documents, sessions and tracking names.")
 
     def without(self, rule: str) -> Self:
         """The same recipe with one rule switched off.

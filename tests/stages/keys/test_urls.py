@@ -33,6 +33,7 @@ EXAMPLES = [  # the rule, what comes in, what comes out, what comes out without 
         "https://example.org/w/http://a.example",
     ),
     ("documents", "https://example.org/a/Index.HTML?b", "https://example.org/a?b", "https://example.org/a/Index.HTML?b"),
+    ("documents", "https://example.org/wiki/index.php", "https://example.org/wiki", "https://example.org/wiki/index.php"),
     ("documents", "https://example.org/default.aspx", "https://example.org/", "https://example.org/default.aspx"),
     ("documents", "https://example.org/index.xml", "https://example.org/index.xml", "https://example.org/index.xml"),
     ("documents", "https://example.org/index", "https://example.org/index", "https://example.org/index"),
@@ -52,6 +53,18 @@ EXAMPLES = [  # the rule, what comes in, what comes out, what comes out without 
         "https://example.org/(S(0123456789abcdefghijklmn))/a?PHPSESSID=1",
     ),
     ("sessions", "https://example.org/?sid=42", "https://example.org/?sid=42", "https://example.org/?sid=42"),
+    (
+        "sessions",
+        "https://example.org/?sid=550e8400-e29b-41d4-a716-446655440000&a",
+        "https://example.org/?a",
+        "https://example.org/?a&sid=550e8400-e29b-41d4-a716-446655440000",
+    ),
+    (
+        "tracking",
+        "https://example.org/?gad_campaignid=1&mibextid=2&spm=3",
+        "https://example.org/",
+        "https://example.org/?gad_campaignid=1&mibextid=2&spm=3",
+    ),
     ("tracking", "https://example.org/?UTM_x=1&fbclid=2", "https://example.org/", "https://example.org/?UTM_x=1&fbclid=2"),
     ("empty_query", "https://example.org/a?&", "https://example.org/a", "https://example.org/a?&"),
     ("query_order", "https://example.org/?b=1&a=2&a=1", "https://example.org/?a=2&a=1&b=1", "https://example.org/?b=1&a=2&a=1"),
@@ -63,6 +76,22 @@ def test_each_rule_does_what_it_says_and_can_be_switched_off(rule: str, url: str
     """One form with the rule, another without it."""
     assert expected == canonical_url(url)
     assert without == canonical_url(url, CanonicalUrl().without(rule))
+
+
+@pytest.mark.parametrize(
+    ("url", "another"),
+    [
+        ("https://blog.example/?s=covid19vaccination", "https://blog.example/?s=playstation5console"),
+        ("https://blog.example/?s=covid19vaccination", "https://blog.example/"),
+        ("https://shop.example/?sid=1234567890123456789", "https://shop.example/?sid=9876543210987654321"),
+        ("https://app.example/#/users/1", "https://app.example/#/users/2"),
+        ("https://wiki.example/wiki//dev/null", "https://wiki.example/wiki/dev/null"),
+        ("https://wiki.example/wiki/Index.php", "https://wiki.example/wiki"),
+    ],
+)
+def test_two_pages_are_not_one_by_a_guess(url: str, another: str) -> None:
+    """Words that people searched for, numbers of shelves, routes of an application, titles of a wiki."""
+    assert canonical_url(url) != canonical_url(another)
 
 
 def test_www_is_another_host_unless_it_is_asked_for() -> None:

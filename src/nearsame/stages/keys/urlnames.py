@@ -27,10 +27,10 @@ MAYBE_SESSIONS = ("s", "sess", "sessid", "session", "session_id", "sessionid", "
 TRACKING = (
     "_branch_match_id", "_bta_c", "_bta_tid", "_ga", "_gl", "_hsenc", "_hsmi", "_ke", "_kx", "_openstat",
     "at_campaign", "at_custom*", "at_medium", "bsft_clkid", "bsft_uid", "cmpid", "dclid", "ef_id", "epik",
-    "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "fbclid", "gad_source", "gbraid", "gclid",
-    "gclsrc", "guccounter", "guce_referrer", "guce_referrer_sig", "hsa_*", "hsctatracking", "igsh", "igshid",
-    "irclickid", "li_fat_id", "matomo_*", "mc_cid", "mc_eid", "mkt_tok", "msclkid", "mtm_*", "ncid",
+    "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "fbclid", "gad_campaignid", "gad_source", "gbraid",
+    "gclid", "gclsrc", "guccounter", "guce_referrer", "guce_referrer_sig", "hsa_*", "hsctatracking", "igsh", "igshid",
+    "irclickid", "li_fat_id", "matomo_*", "mc_cid", "mc_eid", "mibextid", "mkt_tok", "msclkid", "mtm_*", "ncid",
     "oly_anon_id", "oly_enc_id", "piwik_*", "pk_campaign", "pk_keyword", "pk_kwd", "rb_clickid", "s_cid",
-    "s_kwcid", "srsltid", "trk_*", "ttclid", "twclid", "utm_*", "vero_conv", "vero_id", "wbraid", "wickedid",
+    "s_kwcid", "spm", "srsltid", "trk_*", "ttclid", "twclid", "utm_*", "vero_conv", "vero_id", "wbraid", "wickedid",
     "wt.mc_ev", "wt.mc_id", "xtor", "yclid", "ysclid",
 )  # fmt: skip

@@ -30,7 +30,11 @@ _AUTHORITY = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:[/\\]*([^/\\?#]*)")
 _EXPLICIT = re.compile(r":0*(80|443)$")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|oscsid)=[^/;]*", re.IGNORECASE)
 _COOKIELESS = re.compile(r"/\((?=[^/]*[a-z]\([0-9a-z]{24}\))(?:[a-z]\([0-9a-z]*\))+\)(?=/)", re.IGNORECASE)
-_SESSION_VALUE = re.compile(r"(?=[^0-9]*[0-9])[0-9A-Za-z]{16,}")
+_SESSION_VALUE = re.compile(  # hexadecimal, a UUID, or letters of both cases among digits: nobody searches for these
+    r"(?=\D*\d)(?=[^a-fA-F]*[a-fA-F])([0-9a-f]{16,}|[0-9A-F]{16,})|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|(?=(\D*\d){3})(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[0-9A-Za-z]{20,}"
+)
+_WIKI = "/wiki/"  # behind it stands a page's title, as its authors write it
 _CONTROLS = "".join(map(chr, range(33)))
 _DEFAULT = {"http": "80", "https": "443"}
 
@@ -280,7 +284,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 def _slashes(url: Pieces) -> Pieces:
-    return url._replace(path=_SLASHES.sub("/", url.path)) if "//" in url.path else url
+    return url._replace(path=_SLASHES.sub("/", url.path)) if "//" in url.path and _WIKI not in url.path else url
 
 
 def _trailing_slash(url: Pieces) -> Pieces:
@@ -289,7 +293,8 @@ def _trailing_slash(url: Pieces) -> Pieces:
 
 def _documents(url: Pieces) -> Pieces:
     folder, _, name = url.path.rpartition("/")
-    return url._replace(path=f"{folder}/") if name.lower() in DOCUMENTS else url
+    known = name if _WIKI in url.path else name.lower()
+    return url._replace(path=f"{folder}/") if known in DOCUMENTS else url
 
 
 def _empty_query(url: Pieces) -> Pieces:
@@ -305,7 +310,7 @@ def _query_order(url: Pieces) -> Pieces:
 
 
 def _fragments(url: Pieces) -> Pieces:
-    keeps = url.fragment is None or url.fragment.startswith("!")
+    keeps = url.fragment is None or url.fragment.startswith(("!", "/"))
     return url if keeps else url._replace(fragment=None)
 
 
