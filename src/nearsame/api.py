@@ -39,7 +39,7 @@ from nearsame.inputs import Files, Inputs, names_of
 from nearsame.layers import Layers, chosen_layers, needs_bare
 from nearsame.methods import Digest, Method
 from nearsame.outputs.apart import require_apart
-from nearsame.pages import require_pages, with_pages
+from nearsame.pages import require_pages, with_max_record, with_pages
 from nearsame.results import Audit, Clock, Progress
 from nearsame.runs import Run
 from nearsame.sources import Columns, Part, Parts, open_parts
@@ -70,6 +70,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     html_column: str | None = None,
     extract: str | None = None,
     max_document: int | str | None = None,
+    max_record: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -108,6 +109,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
             `text`, `none` (the markup itself), or the main content as `trafilatura` sees it. Default main.
         max_document: Bytes of a web page that are read, decompressed, as a number or as in "10MB"; the rest is cut.
             Default 10MB.
+        max_record: A record (a line, a file, a text of a table) of more bytes is not compared: it stays as it is, and
+            is told with its place. As a number or as in "64MB", which is the default.
         strict: Whether a record that cannot be read is an error.
         audit: Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for
             methods that may miss pairs.
@@ -143,11 +146,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     if method.of_vectors and policy.policy in ("longest", "shortest"):
         raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
     require_text("url_column", url_column)
-    beside = (url_column or "url", *BESIDE)
-    columns = Columns(
-        text_column, id_column, policy.reads, features_column, chosen_vectors(method, vector_column), beside
-    )
-    columns = with_pages(columns, html_column, extract, max_document)
+    beside, vectors = (url_column or "url", *BESIDE), chosen_vectors(method, vector_column)
+    columns = Columns(text_column, id_column, policy.reads, features_column, vectors, beside)
+    columns = with_max_record(with_pages(columns, html_column, extract, max_document), max_record)
     columns = replace(columns, bare=chosen is not None and needs_bare(chosen))
     settings = {"keep": keep, "within": within, "clusters": clusters, "ties": policy.ties, "order_column": order_column}
     if engine is not None:
@@ -184,6 +185,7 @@ def pairs(  # noqa: PLR0913  (as above)
     html_column: str | None = None,
     extract: str | None = None,
     max_document: int | str | None = None,
+    max_record: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
     threads: int | None = None,
@@ -212,6 +214,7 @@ def pairs(  # noqa: PLR0913  (as above)
         html_column: As in `dedup`.
         extract: As in `dedup`.
         max_document: As in `dedup`.
+        max_record: As in `dedup`.
         strict: As in `dedup`.
         audit: As in `dedup`; of a list of pairs only the recall of the keys can be told.
         threads: As in `dedup`.
@@ -242,7 +245,7 @@ def pairs(  # noqa: PLR0913  (as above)
     policy = Keep.parse("first", chosen_ties(ties, order_column, engine), order_column)
     vectors = chosen_vectors(method, vector_column)
     columns = Columns(text_column, id_column, policy.reads, features_column, vectors, beside)
-    columns = with_pages(columns, html_column, extract, max_document)
+    columns = with_max_record(with_pages(columns, html_column, extract, max_document), max_record)
     settings = {"identical": identical, "ties": policy.ties, "order_column": order_column}
     if engine is not None:
         refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)

@@ -28,6 +28,7 @@ from nearsame.evidence import Pages
 from nearsame.methods import Digest, Method, Recipe
 from nearsame.pipeline import State, prepare, ties
 from nearsame.results import Clock
+from nearsame.sources.base import Room
 from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
@@ -231,6 +232,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
 ) -> Layers:
     """Read all documents, and run every layer but `text`."""
     reading = pages.reading
+    reading.columns = replace(reading.columns, room=Room(engine.record_bytes))
     with clock("features", reading.size_bytes):
         texts = _digested(_as_they_are(reading), engine)
         about = Describe.close(engine.fold(texts, Describe()))

@@ -1,4 +1,4 @@
-"""How web pages are read: the settings, checked, and the text of a single page.
+"""How web pages (and records that are very long) are read: the settings, checked, and the text of a single page.
 
 1. A setting that nothing is done with is refused, never ignored.
 2. One page becomes the same text here as among many: by the same stage.
@@ -18,7 +18,7 @@ from nearsame.sources.sampling import Sample, sample
 from nearsame.sources.whole import read_text
 from nearsame.stages.texts.pages import PageTexts, page_text
 
-__all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_pages"]
+__all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_max_record", "with_pages"]
 
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
@@ -41,6 +41,20 @@ def with_pages(columns: Columns, html: str | None, extract: str | None, max_docu
     given = tuple(name for name, value in (("extract", extract), ("max_document", max_document)) if value is not None)
     kind = PageTexts(extract or "main").extract
     return replace(columns, html=html, extract=kind, max_document=most, asked_of_pages=given)
+
+
+def with_max_record(columns: Columns, max_record: int | str | None) -> Columns:
+    """The columns, and how long a record that is compared may be.
+
+    Raises:
+        ConfigError: Nothing would be left.
+    """
+    if max_record is None:
+        return columns
+    most = num_bytes(max_record, "max_record")
+    if most < 1:
+        raise ConfigError(f"max_record={max_record!r} leaves nothing to compare", hint="Write it as in 64MB.")
+    return replace(columns, max_record=most)
 
 
 def require_pages(reading: Reading) -> None:

@@ -18,10 +18,12 @@ import numpy.typing as npt
 
 from nearsame import arrow, schemas
 from nearsame.engines.base import Engine
+from nearsame.kernels import tokens
 from nearsame.kernels.boilerplate import Slots
 from nearsame.kernels.buckets import Meeting
 from nearsame.methods import Method, Shingled
 from nearsame.results import Clock
+from nearsame.sources.base import Room
 from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
 from nearsame.stages.clusters.components import Connected
@@ -113,6 +115,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     """Read all documents, and bring together those that share a key."""
     step = steps(method, ready_items=ready_items, listing=listing)
     engine.expect(int(method.stored_ratio * text_bytes(reading.all_parts, reading.columns)))
+    reading.columns = replace(reading.columns, room=_room(step, engine))
     with clock("features", reading.size_bytes):
         flow = engine.load(reading)
         if reading.pages:
@@ -137,6 +140,13 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     room, num_keys, *meeting = engine.once("meeting", lambda: _meet(distinct, num_items, step, priority, engine, clock))
     engine.room |= json.loads(room.tobytes())
     return replace(state, num_keys=int(num_keys[0]), distinct=distinct, meeting=Meeting.of(tuple(meeting)))
+
+
+def _room(step: Steps, engine: Engine) -> Room:
+    """What one record may take of the memory, and what the stages that prepare it take."""
+    token_bytes = max(getattr(stage, "token_bytes", 0) for stage in step.features)
+    of_chars = any(getattr(stage, "flags", 0) & tokens.CHARS for stage in step.features)
+    return Room(engine.record_bytes, token_bytes, of_chars)
 
 
 def ties(keep: Keep, about: About, reading: Reading, values: Any) -> Rows | None:

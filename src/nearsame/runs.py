@@ -20,6 +20,7 @@ from nearsame.inputs import Inputs
 from nearsame.layers import Layers
 from nearsame.outputs import tables
 from nearsame.results import Clock, Stats
+from nearsame.sources import MAX_RECORD
 from nearsame.sources.reading import Reading
 from nearsame.sources.taking import texts
 from nearsame.stages.pairs.expand import Listed
@@ -120,10 +121,11 @@ class Run:
         }
 
     @property
-    def _page_settings(self) -> dict[str, Any]:
+    def _reading_settings(self) -> dict[str, Any]:
         columns = self.reading.columns
         found = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
-        return found if self.reading.pages else {}
+        asked = {} if columns.max_record == MAX_RECORD else {"max_record": columns.max_record}
+        return {**(found if self.reading.pages else {}), **asked}
 
     @cached_property
     def stats(self) -> Stats:
@@ -158,6 +160,6 @@ class Run:
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
             room=self.state.engine.room,
-            recipe={**self.state.method.record(), **self.settings, **self._page_settings},
+            recipe={**self.state.method.record(), **self.settings, **self._reading_settings},
             versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )

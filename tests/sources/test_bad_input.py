@@ -367,7 +367,7 @@ def test_a_text_of_100_megabytes_is_one_batch(tmp_path: Path, kind: str) -> None
         part = only(tmp_path)
     else:
         part = only(write(tmp_path, [{"id": "a", "text": "A", "n": 0}, {"id": "b", "text": text, "n": 1}], kind))
-    batches = list(part.read(Columns(), print))
+    batches = list(part.read(Columns(max_record=128 << 20), print))
     assert [1, 100_000_000] == [len(found) for batch in batches for found in batch.column("text").to_pylist()]
     assert 2 == len(batches)
 

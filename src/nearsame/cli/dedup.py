@@ -24,7 +24,7 @@ _NEEDS_OUTPUT = {
 
 _ASKED = (
     *("text_column", "id_column", "features_column", "vector_column", "url_column", "use", "strict"),
-    *("html_column", "extract", "max_document", "keep", "clusters", "order_column"),
+    *("html_column", "extract", "max_document", "max_record", "keep", "clusters", "order_column"),
 )
 _WRITTEN = ("annotate", "drop_unreadable", "copy_files")
 

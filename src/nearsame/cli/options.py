@@ -171,6 +171,9 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
         *PAGES,
+        spec(
+            "--max-record", metavar="SIZE", help="Keep longer records as they are; compare only others.", stands="64MB"
+        ),
         spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
     )(function)
     return SOURCES(function)

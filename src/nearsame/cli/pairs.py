@@ -71,6 +71,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         "html_column",
         "extract",
         "max_document",
+        "max_record",
         "strict",
     )
     with running_on(given, listing=True) as engine, console.watched(quiet=given["quiet"]) as progress:

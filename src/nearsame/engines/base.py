@@ -63,6 +63,10 @@ class Engine(Protocol):
         """The most that a table which all workers share may take."""
 
     @property
+    def record_bytes(self) -> int:
+        """What one record may take of the memory while it is read and prepared."""
+
+    @property
     def free_bytes(self) -> int:
         """What of the memory is free for other things while no step runs."""
 

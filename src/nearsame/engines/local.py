@@ -26,7 +26,7 @@ from nearsame.engines.base import Fold, Rows, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import assemble, same_features, take_lists
 from nearsame.engines.processes import Workers
-from nearsame.engines.space import GROWTH, TABLE_BYTES, Space
+from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
 
 __all__ = ["Flow", "Local"]
@@ -36,6 +36,10 @@ _WINDOW = 16  # batches that threads fold side by side, each its share of every 
 
 def _nothing(_: pa.RecordBatch) -> dict[str, int]:
     return {}
+
+
+def _is_large(batch: pa.RecordBatch) -> bool:
+    return bool(batch.nbytes > ALONE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Local:
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
         return TABLE_BYTES + self.space.free_bytes // 2
+
+    @property
+    def record_bytes(self) -> int:
+        """What one record may take while it is read and prepared."""
+        return self.space.record_bytes
 
     @property
     def free_bytes(self) -> int:
@@ -124,7 +133,7 @@ class Local:
             self._count(tallies_of(made))  # also of what an earlier process has made
             return made, len(batch)
 
-        done = list(self.each(enumerate(flow.batches), work))
+        done = list(self.each(enumerate(flow.batches), work, alone=lambda numbered: _is_large(numbered[1])))
         checkpoints.complete(step, batches=len(done), documents=sum(size for _, size in done))
         return Flow(Batches(tuple(path for path, _ in done)))
 
@@ -134,7 +143,7 @@ class Local:
 
     def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
         """The batches of a flow, computed by the pool, in order."""
-        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages))
+        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages), alone=_is_large)
 
     def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
         made, tallies = self._counted(batch, stages)
@@ -169,13 +178,19 @@ class Local:
                 workers.close()
             self._workers.clear()
 
-    def each(self, things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
-        """`work` on each thing, by the pool, in order, a few at a time."""
+    def each(
+        self, things: Iterable[Any], work: Callable[[Any], Any], alone: Callable[[Any], bool] = lambda _: False
+    ) -> Iterator[Any]:
+        """`work` on each thing, by the pool, in order, a few at a time; on some `alone`, for the memory they need."""
         under_way: deque[Future[Any]] = deque()
         try:
             for thing in things:
+                by_itself = alone(thing)
+                while by_itself and under_way:
+                    yield under_way.popleft().result()
                 under_way.append(self._pool.submit(work, thing))
-                if len(under_way) > 2 * self.threads:
+                del thing  # what is read next needs the memory
+                while under_way and (by_itself or len(under_way) > 2 * self.threads):
                     yield under_way.popleft().result()
             while under_way:
                 yield under_way.popleft().result()

@@ -26,6 +26,7 @@ import pyarrow as pa
 from nearsame.errors import ConfigError, NearSameError, OutputError
 
 __all__ = [
+    "ALONE_BYTES",
     "GROWTH",
     "TABLE_BYTES",
     "Shelf",
@@ -43,8 +44,10 @@ CHUNK_BYTES = 128 << 20
 GROWTH = 1.5  # bytes of features for each byte of text, where nobody says otherwise
 TABLE_BYTES = 64 << 20  # that a table may take in any case: while it is there, no part is copied
 _BASE_BYTES = 384 << 20  # the interpreter, Arrow, compiled kernels, a part that is copied
+_COPY_BYTES = 192 << 20  # of these, the part that is copied: later than anything is prepared
 _THREAD_BYTES = 96 << 20  # batches under way and scratch, for each thread
 _BATCH_BYTES = 24 << 20  # of text, in the batch and a half that a thread has under way
+ALONE_BYTES = _BATCH_BYTES  # of a batch: a larger one has all threads' memory
 _DOCUMENT_BYTES = 192  # what is known of a document until the end: docs/scale.md lists it
 _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 
@@ -112,6 +115,11 @@ class Space:
         self._lock = threading.RLock()  # giving back happens in whatever a thread is doing when it drops something
         self._count = 0
         self._num_documents = 0
+
+    @property
+    def record_bytes(self) -> int:
+        """What one record may take while it is read and prepared, alone: shelves may have half of the budget then."""
+        return self.working_bytes + _COPY_BYTES + self.budget // 2
 
     @property
     def free_bytes(self) -> int:

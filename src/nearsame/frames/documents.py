@@ -93,14 +93,16 @@ def _content(part: Part, columns: Columns) -> str:
     readable = f"is_valid_utf8({found})"
     if part.delimited:  # Spark has put this in the place of what was none
         readable = f"not contains({found}, '\N{REPLACEMENT CHARACTER}')"
-    return f"if({readable}, {found}, null)"
+    return f"if({readable} and octet_length({found}) <= {columns.max_record}, {found}, null)"
 
 
 def _is_bad(part: Part, columns: Columns) -> str:
-    """Whether a text is no UTF-8, where nobody has counted that."""
-    if content_of(columns)[0] != "text" or part.delimited:
+    """Whether a text is too long, or no UTF-8 where nobody has counted that."""
+    if content_of(columns)[0] != "text":
         return "false"
-    return f"coalesce(not is_valid_utf8(cast({quoted(part.chosen.text or '')} as string)), false)"
+    text = f"cast({quoted(part.chosen.text or '')} as string)"
+    broken = "false" if part.delimited else f"not is_valid_utf8({text})"
+    return f"coalesce({broken} or octet_length({text}) > {columns.max_record}, false)"
 
 
 def _told(name: str, kind: Any) -> list[str]:

@@ -149,17 +149,18 @@ def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[A
 
 
 def _unreadable(sides: tuple[Side, ...], number: int, *, strict: bool) -> tuple[str, ...]:
-    """What to say of texts that are no UTF-8, and were not counted when their files were looked at.
+    """What to say of texts that are too long, or no UTF-8 and not counted when their files were looked at.
 
     Raises:
         SourceError: With `strict`, there are some.
     """
     if not number:
         return ()
-    names = " and ".join(dict.fromkeys(part.name for side in sides for part in side.parts if not part.delimited))
-    told = f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} no UTF-8"
+    names = " and ".join(dict.fromkeys(part.name for side in sides for part in side.parts))
+    most = sides[0].columns.max_record
+    told = f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} no UTF-8, or of more than {most:,} bytes"
     if strict:
-        raise SourceError(told, hint="Mend them, or leave out strict.")
+        raise SourceError(told, hint="Mend them, leave out strict, or raise max_record.")
     return (f"{told}: {STAY}",)
 
 

@@ -10,9 +10,12 @@ import numpy as np
 from nearsame.arrow import Bytes, Int64s
 from nearsame.kernels._jit import jit
 
-__all__ = ["split_records"]
+__all__ = ["ENDED", "UNCLOSED", "pass_record", "split_records"]
 
 _LF, _CR, _QUOTE = 10, 13, 34
+
+# Where a record that comes in pieces stands between two of them.
+_FIELD, UNCLOSED, _QUOTE_SEEN, _PLAIN, _CR_SEEN, ENDED = range(6)
 
 
 def split_records(data: Bytes, delimiter: int, *, final: bool) -> tuple[Int64s, Int64s, Int64s, Int64s, int, int]:
@@ -106,3 +109,39 @@ def _split(data, special, settings, starts, ends, lines, fields, totals):
     totals[0] = count
     totals[1] = at
     totals[2] = line
+
+
+@jit
+def pass_record(data, delimiter, state):
+    """How many bytes of a piece belong to the record that began in an earlier one, by the rules of `split_records`.
+
+    Args:
+        data: uint8; the piece.
+        delimiter: the byte between fields.
+        state: int64[2], zeros before the first piece: where the record stands (UNCLOSED: within quotes), which is
+            ENDED once its end is found, and how many lines ended in it.
+    """
+    where, lines = state[0], state[1]
+    at = 0
+    while at < len(data) and where != ENDED:
+        byte = data[at]
+        if where == _CR_SEEN:
+            where = ENDED
+            at += byte == _LF
+            break
+        at += 1
+        if where == UNCLOSED:
+            lines += byte == _LF
+            where = _QUOTE_SEEN if byte == _QUOTE else UNCLOSED
+        elif byte == _QUOTE and where in (_FIELD, _QUOTE_SEEN):
+            where = UNCLOSED
+        elif byte == _LF:
+            lines += 1
+            where = ENDED
+        elif byte == _CR:
+            lines += 1
+            where = _CR_SEEN
+        else:
+            where = _FIELD if byte == delimiter else _PLAIN
+    state[0], state[1] = where, lines
+    return at

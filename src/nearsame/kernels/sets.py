@@ -20,6 +20,7 @@ __all__ = [
 _K1 = np.uint64(0xD1B54A32D192ED03)
 _K2 = np.uint64(0x8CB92BA72F3D8DD7)
 _U64 = np.uint64(64)
+_MANY = 1 << 22  # values of one document
 _MUCH = 16  # where a binary search a value costs less than a step a value of the other run
 
 
@@ -40,6 +41,18 @@ def _insertion_sort(values, size, patience):
 
 
 @jit
+def _distinct(values, size, out):
+    """Write the distinct ones of values[:size] (ascending, at least one) to `out`; returns how many there are."""
+    out[0] = values[0]
+    kept = 1
+    for i in range(1, size):
+        if values[i] != values[i - 1]:
+            out[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@jit
 def sort_distinct(values, size, spare, counts, out):
     """Sort values[:size] and write the distinct ones to `out`; returns how many there are.
 
@@ -51,11 +64,15 @@ def sort_distinct(values, size, spare, counts, out):
         values: uint64; not changed.
         size: how many of them count.
         spare: uint64 scratch of at least `size`.
-        counts: int64 scratch of at least 2 · size + 2.
+        counts: int64 scratch of at least 2 · size + 2; of more than _MANY values it is not touched.
         out: uint64 of at least `size`; may be `values` itself.
     """
     if size == 0:
         return 0
+    if size > _MANY:  # the counts would take more memory than the time is worth
+        spare[:size] = values[:size]
+        spare[:size].sort()
+        return _distinct(spare, size, out)
     bits = 1
     while (1 << bits) < size:
         bits += 1
@@ -73,13 +90,7 @@ def sort_distinct(values, size, spare, counts, out):
         counts[bucket] += 1
     if not _insertion_sort(spare, size, 16 * size + 64):
         spare[:size].sort()
-    out[0] = spare[0]
-    kept = 1
-    for i in range(1, size):
-        if spare[i] != spare[i - 1]:
-            out[kept] = spare[i]
-            kept += 1
-    return kept
+    return _distinct(spare, size, out)
 
 
 @jit

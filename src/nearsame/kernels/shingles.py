@@ -75,14 +75,15 @@ def shingle_sets(
         stage1: the Unicode table.
         stage2: the same.
         bytes_: uint8[2, 2 · longest + 128] scratch.
-        words: uint64[3, longest + 66] scratch.
+        words: uint64[2, longest + 66] scratch.
         counts: int64[2 · longest + 130] scratch.
         items: uint64, room for the bytes and the number of the texts; filled with the sets, one after the other.
         ends: int64[n + 1], filled: the set of text i is items[ends[i]:ends[i + 1]].
         about: int64[3, n], filled: tokens, 128 bits of the set.
     """
     text, marks = bytes_[0], bytes_[1]
-    tokens, found, spare = words[0], words[1], words[2]
+    tokens, found = words[0], words[1]
+    spare = tokens  # once the shingles are there
     step = size if flags & NOT_OVERLAPPING != 0 else 1
     ends[0] = 0
     for i in range(offsets.size - 1):
@@ -102,7 +103,7 @@ def shingle_sets(
 @jit
 def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, about, digests):
     """The set of ready items of each row: row i has the strings lists[i] to lists[i + 1] of (data, offsets)."""
-    found, spare = words[1], words[2]
+    found, spare = words[1], words[0]
     ends[0] = 0
     for i in range(lists.size - 1):
         first, last = lists[i], lists[i + 1]

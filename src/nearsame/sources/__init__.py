@@ -1,12 +1,13 @@
 """Where documents come from: each module reads one kind of source and copies it without some records."""
 
-from nearsame.sources.base import BATCH_BYTES, MAX_DOCUMENT, Annotations, Columns, Part, Skip, Skipped, into
+from nearsame.sources.base import BATCH_BYTES, MAX_DOCUMENT, MAX_RECORD, Annotations, Columns, Part, Skip, Skipped, into
 from nearsame.sources.discovery import Parts, open_parts
 from nearsame.sources.folder import TextFolder, alike
 
 __all__ = [
     "BATCH_BYTES",
     "MAX_DOCUMENT",
+    "MAX_RECORD",
     "Annotations",
     "Columns",
     "Part",

@@ -19,11 +19,33 @@ import pyarrow as pa
 
 from nearsame.inputs import Files
 
-__all__ = ["BATCH_BYTES", "MAX_DOCUMENT", "Annotations", "Aside", "Columns", "Part", "Skip", "Skipped", "into"]
+__all__ = [
+    "BATCH_BYTES",
+    "MAX_DOCUMENT",
+    "MAX_RECORD",
+    "Annotations",
+    "Aside",
+    "Columns",
+    "Part",
+    "Room",
+    "Skip",
+    "Skipped",
+    "into",
+]
 
 BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
 
 MAX_DOCUMENT = 10 << 20
+
+MAX_RECORD = 64 << 20
+
+
+class Room(NamedTuple):
+    """What one record may take of the memory, and what preparing it takes."""
+
+    num_bytes: int
+    token_bytes: int = 0  # for each token
+    of_chars: bool = False  # whether each character is one
 
 
 @dataclass(frozen=True)
@@ -42,6 +64,8 @@ class Columns:
     extract: str = "main"  # how the text is taken out of pages: see stages/texts/pages.py
     max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
     asked_of_pages: tuple[str, ...] = ()  # which of these settings somebody asked for
+    max_record: int = MAX_RECORD  # bytes of a record that is compared; a longer one stays as it is (limits.py)
+    room: Room | None = None  # what one record may take of the memory
     bare: bool = False  # redirects and revisits of archives come too, without a text
 
 

@@ -62,7 +62,7 @@ class Columnar(FilePart):
             start = 0
             for batch in self.batches(opened, chosen):
                 require_sound(batch, self.name)
-                yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
+                yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
                 start += len(batch)
 
     def copy(

@@ -19,6 +19,8 @@ import pyarrow.compute as pc
 from nearsame.errors import ColumnError
 from nearsame.schemas import ITEMS, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
+from nearsame.sources.limits import longest, why_too_long
+from nearsame.sources.tables import without_removed_rows
 
 __all__ = [
     "BATCH_ROWS",
@@ -110,14 +112,20 @@ def is_stringlike(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def records(
-    batch: pa.RecordBatch, chosen: Chosen, places: npt.NDArray[np.int64], skip: Skip, source: str
+def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
+    batch: pa.RecordBatch,
+    chosen: Chosen,
+    places: npt.NDArray[np.int64],
+    skip: Skip,
+    source: str,
+    columns: Columns,
 ) -> Iterator[pa.RecordBatch]:
     """A batch of any source's columns, whose rows have the positions `places`, as RECORDS in bounded batches."""
     start = 0
-    for piece in pieces(batch, chosen):
-        positions = places[start : start + len(piece)]
-        start += len(piece)
+    for whole in pieces(batch, chosen):
+        all_places = places[start : start + len(whole)]
+        start += len(whole)
+        piece, positions = _not_too_long(whole, chosen, all_places, skip, source, columns)
         column = {name: _plain(piece.column(name)) for name in chosen.names()}
         texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
         ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
@@ -132,6 +140,27 @@ def records(
             found = found.filter(pa.array(np.isin(np.arange(len(found)), list(bad), invert=True)))
         if len(found):
             yield found
+
+
+def _not_too_long(  # noqa: PLR0913, PLR0917  (as above)
+    piece: pa.RecordBatch,
+    chosen: Chosen,
+    positions: npt.NDArray[np.int64],
+    skip: Skip,
+    source: str,
+    columns: Columns,
+) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+    """The records that are not too long, and their positions; the others go to `skip`."""
+    name = chosen.vectors or chosen.text or chosen.items
+    sizes = np.zeros(len(piece), np.int64) if name is None else _lengths(piece.column(name))
+    if sizes.max(initial=0) <= longest(columns):
+        return piece, positions
+    gone = np.flatnonzero(sizes > longest(columns))
+    for row in gone.tolist():
+        position = int(positions[row])
+        skip(Skipped(source, position, None, why_too_long(int(sizes[row]), columns, f"{source}, record {position}")))
+    table = without_removed_rows(pa.Table.from_batches([piece]), gone, 0).combine_chunks()
+    return (table.to_batches() or [piece.slice(0, 0)])[0], np.delete(positions, gone)
 
 
 def assemble(  # noqa: PLR0913  (a column each)

@@ -20,11 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from nearsame import arrow
 from nearsame.errors import ColumnError, SourceError
-from nearsame.kernels.records import split_records
-from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
+from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
+from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.files import suffixed_name
+from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
@@ -51,13 +53,16 @@ class Delimited(FilePart):
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
         order = None if columns.order is None else self._order_type(columns)
-        for block, header in self._blocks(skip):
-            good = _good(block, header, skip, self.name)
+        for block, header in self._blocks(skip, longest(columns)):
+            if block.passing is not None:
+                pass_by(block, columns, skip, self.name)
+                continue
+            good = _good(block, header, columns, skip, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
                 raw = _parsed(block, good, _Wanted(header.names, chosen.names(), self.delimiter))
                 batch = _ready(raw, chosen, order)
-                yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name)
+                yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name, columns)
             if block.broken:
                 skip(unread_rest(block, self.name))
 
@@ -79,14 +84,16 @@ class Delimited(FilePart):
         with sink(target, self.compression) as out:
             out.write(bom)
             for number, (block, header) in enumerate(self._blocks(lambda _: None)):
-                if annotations is None:
+                if block.passing is not None:
+                    out.writelines(self._passed(block, removed, annotations))
+                elif annotations is None:
                     out.writelines(without_removed(block, removed, block.position))
                 else:
                     heading = header if number == 0 else None
                     out.writelines(self._annotated(block, header, heading, removed, annotations))
                 out.write(b"" if drop_unread and block.broken else block.tail)
 
-    def _blocks(self, skip: Skip) -> Iterator[tuple[Block, "_Header"]]:
+    def _blocks(self, skip: Skip, most: int = MAX_RECORD) -> Iterator[tuple[Block, "_Header"]]:
         """The blocks, their records without the header, and the header."""
         plain = self.decompressed(skip)
         if plain is None:
@@ -94,14 +101,16 @@ class Delimited(FilePart):
         _, stream = without_bom(plain)
         header = None
 
-        def split(data: bytes, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
+        def split(data: bytes | bytearray, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
             values = np.frombuffer(data, np.uint8)
             starts, ends, lines, fields, consumed, num_lines = split_records(values, ord(self.delimiter), final=final)
             return Records(starts, ends, lines, num_lines, consumed, fields)
 
-        for block in blocks(stream, split):
+        for block in blocks(stream, split, lambda: _PastRecord(ord(self.delimiter)), most):
             if header is not None:
                 yield block._replace(position=block.position - 1), header
+            elif block.passing is not None:
+                raise SourceError(f"{self.name}: its header has more than {most:,} bytes", hint="Mend the first line.")
             elif len(block.records.starts):
                 header = self._header(block)
                 yield block._replace(records=_from_second(block.records)), header
@@ -149,8 +158,8 @@ class Delimited(FilePart):
     def _order_type(self, columns: Columns) -> pa.DataType:
         """The narrowest of int64, float64 and string that takes all values of the column."""
         kinds = [pa.int64(), pa.float64(), pa.string()]
-        for block, header in self._blocks(lambda _: None):
-            good = _good(block, header, lambda _: None, self.name)
+        for block, header in self._blocks(lambda _: None, longest(columns)):
+            good = _good(block, header, columns, lambda _: None, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
                 raw = _parsed(block, good, _Wanted(header.names, [str(chosen.order)], self.delimiter))
@@ -158,6 +167,16 @@ class Delimited(FilePart):
                 while not _fits(values, kinds[0]):
                     kinds = kinds[1:]
         return kinds[0]
+
+    def _passed(
+        self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | None
+    ) -> Iterable[bytes | bytearray | memoryview]:
+        """A record that is too long to be held; it gets its fields only if it was read, and so could be held."""
+        raw = without_removed(block, removed, block.position)
+        if annotations is None or block.position in removed:
+            return raw
+        (values,) = zip(*(column.to_pylist() for column in values_of(annotations, block.position, 1)), strict=True)
+        return raw if values[2] is None else [self._widened(b"".join(raw), values)]
 
     def _annotated(
         self,
@@ -210,15 +229,45 @@ def _fields(block: Block) -> npt.NDArray[np.int64]:
     return np.zeros(0, np.int64) if block.records.num_fields is None else block.records.num_fields
 
 
-def _good(block: Block, header: _Header, skip: Skip, source: str) -> npt.NDArray[np.int64]:
-    """The indices of the records that have the header's number of fields; the others go to `skip`."""
+class _PastRecord:
+    """Finds the end of a record that comes in pieces."""
+
+    def __init__(self, delimiter: int) -> None:
+        self._delimiter = delimiter
+        self._state = np.zeros(2, np.int64)
+
+    def __call__(self, piece: bytes | bytearray) -> int:
+        """How many bytes of the piece belong to it."""
+        return int(pass_record(arrow.frozen(np.frombuffer(piece, np.uint8)), self._delimiter, self._state))
+
+    @property
+    def ended(self) -> bool:
+        """Whether its end was found."""
+        return bool(self._state[0] == ENDED)
+
+    @property
+    def num_lines(self) -> int:
+        """How many lines ended in it."""
+        return int(self._state[1])
+
+    @property
+    def remark(self) -> str:
+        """What else there is to say of it."""
+        return "; a quote that opens in it never closes" if self._state[0] == UNCLOSED else ""
+
+
+def _good(block: Block, header: _Header, columns: Columns, skip: Skip, source: str) -> npt.NDArray[np.int64]:
+    """The indices of the records with the header's number of fields that are not too long; others go to `skip`."""
+    if block.passing is not None:
+        return np.zeros(0, np.int64)
     fields = _fields(block)
     for index in np.flatnonzero(fields != header.num_fields).tolist():
         reason = f"{fields[index]} fields where the header has {header.num_fields}"
         if fields[index] < 0:
             reason = "a quote that opens here never closes"
         skip(Skipped(source, block.position + index, block.line_of(index), reason))
-    return np.flatnonzero(fields == header.num_fields)
+    good = np.flatnonzero(fields == header.num_fields)
+    return good[~too_long(block, columns, skip, source, good)]
 
 
 def _with_lines(skip: Skip, block: Block) -> Skip:

@@ -19,11 +19,12 @@ import orjson
 import pyarrow as pa
 import xxhash
 
-from nearsame.errors import SourceError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, joined
+from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import copy_raw, sink
@@ -71,7 +72,7 @@ class TextFolder:
         texts: list[bytes] = []
         size = 0
         for position in range(len(self.paths)) if only is None else only.tolist():
-            text = self._text(position, skip)
+            text = self._text(position, columns, skip)
             if text is None:
                 continue
             if positions and (size + len(text) > BATCH_BYTES or len(positions) == BATCH_ROWS):
@@ -116,9 +117,10 @@ class TextFolder:
         batched = Batched(chosen, columns)
         for position in range(len(self.paths)) if only is None else only.tolist():
             mime = is_page(self.paths[position])
-            page = (
-                self._page(position, mime, columns, skip) if mime else Page(self._text(position, skip), None, None, {})
-            )
+            if mime:
+                page = self._page(position, mime, columns, skip)
+            else:
+                page = Page(self._text(position, columns, skip), None, None, {})
             if page is None or page.body is None:
                 continue
             if page.cut:
@@ -127,20 +129,30 @@ class TextFolder:
         yield from batched.close()
 
     def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> Page | None:
-        most = columns.max_document + 1 if mime != MHTML else -1  # of that only the page is bounded
+        most = longest(columns) if mime == MHTML else columns.max_document  # of that only the page is bounded
         try:
             with self.file(position).open() as raw:
-                return page_of_file(raw.read(most), mime, columns)
+                data = raw.read(most + 1)
+            if mime != MHTML or len(data) <= most:
+                return page_of_file(data, mime, columns)
+            reason = self._why_too_long(position, len(data), columns)
+        except ConfigError:
+            raise  # the memory is too little
         except (OSError, ValueError) as error:
             reason = getattr(error, "message", "") or str(error)
         skip(Skipped(self.name, position, None, f"{self.paths[position]}: {reason}"))
         return None
 
-    def _text(self, position: int, skip: Skip) -> bytes | None:
+    def _why_too_long(self, position: int, least: int, columns: Columns) -> str:
+        file = self.file(position)
+        return why_too_long(max(file.size() or 0, least), columns, file.url)
+
+    def _text(self, position: int, columns: Columns, skip: Skip) -> bytes | None:
+        most = longest(columns)
         try:
             with self.file(position).open() as raw:
-                text = raw.read()
-            reason = why_not_utf8(text)
+                text = raw.read(most + 1)
+            reason = why_not_utf8(text) if len(text) <= most else self._why_too_long(position, len(text), columns)
         except OSError as error:  # a SourceError too: here the file is one document among many
             reason = getattr(error, "message", "") or str(error)
         if not reason:

@@ -10,8 +10,7 @@
 """
 
 import itertools
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,13 @@ import pyarrow as pa
 import pyarrow.json
 
 from nearsame.errors import ColumnError, SourceError
+from nearsame.kernels import lines
 from nearsame.schemas import VECTORS
-from nearsame.sources.base import Annotations, Columns, Skip, Skipped
+from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import suffixed_name
+from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values
+from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
@@ -36,9 +38,10 @@ __all__ = ["JsonLines", "annotate_line"]
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
 _KEYS = (*(f'"{key}"'.encode() for key in ANNOTATIONS.names), b"\\u")  # the last: a key may be escaped
-_KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
-_NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 _TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string": pa.string()}
+
+
+Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,20 @@ class JsonLines(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        order = None if columns.order is None else self._order_type(columns.order)
+        most = longest(columns)
+        order = None if columns.order is None else self._order_type(columns.order, most)
         plan = None
-        for block in self._blocks(skip):
-            plan = plan or _plan(block, columns, self.name, order)
-            fast = _fast(block, plan) if plan else None
-            yield from bounded(_slow(block, plan, skip, self.name) if fast is None else fast)
+        for block in self._blocks(skip, most):
+            if block.passing is not None:
+                pass_by(block, columns, skip, self.name)
+                continue
+            good = _good(block, columns, skip, self.name)
+            plan = plan or _plan(block, good, columns, self.name, order)
+            fast = _fast(block, plan) if plan and good.size == block.records.starts.size else None
+            found = _slow(block, good, plan, skip, self.name) if fast is None else fast
+            block.data.release()  # what works on the records now needs the memory
+            yield from bounded(found)
+            del fast, found  # likewise what reads the next ones
             if block.broken:
                 skip(unread_rest(block, self.name))
 
@@ -86,28 +97,28 @@ class JsonLines(FilePart):
         bom, stream = without_bom(plain)
         with sink(target, self.compression) as out:
             out.write(bom)
-            for block in blocks(stream, split_lines):
-                if annotations is None:
-                    out.writelines(without_removed(block, removed, block.position))
+            for block in blocks(stream, split_lines, _PastLine):
+                if annotations is None or block.passing is not None:
+                    out.writelines(_passed(block, removed, annotations))
                 else:
                     _refuse_keys(block, self.name)
                     out.writelines(_annotated(block, removed, annotations))
                 out.write(b"" if drop_unread and block.broken else block.tail)
 
-    def _blocks(self, skip: Skip) -> Iterator[Block]:
+    def _blocks(self, skip: Skip, most: int) -> Iterator[Block]:
         plain = self.decompressed(skip)
         if plain is None:
             return
         _, stream = without_bom(plain)
-        for block in blocks(stream, split_lines):
+        for block in blocks(stream, split_lines, _PastLine, most):
             if not block.position and (self.name == "-" or ".json" in _suffixes(self.name)):
                 _refuse_whole(block, self.name)
             yield block
 
-    def _order_type(self, name: str) -> pa.DataType:
+    def _order_type(self, name: str, most: int) -> pa.DataType:
         kinds: set[str] = set()
-        for block in self._blocks(lambda _: None):
-            kinds |= _kinds(block, name)
+        for block in self._blocks(lambda _: None, most):
+            kinds |= _kinds(block, name, most)
         if kinds == {"mixed"}:
             hint = "Name a column of numbers, dates or texts."
             raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
@@ -116,20 +127,25 @@ class JsonLines(FilePart):
         return _TYPES[kinds.pop()] if len(kinds) == 1 else pa.string()
 
 
-def split_lines(data: bytes, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
+def split_lines(data: bytes | bytearray, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
     """The lines of some bytes that are not blank."""
-    values = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(values == ord("\n")) + 1
-    if final and len(data) > (int(ends[-1]) if len(ends) else 0):
-        ends = np.append(ends, len(data))
-    starts = np.concatenate([[0], ends[:-1]])[: len(ends)].astype(np.int64)
-    lines = np.arange(len(ends), dtype=np.int64)
-    # a line that begins and ends with a brace needs no closer look
-    odd = np.flatnonzero(~_braced(values, starts, ends)).tolist()
-    blank = [line for line in odd if not data[starts[line] : ends[line]].strip(_BLANKS)]
-    full = np.ones(len(ends), np.bool_)
-    full[blank] = False
-    return Records(starts[full], ends[full], lines[full], len(ends), int(ends[-1]) if len(ends) else 0)
+    starts, ends, numbers, count, consumed, blank = lines.split_lines(np.frombuffer(data, np.uint8), final=final)
+    if blank and not consumed and len(data) >= BATCH_BYTES:
+        consumed = len(data)  # blanks without an end are held by nobody: the line begins behind them
+    return Records(starts, ends, numbers, count, consumed)
+
+
+class _PastLine:
+    """Finds the end of a line that comes in pieces."""
+
+    ended = False
+    num_lines = 0
+
+    def __call__(self, piece: bytes | bytearray) -> int:
+        """How many bytes of the piece belong to it."""
+        end = piece.find(b"\n") + 1
+        self.ended, self.num_lines = end > 0, int(end > 0)
+        return end or len(piece)
 
 
 def _braced(values: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> Any:
@@ -147,11 +163,12 @@ def _suffixes(name: str) -> list[str]:
 
 def _refuse_whole(block: Block, name: str) -> None:
     """Raise a SourceError where a file is one JSON value over its lines."""
-    first = block.raw(0).strip(_BLANKS) if len(block.records.starts) else b""
+    first = block.passing.head if block.passing else block.raw(0) if len(block.records.starts) else b""
+    first = first.strip(_BLANKS)
     what, path = "", "."
     if first.startswith(b"["):
         what, path = "one JSON array", ".[]"
-    elif first == b"{" or (first.startswith(b"{") and isinstance(_object(first), str) and _is_object(block)):
+    elif first == b"{" or (first.startswith(b"{") and isinstance(json_object(first), str) and _is_object(block)):
         what = "a JSON object over several lines"
     if what:
         hint = f"Convert it with: jq -c '{path}' {name} > {Path(name).stem}.jsonl"
@@ -160,7 +177,7 @@ def _refuse_whole(block: Block, name: str) -> None:
 
 def _is_object(block: Block) -> bool:
     """Whether all bytes of a block are one object."""
-    return bool(block.data[-1:] or block.tail) and isinstance(_object(bytes(block.data) + block.tail), dict)
+    return bool(block.data[-1:] or block.tail) and isinstance(json_object(bytes(block.data) + block.tail), dict)
 
 
 def _refuse_keys(block: Block, name: str) -> None:
@@ -169,15 +186,20 @@ def _refuse_keys(block: Block, name: str) -> None:
         line = block.raw(index)
         if not any(key in line for key in _KEYS):
             continue
-        found = _object(line)
+        found = json_object(line)
         if isinstance(found, dict):
             refuse_annotated(list(found), f"{name}, line {block.line_of(index)}")
 
 
-def _plan(block: Block, columns: Columns, source: str, order: pa.DataType | None) -> _Plan | None:
+def _good(block: Block, columns: Columns, skip: Skip, source: str) -> Rows:
+    """The indices of the records that are not too long; the others go to `skip`."""
+    every = np.arange(len(block.records.starts))
+    return every[~too_long(block, columns, skip, source, every)]
+
+
+def _plan(block: Block, good: Rows, columns: Columns, source: str, order: pa.DataType | None) -> _Plan | None:
     """What the first readable records say; None when the block has none."""
-    count = len(block.records.starts)
-    readable = (found for index in range(count) if isinstance(found := _object(block.raw(index)), dict))
+    readable = (found for index in good.tolist() if isinstance(found := json_object(block.raw(index)), dict))
     sample = list(itertools.islice(readable, _SNIFFED))
     if not sample:
         return None
@@ -252,15 +274,15 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.RecordBatch:
-    """The block line by line; what cannot be read goes to `skip`."""
+def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str) -> pa.RecordBatch:
+    """The good lines of a block, one by one; what cannot be read goes to `skip`."""
     chosen = plan.chosen if plan else Chosen("text", None, None, None)
     order = plan.order if plan else None
     rows: list[tuple[int, Any, Any, Any, Any, Any, Any]] = []
-    for index in range(len(block.records.starts)):
+    for index in good.tolist():
         try:
-            rows.append((block.position + index, *_values(_object(block.raw(index)), chosen, order)))
-        except _UnreadableError as error:
+            rows.append((block.position + index, *row_values(json_object(block.raw(index)), chosen, order)))
+        except UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
     positions, ids, texts, orders, items, vectors, beside = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
     strings = zip(*beside, strict=True) if beside else [[]] * len(chosen.beside)
@@ -275,103 +297,26 @@ def _slow(block: Block, plan: _Plan | None, skip: Skip, source: str) -> pa.Recor
     )
 
 
-class _UnreadableError(Exception):
-    """Why one record cannot be read."""
-
-
-def _object(line: bytes) -> dict[str, Any] | str:
-    """The object of a line, or why there is none; NaN and what else pyarrow accepts included."""
-    try:
-        found = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        try:
-            found = json.loads(line.decode("utf-8", "surrogateescape"))
-        except (ValueError, RecursionError):
-            return f"not valid JSON: {error}"
-    return found if isinstance(found, dict) else f"not a JSON object but {_article(found)}"
-
-
-def _values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, ...]:
-    if isinstance(record, str):
-        raise _UnreadableError(record)
-    identity = None if chosen.id is None else _id(record.get(chosen.id))
-    text = None if chosen.text is None else _text(record.get(chosen.text))
-    items = None if chosen.items is None else _items(record.get(chosen.items))
-    value = None if chosen.order is None else _ordered(record.get(chosen.order), order)
-    vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
-    return identity, text, value, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
-
-
-def _id(value: Any) -> str | None:
-    if isinstance(value, (dict, list)):
-        raise _UnreadableError(f"the id is {_article(value)}, not a scalar")
-    return value if value is None else _text(value if isinstance(value, str) else json.dumps(value))
-
-
-def _text(value: Any) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise _UnreadableError(f"the text is {_article(value)}, not a string")
-    try:
-        _ = (value or "").encode()
-    except UnicodeEncodeError as error:
-        escaped = "\udc80" <= error.object[error.start] <= "\udcff"
-        what = "invalid UTF-8" if escaped else "a lone surrogate"
-        raise _UnreadableError(f"{what} at character {error.start} of the text") from None
-    return value
-
-
-def _beside(value: Any) -> str | None:
-    """What stands beside the content: lists and objects say nothing there, and are no reason to skip a record."""
-    if value is None or isinstance(value, (dict, list)):
-        return None
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _items(value: Any) -> list[str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or any(type(item) not in {str, int, type(None)} for item in value):
-        raise _UnreadableError(f"the features are {_article(value)}, not a list of strings or integers")
-    return [_text(str(item)) or "" for item in value if item is not None]
-
-
-def _vector(value: Any) -> list[float] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or any(type(item) not in {int, float, type(None)} for item in value):
-        raise _UnreadableError(f"the vector is {_article(value)}, not a list of numbers")
-    bad = not_finite(pa.array([value], VECTORS.field("vector").type))
-    if bad:
-        raise _UnreadableError(bad[0])
-    return value
-
-
-def _ordered(value: Any, kind: pa.DataType | None) -> Any:
-    if value is None or kind != pa.string():
-        return float(value) if value is not None and kind == pa.float64() else value
-    return _text(value if isinstance(value, str) else json.dumps(value))
-
-
-def _article(value: Any) -> str:
-    return _NAMES.get(type(value), "null")
-
-
-def _kinds(block: Block, name: str) -> set[str]:
-    """The kinds of value that a key has in a block."""
-    for kind in ("int", "float", "string", "bool"):
+def _kinds(block: Block, name: str, most: int) -> set[str]:
+    """The kinds of value that a key has in a block; of records longer than `most` it has none."""
+    good = np.flatnonzero(block.records.ends - block.records.starts <= most)
+    for kind in ("int", "float", "string", "bool") if good.size == block.records.starts.size else ():
         table = _table(block, pa.schema([(name, _TYPES[kind])]))
         if table is not None:
             return set() if table.column(name).null_count == len(table) else {kind}
-    found = (_object(block.raw(index)) for index in range(len(block.records.starts)))
+    found = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
     values = (record.get(name) for record in found if isinstance(record, dict))
-    return {_kind(value) for value in values if value is not None}
+    return {kind_of(value) for value in values if value is not None}
 
 
-def _kind(value: Any) -> str:
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        return "float"
-    return _KINDS.get(type(value), "mixed")
+def _passed(block: Block, removed: Rows, annotations: Annotations | None) -> Iterable[Any]:
+    """A block without the removed records; a long one gets its keys only if it was read, and so could be held."""
+    if block.passing is None or annotations is None:
+        return without_removed(block, removed, block.position)
+    (values,) = zip(*(column.to_pylist() for column in values_of(annotations, block.position, 1)), strict=True)
+    if values[2] is None or block.position in removed:
+        return without_removed(block, removed, block.position)
+    return [annotate_line(b"".join(block.passing.pieces), values)]
 
 
 def _annotated(block: Block, removed: npt.NDArray[np.int64], annotations: Annotations) -> Iterator[bytes | memoryview]:
@@ -390,7 +335,7 @@ def _annotated(block: Block, removed: npt.NDArray[np.int64], annotations: Annota
 
 def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
     """A line with the three keys before its closing brace; a line that is no object as it is."""
-    if values[2] is None and isinstance(_object(line), str):
+    if values[2] is None and isinstance(json_object(line), str):
         return line
     head, brace, tail = line.rpartition(b"}")
     comma = b"" if head.rstrip(_BLANKS) == b"{" else b","

@@ -55,7 +55,7 @@ class Memory:
         chosen = choose(columns, self.table.column_names, strings, self.name)
         start = 0
         for batch in self.table.select(chosen.names()).to_batches():
-            yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name)
+            yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
             start += len(batch)
 
     def copy(

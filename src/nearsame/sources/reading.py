@@ -21,6 +21,7 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.results import Progress, Silent
 from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped
 from nearsame.sources.folder import TextFolder, alike
+from nearsame.sources.limits import require_room
 from nearsame.sources.ordering import one_order
 from nearsame.sources.pages import as_pages
 
@@ -60,8 +61,10 @@ class Reading:
                 batches = part.read(self.columns, skip, only)
                 self.unread[number] = np.setdiff1d(np.arange(len(part.paths)), only)
             for batch in batches:
-                for piece in self._pieces(batch):
-                    yield self._number(number, piece)
+                waiting = list(self._pieces(batch))[::-1]
+                del batch  # it may be large, and what is given is held by others as long as they need it
+                while waiting:
+                    yield self._number(number, waiting.pop())
             if number + 1 == len(self.against):
                 self.num_against = self.num_documents
 
@@ -176,6 +179,9 @@ class Reading:
             return found
         name, schema = self._content
         content = batch.column(name)
+        if name == "text":
+            positions, part = batch.column("position"), self.all_parts[source].name
+            require_room(content, self.columns, lambda row: f"{part}, record {positions[row]}")
         if name == "vector":
             self._check_lengths(source, batch)
         if name == "text":

@@ -1,7 +1,7 @@
 """Bytes in and out: compression, and blocks that end where records do.
 
 1. A stream that breaks off gives up everything before the break, then says why (`BrokenStreamError`).
-2. A block holds whole records, whatever their length; memory is bounded by the longest of them.
+2. A block holds whole records. One that is longer than a bound is not held: its bytes go past in pieces (`Passing`).
 3. What is between records (blank lines) belongs to a block's data and to no record: copies keep it.
 """
 
@@ -12,22 +12,23 @@ import itertools
 import lzma
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import NearSameError, OutputError
-from nearsame.sources.base import BATCH_BYTES, Skipped
+from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
 
 __all__ = [
     "COMPRESSIONS",
     "Block",
     "BrokenStreamError",
+    "Passing",
     "Records",
     "begun",
     "blocks",
@@ -60,6 +61,10 @@ class Records(NamedTuple):
     num_fields: npt.NDArray[np.int64] | None = None  # where a record has fields; -1: a quote never closed
 
 
+_ONE = Records(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, 0)
+_NO_RECORDS = Records(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
+
+
 class Block(NamedTuple):
     """Some whole records of a stream, as they stand there."""
 
@@ -69,6 +74,7 @@ class Block(NamedTuple):
     line: int  # 1-based, of the first byte
     tail: bytes = b""  # the partial record before a break
     broken: str = ""  # why the stream ends here
+    passing: "Passing | None" = None  # the one record of the block, where it is too long to be held
 
     def raw(self, index: int) -> bytes:
         """The bytes of a record, its line end included."""
@@ -172,33 +178,102 @@ def without_bom(stream: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return bom, rest()
 
 
-def blocks(stream: Iterator[bytes], split: Callable[[bytes, bool], Records]) -> Iterator[Block]:
-    """Blocks of about BATCH_BYTES that end with a record; `split(data, final)` finds the records."""
-    rest, wanted, position, line = b"", BATCH_BYTES, 0, 1
+class Passing:
+    """A record that is too long to be held: `pieces` gives its bytes, once."""
+
+    def __init__(self, begins: bytearray, stream: Iterator[bytes], past: "Past") -> None:
+        self.head = bytes(begins[:64])
+        self.size = 0  # bytes so far; the record's own once the pieces are through
+        self.past = past
+        self.rest = bytearray()  # what was read behind it
+        self.ended = False  # the stream, not only the record
+        self.broken = ""
+        self.pieces = self._pieces(itertools.chain([begins], stream))
+
+    def _pieces(self, stream: Iterator[bytes | bytearray]) -> Iterator[bytes | bytearray]:
+        piece: bytes | bytearray | None = b""
+        while not self.past.ended and piece is not None:
+            try:
+                piece = next(stream, None)
+            except BrokenStreamError as error:
+                piece, self.broken = None, str(error) or "Broken compressed stream"
+            if piece is not None:
+                own = self.past(piece)
+                self.size += own
+                self.rest = bytearray(piece[own:])
+                yield piece if own == len(piece) else piece[:own]
+        self.ended = piece is None
+
+    def finish(self) -> None:
+        """Let what nobody has asked for go past."""
+        for _ in self.pieces:
+            pass
+
+
+class Past(Protocol):
+    """Finds the end of a record that comes in pieces."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether its end was found."""
+
+    @property
+    def num_lines(self) -> int:
+        """How many lines ended in it."""
+
+    def __call__(self, piece: bytes | bytearray) -> int:
+        """How many bytes of the piece belong to the record."""
+
+
+def blocks(
+    stream: Iterator[bytes],
+    split: Callable[[bytes | bytearray, bool], Records],
+    past: Callable[[], Past],
+    most: int = MAX_RECORD,
+) -> Iterator[Block]:
+    """Blocks of about BATCH_BYTES that end with a record.
+
+    Args:
+        stream: The bytes.
+        split: Called with some of them, and whether they are the last; finds the records.
+        past: Makes what finds the end of a record that is longer than `most`.
+        most: Bytes of a record that may be held.
+    """
+    data, wanted, position, line = bytearray(), BATCH_BYTES, 0, 1
     ended = False
     while not ended:
-        data, ended, broken = _gather(stream, rest, wanted)
+        ended, broken = _fill(data, stream, wanted)
         found = split(data, ended and not broken)
-        if not found.consumed and not ended:
-            rest, wanted = data, 2 * len(data)  # one long record: double, so that the search stays linear
+        if not found.consumed and not ended and len(data) <= most:
+            wanted = min(2 * len(data), max(most, len(data)) + 1)  # doubled, so that the search stays linear
             continue
-        rest, wanted = data[found.consumed :], BATCH_BYTES
-        yield Block(memoryview(data)[: found.consumed], found, position, line, rest if ended else b"", broken)
+        if not found.consumed and not ended:
+            passing = Passing(data, stream, past())
+            data = bytearray()
+            yield Block(memoryview(b""), _ONE, position, line, passing=passing)
+            passing.finish()
+            position, line, data, ended = position + 1, line + passing.past.num_lines, passing.rest, passing.ended
+            if passing.broken:
+                yield Block(memoryview(b""), _NO_RECORDS, position, line, b"", passing.broken)
+            continue
+        whole, data, wanted = [data], data[found.consumed :], BATCH_BYTES  # nothing here holds on to what was given
+        yield Block(
+            memoryview(whole.pop())[: found.consumed], found, position, line, bytes(data) if ended else b"", broken
+        )
         position, line = position + len(found.starts), line + found.num_lines
 
 
-def _gather(stream: Iterator[bytes], rest: bytes, wanted: int) -> tuple[bytes, bool, str]:
-    pieces, size = [rest], len(rest)
+def _fill(data: bytearray, stream: Iterator[bytes], wanted: int) -> tuple[bool, str]:
+    """Read on until there is so much; whether the stream ends there, and why if it breaks."""
     try:
-        while size < wanted:
+        while len(data) < wanted:
             piece = next(stream, None)
             if piece is None:
-                return b"".join(pieces), True, ""
-            pieces.append(piece)
-            size += len(piece)
+                return True, ""
+            data += piece
     except BrokenStreamError as error:
-        return b"".join(pieces), True, str(error) or "Broken compressed stream"
-    return b"".join(pieces), False, ""
+        return True, str(error) or "Broken compressed stream"
+    return False, ""
 
 
 def unread_rest(block: Block, source: str) -> Skipped:
@@ -206,11 +281,16 @@ def unread_rest(block: Block, source: str) -> Skipped:
     return Skipped(source, None, block.line + block.records.num_lines, f"unread from here on: {block.broken}")
 
 
-def without_removed(block: Block, removed: npt.NDArray[np.int64], first: int) -> list[memoryview]:
+def without_removed(
+    block: Block, removed: npt.NDArray[np.int64], first: int
+) -> Iterable[memoryview | bytes | bytearray]:
     """The bytes of a block but for the records whose positions are removed, as few runs."""
+    if block.passing is not None:
+        return () if first in removed else block.passing.pieces
     last = first + len(block.records.starts)
     low, high = np.searchsorted(removed, [first, last])
-    runs, at = [], 0
+    runs: list[memoryview] = []
+    at = 0
     for index in (removed[low:high] - first).tolist():
         start = int(block.records.starts[index])
         if start > at:

@@ -28,6 +28,7 @@ class ShingleSets:
     stop_words: frozenset[str] = frozenset()
 
     output = schemas.FEATURES
+    token_bytes = 24  # of memory for each token of a long text: its hash, its shingle's, the set
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:
@@ -81,13 +82,14 @@ class Room:
     """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
 
     def __init__(self, longest: int, most: int, rows: int) -> None:
-        self.words = np.empty((3, longest + 66), np.uint64)
+        self.words = np.empty((2, longest + 66), np.uint64)
         self.counts = np.empty(2 * longest + 130, np.int64)
         self.items = np.empty(most, np.uint64)
         self.ends = np.empty(rows + 1, np.int64)
         self.about = np.empty((3, rows), np.int64)
 
     def features(self, *raw: pa.Array) -> pa.RecordBatch:
-        """The FEATURES batch; the sets are copied out of the roomy buffer."""
+        """The FEATURES batch; the sets are copied out of the roomy buffer, when the scratch is gone."""
+        del self.words, self.counts
         items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
         return pa.RecordBatch.from_arrays([*raw, *map(pa.array, self.about), items], schema=schemas.FEATURES)

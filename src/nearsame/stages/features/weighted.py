@@ -53,6 +53,7 @@ class TextFeatures:
     stop_words: frozenset[str] = frozenset()
 
     output = schemas.WEIGHTED
+    token_bytes = 80  # of memory for each token of a long text: where it is, its hash, the feature, its number
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:

@@ -1,0 +1,109 @@
+"""The values of one JSON record, each as its column wants it, or why the record cannot be read."""
+
+import json
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from nearsame.schemas import VECTORS
+from nearsame.sources.columns import Chosen, not_finite
+
+__all__ = ["UnreadableError", "json_object", "kind_of", "row_values"]
+
+_KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
+_NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
+
+
+class UnreadableError(Exception):
+    """Why one record cannot be read."""
+
+
+def json_object(line: bytes) -> dict[str, Any] | str:
+    """The object of a line, or why there is none; NaN and what else pyarrow accepts included."""
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        try:
+            found = json.loads(line.decode("utf-8", "surrogateescape"))
+        except (ValueError, RecursionError):
+            return f"not valid JSON: {error}"
+    return found if isinstance(found, dict) else f"not a JSON object but {_article(found)}"
+
+
+def row_values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, ...]:
+    """Id, text, order, items, vector, and what stands beside.
+
+    Raises:
+        UnreadableError: One of them cannot be.
+    """
+    if isinstance(record, str):
+        raise UnreadableError(record)
+    identity = None if chosen.id is None else _id(record.get(chosen.id))
+    text = None if chosen.text is None else _text(record.get(chosen.text))
+    items = None if chosen.items is None else _items(record.get(chosen.items))
+    value = None if chosen.order is None else _ordered(record.get(chosen.order), order)
+    vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
+    return identity, text, value, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
+
+
+def _id(value: Any) -> str | None:
+    if isinstance(value, (dict, list)):
+        raise UnreadableError(f"the id is {_article(value)}, not a scalar")
+    return value if value is None else _text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _text(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UnreadableError(f"the text is {_article(value)}, not a string")
+    try:
+        _ = (value or "").encode()
+    except UnicodeEncodeError as error:
+        escaped = "\udc80" <= error.object[error.start] <= "\udcff"
+        what = "invalid UTF-8" if escaped else "a lone surrogate"
+        raise UnreadableError(f"{what} at character {error.start} of the text") from None
+    return value
+
+
+def _beside(value: Any) -> str | None:
+    """What stands beside the content: lists and objects say nothing there, and are no reason to skip a record."""
+    if value is None or isinstance(value, (dict, list)):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _items(value: Any) -> list[str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or any(type(item) not in {str, int, type(None)} for item in value):
+        raise UnreadableError(f"the features are {_article(value)}, not a list of strings or integers")
+    return [_text(str(item)) or "" for item in value if item is not None]
+
+
+def _vector(value: Any) -> list[float] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or any(type(item) not in {int, float, type(None)} for item in value):
+        raise UnreadableError(f"the vector is {_article(value)}, not a list of numbers")
+    bad = not_finite(pa.array([value], VECTORS.field("vector").type))
+    if bad:
+        raise UnreadableError(bad[0])
+    return value
+
+
+def _ordered(value: Any, kind: pa.DataType | None) -> Any:
+    if value is None or kind != pa.string():
+        return float(value) if value is not None and kind == pa.float64() else value
+    return _text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _article(value: Any) -> str:
+    return _NAMES.get(type(value), "null")
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value: bool, int, float, string or mixed."""
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        return "float"
+    return _KINDS.get(type(value), "mixed")

@@ -1,0 +1,115 @@
+"""How long a record may be.
+
+1. One that is longer than `Columns.max_record` is not compared: it stays as it is, is counted, and told with its place.
+2. One that is not, but needs more memory than the run has for it, ends the run with an error that names its place.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow
+from nearsame.arrow import Bytes
+from nearsame.errors import ConfigError
+from nearsame.sources.base import Columns, Skip, Skipped
+from nearsame.sources.streams import Block
+
+__all__ = ["longest", "pass_by", "require_room", "too_long", "why_too_long"]
+
+_READING = 3  # bytes of memory that reading takes for each byte of a record
+_PREPARING = 3  # likewise preparing, tokens apart: the text, and its tokens as they are folded
+_LARGE = 4 << 20  # bytes: what is shorter has room in any case
+
+# What a byte is to a bound of the number of tokens.
+_NONE, _INNER, _ALONE = range(3)
+_BYTES = np.arange(256)
+_LETTER = [byte >= 128 or chr(byte).isalnum() for byte in range(256)]
+_KINDS = np.where(_LETTER, _INNER, np.where(_BYTES > 32, _ALONE, _NONE)).astype(np.uint8)
+_KINDS[0xE0:] = _ALONE  # three bytes and more: most scripts without spaces
+_CHARACTERS = np.where((_BYTES < 128) | (_BYTES >= 192), _ALONE, _NONE).astype(np.uint8)
+
+
+def longest(columns: Columns) -> int:
+    """Bytes of a record that may be held while it is read."""
+    room = columns.room
+    return columns.max_record if room is None else min(columns.max_record, room.num_bytes // _READING)
+
+
+def why_too_long(size: int, columns: Columns, place: str) -> str:
+    """Why a record of that size is not to be compared; nothing where it is.
+
+    Raises:
+        ConfigError: It is, and the memory has no room for it.
+    """
+    if size > columns.max_record:
+        return f"{size:,} bytes are more than max_record={columns.max_record:,}: kept as it is, not compared"
+    _refuse(_READING * size, size, columns, place)
+    return ""
+
+
+def require_room(texts: pa.Array, columns: Columns, place: Callable[[int], str]) -> None:
+    """An error where a text is so long that preparing it needs more memory than there is.
+
+    Args:
+        texts: A large_string or large_binary column.
+        columns: Say how much there is, and what tokens take.
+        place: Where the text of a row is, in words.
+
+    Raises:
+        ConfigError: It needs more.
+    """
+    room = columns.room
+    if room is None:
+        return
+    found = arrow.strings(texts)
+    sizes = np.diff(found.offsets)
+    for row in np.flatnonzero(sizes > _LARGE).tolist():
+        size, text = int(sizes[row]), found.data[found.offsets[row] : found.offsets[row + 1]]
+        tokens = _most_tokens(text, of_chars=room.of_chars) if room.token_bytes else 0
+        _refuse(_PREPARING * size + room.token_bytes * tokens, size, columns, place(row))
+
+
+def _most_tokens(text: Bytes, *, of_chars: bool) -> int:
+    """How many tokens a text may have: words by where they begin, punctuation, letters of scripts without spaces."""
+    count, before = 0, False
+    for at in range(0, len(text), _LARGE):
+        kinds = (_CHARACTERS if of_chars else _KINDS)[text[at : at + _LARGE]]
+        inner = kinds == _INNER
+        begins = inner & ~np.concatenate([[before], inner[:-1]])
+        count, before = count + int(np.count_nonzero(begins)) + int(np.count_nonzero(kinds == _ALONE)), inner[-1]
+    return count
+
+
+def _refuse(needed: int, size: int, columns: Columns, place: str) -> None:
+    room = columns.room
+    if room is not None and needed > room.num_bytes:
+        message = (
+            f"{place}: a record of {size:,} bytes needs about {needed:,} bytes of memory, and {room.num_bytes:,} are "
+            f"free for it"
+        )
+        more = -(-(needed - room.num_bytes) // (1 << 20))
+        hint = f"Allow {more:,} MB more with --memory, or keep such records as they are with --max-record."
+        raise ConfigError(message, hint=hint)
+
+
+def too_long(
+    block: Block, columns: Columns, skip: Skip, source: str, among: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Which of some records of a block are too long; they are reported."""
+    sizes = (block.records.ends - block.records.starts)[among]
+    found = sizes > longest(columns)
+    for index, size in zip(among[found].tolist(), sizes[found].tolist(), strict=True):
+        line = block.line_of(index)
+        skip(Skipped(source, block.position + index, line, why_too_long(size, columns, f"{source}, line {line}")))
+    return found
+
+
+def pass_by(block: Block, columns: Columns, skip: Skip, source: str) -> None:
+    """Report the record of a block that does not hold it."""
+    passing: Any = block.passing
+    passing.finish()
+    reason = why_too_long(passing.size, columns, f"{source}, line {block.line}")
+    skip(Skipped(source, block.position, block.line, reason + getattr(passing.past, "remark", "")))
