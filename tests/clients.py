@@ -14,6 +14,7 @@ from typing import Any
 
 from nearsame.errors import StoreBusyError, StoreError
 from nearsame.index.index import Index
+from tests.patience import PATIENCE
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.warmed"])
@@ -40,7 +41,7 @@ def add_in_step(where: str, mine: int, rounds: int, barrier: Any, out: Any) -> N
     with Index.open(where) as index:
         for family in range(rounds):
             given = {"id": f"{family}-{mine}", "text": text_of(family, mine if family % 2 else 0)}
-            barrier.wait(60)
+            barrier.wait(PATIENCE)
             found.append(index.add(given, if_new=True)[0].record())
     out.put((mine, found))
 
@@ -61,7 +62,7 @@ def hold(where: str, ready: Any, leave: Any) -> None:
     with Index.open(where) as index, index.transaction():
         index.add(document(1000, 0))
         ready.set()
-        leave.wait(60)
+        leave.wait(PATIENCE)
 
 
 def ask(where: str, out: Any) -> None:

@@ -47,9 +47,9 @@ def test_a_table_is_markdown() -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc, which this system lacks")
 def test_the_peak_counts_children_too() -> None:
     """Two processes of 50 MB each have a peak of over 100 MB together, and their output is kept."""
-    hold = "import time; held = bytearray(50_000_000); time.sleep(0.3)"
-    start = f"import subprocess, sys; p=subprocess.Popen([sys.executable, '-c', {hold!r}])"
-    start += f"; {hold}; p.wait(); print('done')"
+    hold = "import time; held = bytearray(50_000_000); time.sleep(3)"
+    start = "import subprocess, sys; held = bytearray(50_000_000)"  # until the other has ended
+    start += f"; p=subprocess.Popen([sys.executable, '-c', {hold!r}]); p.wait(); print('done')"
     run = processes.run([sys.executable, "-c", start], {})
     assert "done\n" == run.output
     assert 100e6 < run.peak_bytes < 200e6

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "service"))
 
@@ -30,6 +31,7 @@ def page(chromium):
     """A page that tells of every script, dialog, error and request to elsewhere."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, locale="en")
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.happened = []
     page.on("dialog", lambda dialog: (page.happened.append(f"dialog {dialog.message}"), dialog.dismiss()))
     page.on("pageerror", lambda error: page.happened.append(f"error {error}"))

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running
 
@@ -44,13 +45,13 @@ def filled():
 @pytest.fixture(scope="module")
 def served():
     """A service around them."""
-    with running(filled().open, timeout=120) as found:
+    with running(filled().open, timeout=PATIENCE) as found:
         yield found
 
 
 def follow(page, locator):
     """Click on what leads to another page, and wait for it."""
-    with page.expect_navigation(timeout=120_000):
+    with page.expect_navigation(timeout=1000 * PATIENCE):
         locator.click()
 
 
@@ -150,7 +151,7 @@ def test_texts_that_are_not_stored_are_not_shown(page):
     """The pages say why, and what to do."""
     shelf = filled()
     shelf.store = "shingles"
-    with running(shelf.open, timeout=120) as served:
+    with running(shelf.open, timeout=PATIENCE) as served:
         page.goto(f"{served.url}/document?id=harbour/ferry")
         assert "--store text" in visible(page)
         assert FERRY not in visible(page)
@@ -171,7 +172,7 @@ def test_no_document_can_do_anything(page, attacks):
         for id in (attack, f"{attack} again"):
             text = f"{attack} and so on with {number} words that stand in both of these {number}a {number}b {number}c"
             shelf.documents[id] = {"id": id, "text": text, "url": f"javascript:alert(1)//{attack}"}
-    with running(shelf.open, timeout=120) as served:
+    with running(shelf.open, timeout=PATIENCE) as served:
         for attack in attacks:
             a, b = quote(attack, safe=""), quote(f"{attack} again", safe="")
             page.goto(f"{served.url}/document?id={a}")
@@ -222,9 +223,10 @@ def test_the_policy_stops_what_would_be_injected(served, page):
     page.evaluate(
         "() => { const s = document.createElement('script'); s.textContent = 'window.hit=2'; document.body.append(s) }"
     )
+    while not any("Content Security Policy" in each for each in page.happened):
+        page.wait_for_timeout(50)
     page.wait_for_timeout(200)
     assert page.evaluate("window.hit === undefined")
-    assert any("Content Security Policy" in each for each in page.happened)
 
 
 def test_everything_can_be_done_by_keyboard(served, page):
@@ -281,6 +283,7 @@ def test_every_page_can_be_used_by_everybody(served, chromium, scheme, width):
     """Names, headings, landmarks, table headers and contrast (4.5 : 1), light and dark, wide and narrow."""
     context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     both = f"a={quote('harbour/ferry', safe='')}&b={quote('notice 17?')}"
     for address in (
         "/",
@@ -325,6 +328,7 @@ def test_the_pages_need_no_script(served, chromium):
     """They are the same where scripts are switched off, and ours have none."""
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.goto(served.url)
     find(page, FERRY)
     assert page.get_by_role("heading", name="2 matches for your text").is_visible()
@@ -335,7 +339,7 @@ def test_with_tokens_a_browser_signs_in(page, tmp_path):
     """Led to the form, on to the page that was wanted, and out again; a form of before brings nothing."""
     path = tmp_path / "tokens"
     path.write_text(f"read {READ}\n", "utf-8")
-    with running(filled().open, token_file=path, timeout=120) as served:
+    with running(filled().open, token_file=path, timeout=PATIENCE) as served:
         page.goto(f"{served.url}/document?id=harbour%2Fferry")
         assert page.url.endswith("/sign-in?next=%2Fdocument%3Fid%3Dharbour%252Fferry")
         assert 0 == page.get_by_role("link", name="Clusters").count()

@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE, eventually
 
 from nearsame.sources.jsonl import JsonLines
 
@@ -27,16 +27,6 @@ def slow_to_write(tmp_path_factory):
     return path
 
 
-def wait_for(condition, seconds=60):
-    """True as soon as the condition holds."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_ended_while_writing_leaves_nothing(number, status, slow_to_write, tmp_path):
     """Neither the folder nor the temporary one, and no traceback."""
@@ -44,9 +34,9 @@ def test_a_run_ended_while_writing_leaves_nothing(number, status, slow_to_write,
         [NEARSAME, "dedup", slow_to_write, "-o", tmp_path / "clean", "-q"], stderr=subprocess.PIPE, text=True
     )
     with run_:
-        assert wait_for(lambda: any(tmp_path.glob(".clean.*/new/kept/*")))
+        assert eventually(lambda: any(tmp_path.glob(".clean.*/new/kept/*")))
         run_.send_signal(number)
-        said = run_.communicate(timeout=60)[1]
+        said = run_.communicate(timeout=PATIENCE)[1]
     assert (status, "") == (run_.returncode, said.strip())
     assert [] == list(tmp_path.iterdir())
 
@@ -58,9 +48,9 @@ def test_a_run_ended_while_reading_leaves_nothing(number, status, tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
     command = [NEARSAME, "dedup", "-", "-o", tmp_path / "clean"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run_:
-        assert wait_for(lambda: any(tmp_path.glob("temporary/nearsame-*")))
+        assert eventually(lambda: any(tmp_path.glob("temporary/nearsame-*")))
         run_.send_signal(number)
-        assert wait_for(lambda: run_.poll() is not None)
+        assert eventually(lambda: run_.poll() is not None)
         said = run_.stderr.read()
     assert (status, "") == (run_.returncode, said.strip())
     assert ["temporary"] == [path.name for path in tmp_path.iterdir()]

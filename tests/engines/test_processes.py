@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
+from tests.patience import eventually
 
 from nearsame.engines.local import Local
 from nearsame.engines.processes import Workers
@@ -37,12 +38,7 @@ def _batch(*numbers: int) -> pa.RecordBatch:
 
 def _elsewhere(workers: Workers) -> int:
     """The process of a worker, once one is ready."""
-    for _ in range(600):
-        worker = int(workers(_batch(1)).column("worker")[0].as_py())
-        if worker != os.getpid():
-            return worker
-        time.sleep(0.05)
-    raise AssertionError("no worker became ready")
+    return int(eventually(lambda: {int(workers(_batch(1)).column("worker")[0].as_py())} - {os.getpid()}).pop())
 
 
 def test_a_helper_computes_what_the_stage_computes() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from tests import clients
 from tests.clients import CONTEXT
+from tests.patience import PATIENCE
 
 from nearsame.errors import StoreError
 from nearsame.index.index import Index
@@ -21,7 +22,7 @@ def started():
 
     yield start
     for process in running:
-        process.join(60)
+        process.join(PATIENCE)
         if process.is_alive():
             process.kill()
 
@@ -57,7 +58,7 @@ def at_the_same_moment(place, started, rounds, processes=2):
     barrier, out = CONTEXT.Barrier(processes), CONTEXT.Queue()
     for mine in range(processes):
         started(clients.add_in_step, place, mine, rounds, barrier, out)
-    reports = dict(out.get(timeout=240) for _ in range(processes))
+    reports = dict(out.get(timeout=PATIENCE) for _ in range(processes))
     check_families(place, rounds, reports)
     return reports
 
@@ -80,7 +81,7 @@ def test_of_many_in_any_order_one_goes_in(place, started):
     out, families = CONTEXT.Queue(), 100
     for mine, size in enumerate((1, 10, 100)):
         started(clients.add_shuffled, place, mine, families, size, out)
-    check_families(place, families, dict(out.get(timeout=240) for _ in range(3)))
+    check_families(place, families, dict(out.get(timeout=PATIENCE) for _ in range(3)))
 
 
 def test_readers_wait_for_nobody(place, started):
@@ -90,15 +91,15 @@ def test_readers_wait_for_nobody(place, started):
         index.add(clients.document(0, 0))
     ready, leave, out = CONTEXT.Event(), CONTEXT.Event(), CONTEXT.Queue()
     writer = started(clients.hold, place, ready, leave)
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE)
     for _ in range(2):
         started(clients.ask, place, out)
-    assert [[["0-0"]] * 20] * 2 == [out.get(timeout=60) for _ in range(2)]
+    assert [[["0-0"]] * 20] * 2 == [out.get(timeout=PATIENCE) for _ in range(2)]
     assert writer.is_alive()
     with Index.open(place, read_only=True) as index:
         assert 2 == index.stats().documents
         leave.set()
-        writer.join(60)
+        writer.join(PATIENCE)
         assert 3 == index.stats().documents
 
 
@@ -107,14 +108,14 @@ def test_a_writer_waits_for_another_or_is_told(place, started):
     make(place)
     ready, leave, out = CONTEXT.Event(), CONTEXT.Event(), CONTEXT.Queue()
     started(clients.hold, place, ready, leave)
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE)
     started(clients.add_waiting, place, 0.2, out)
-    said = out.get(timeout=60)
+    said = out.get(timeout=PATIENCE)
     assert "0.2 seconds" in said
     assert "timeout_seconds" in said
-    started(clients.add_waiting, place, 60, out)
+    started(clients.add_waiting, place, PATIENCE, out)
     leave.set()
-    assert "added" == out.get(timeout=60)
+    assert "added" == out.get(timeout=PATIENCE)
 
 
 def test_of_clients_that_create_at_the_same_moment_one_does(place):

@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 from tests import clients
+from tests.patience import eventually
 
 from nearsame.index.index import Index
 
@@ -25,10 +26,7 @@ def client(place, seed, log):
 
 def wait_for(log, lines):
     """Until so many documents were acknowledged."""
-    deadline = time.monotonic() + 60
-    while len(clients.acknowledged(log)) < lines:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    eventually(lambda: len(clients.acknowledged(log)) >= lines)
 
 
 def check(place, logs):
@@ -51,7 +49,7 @@ def kill_clients(url, folder, kills):
     for turn in range(kills):
         logs.append(folder / f"log-{turn}")
         with client(url, turn, logs[-1]) as process:
-            wait_for(logs[-1], 1)
+            wait_for(logs[-1], 2)
             time.sleep(chance.uniform(0, 0.4))
             process.kill()
             process.join(60)

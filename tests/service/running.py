@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 
 import httpx
+from tests.patience import PATIENCE
 from uvicorn import Server
 
 from nearsame.service.access import Access
@@ -24,7 +25,7 @@ class Running:
         self.service = service
         self.url = url
         self.log = log
-        self.client = httpx.Client(base_url=url, timeout=60, trust_env=False)
+        self.client = httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False)
 
     def events(self, name=None):
         """The lines of the log."""

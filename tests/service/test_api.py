@@ -4,12 +4,12 @@ import http.client
 import json
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.patience import PATIENCE, eventually
 
 from nearsame.errors import ConfigError, StoreError
 
@@ -30,7 +30,7 @@ def shelf():
 def lasting():
     """A service for all tests that don't need one of their own, and its index."""
     shelf = Shelf()
-    with running(shelf.open, timeout=120) as found:  # the first comparison compiles
+    with running(shelf.open, timeout=PATIENCE) as found:  # the first comparison compiles
         yield shelf, found
 
 
@@ -79,10 +79,7 @@ def problem(answer, status, code):
 
 def nothing_held(served):
     """Whether soon, for a request ends just after its answer, no bytes of requests are held."""
-    deadline = time.monotonic() + 20
-    while served.metric("nearsame_request_bytes_held") and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return served.metric("nearsame_request_bytes_held") == 0
+    return eventually(lambda: served.metric("nearsame_request_bytes_held") == 0)
 
 
 def test_one_document_is_added_found_and_removed(served):
@@ -312,7 +309,7 @@ def test_a_body_that_says_it_is_too_large_is_not_read(shelf):
     """The answer comes before the body does."""
     with running(shelf.open, max_body=1000) as served:
         place = urlsplit(served.url)
-        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE)
         connection.putrequest("POST", "/query")
         connection.putheader("Content-Type", "text/plain")
         connection.putheader("Content-Length", "10000000000")
@@ -356,7 +353,7 @@ def test_a_body_that_does_not_arrive_is_given_up(shelf):
     """408 after the timeout; what it held is free again."""
     with running(shelf.open, timeout=0.3) as served:
         place = urlsplit(served.url)
-        with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as connection:
             connection.sendall(
                 b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nab"
             )
@@ -372,7 +369,7 @@ def test_questions_that_take_too_long_are_answered_503(shelf):
         shelf.gate.set()
         problem(answer, 503, "timeout")
         assert "1" == answer.headers["retry-after"]
-        assert 200 == served.client.get("/stats").status_code
+        eventually(lambda: served.client.get("/stats").status_code == 200)  # it, too, has 0.2 seconds only
 
 
 def test_beyond_the_queues_clients_are_sent_away(shelf):
@@ -383,9 +380,7 @@ def test_beyond_the_queues_clients_are_sent_away(shelf):
         changes = [
             pool.submit(served.client.post, "/documents", json={"id": f"d{n}", "text": f"{n}"}) for n in range(10)
         ]
-        deadline = time.monotonic() + 20
-        while sum(each.done() for each in (*asked, *changes)) < 12 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        eventually(lambda: min(sum(each.done() for each in futures) for futures in (asked, changes)) >= 5)
         shelf.gate.set()
         for futures in (asked, changes):
             answers = [each.result() for each in futures]
@@ -394,7 +389,7 @@ def test_beyond_the_queues_clients_are_sent_away(shelf):
             assert {"1"} == {answer.headers["retry-after"] for answer in refused}
             assert {200, 429} == {answer.status_code for answer in answers}
         assert len(shelf.documents) == sum(each.result().status_code == 200 for each in changes)
-        assert served.metric("nearsame_refused_total", code="busy") >= 12
+        assert served.metric("nearsame_refused_total", code="busy") >= 10
 
 
 def test_the_bytes_of_all_requests_are_bounded(shelf):
@@ -403,9 +398,7 @@ def test_the_bytes_of_all_requests_are_bounded(shelf):
         shelf.gate.clear()
         plain = {"Content-Type": "text/plain"}
         held = [pool.submit(served.client.post, "/query", content="x" * 1000, headers=plain) for _ in range(2)]
-        deadline = time.monotonic() + 20
-        while served.metric("nearsame_request_bytes_held") < 2000 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        eventually(lambda: served.metric("nearsame_request_bytes_held") >= 2000)
         answer = served.client.post("/query", content="x" * 1000, headers=plain)
         shelf.gate.set()
         problem(answer, 429, "busy")

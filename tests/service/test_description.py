@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
     unsupported_method,
 )
+from tests.patience import PATIENCE
 
 from nearsame.index.index import Index
 from nearsame.methods import MinHash, SimHash
@@ -42,7 +43,7 @@ def served(tmp_path_factory):
     """A service that may be written to, around an index of every method."""
     path = tmp_path_factory.mktemp("service") / "seen.ns"
     Index.create(path, method=[MinHash(shingle_size=2), SimHash(), "digest", "url"], store="text").close()
-    with running(lambda *, read_only: Index.open(path, read_only=read_only), timeout=120) as found:
+    with running(lambda *, read_only: Index.open(path, read_only=read_only), timeout=PATIENCE) as found:
         yield found
 
 
@@ -66,7 +67,7 @@ def exercise(operations, mode, examples):
             nonlocal sent
             sent += 1
             raw = str(case.media_type).startswith("text/")  # whatever is sent as a text is one
-            case.call_and_validate(checks=CHECKS[:-1] if raw else CHECKS, timeout=120)
+            case.call_and_validate(checks=CHECKS[:-1] if raw else CHECKS, timeout=PATIENCE)
 
         try:
             check()

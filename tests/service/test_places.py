@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.patience import PATIENCE
 
 from nearsame.index.index import Index
 from nearsame.methods import MinHash
@@ -37,7 +38,7 @@ WORDS = [
 def served(place):
     """An index of single words, and its service."""
     Index.create(place, method=MinHash(shingle_size=1), store="text").close()
-    with running(lambda *, read_only: Index.open(place, read_only=read_only), timeout=120) as found:
+    with running(lambda *, read_only: Index.open(place, read_only=read_only), timeout=PATIENCE) as found:
         yield found
 
 

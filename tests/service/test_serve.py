@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from click.testing import CliRunner
+from tests.patience import PATIENCE, eventually
 
 from nearsame.cli.main import commands
 from nearsame.index.index import Index
@@ -47,7 +47,7 @@ class Process:
     def stop(self, number=signal.SIGTERM):
         """Send a signal; the exit code and the log."""
         self.run.send_signal(number)
-        _, log = self.run.communicate(timeout=60)
+        _, log = self.run.communicate(timeout=PATIENCE)
         return self.run.returncode, log
 
 
@@ -57,9 +57,9 @@ def served(index, *arguments):
     line = command(index, "--port", 0, *arguments)
     run = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        assert select.select([run.stdout], [], [], 120)[0]
+        assert select.select([run.stdout], [], [], PATIENCE)[0]
         said = run.stdout.readline()
-        assert "http://" in said, run.communicate(timeout=60)
+        assert "http://" in said, run.communicate(timeout=PATIENCE)
         yield Process(run, re.search(r"http://\S+", said)[0])
     finally:
         run.kill()
@@ -68,7 +68,7 @@ def served(index, *arguments):
 
 def refused(index, *arguments):
     """What it says when it doesn't start."""
-    done = subprocess.run(command(index, *arguments), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command(index, *arguments), capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr
 
@@ -139,10 +139,7 @@ def test_tokens_are_read_again_on_sighup(index, tmp_path):
         for text, expected in ((f"read {WRITE}\n", (401, 200)), ("nonsense\n", (401, 200))):
             tokens.write_text(text, "utf-8")
             process.run.send_signal(signal.SIGHUP)
-            deadline = time.monotonic() + 30
-            while (status(READ), status(WRITE)) != expected and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert expected == (status(READ), status(WRITE))
+            eventually(lambda: expected == (status(READ), status(WRITE)), 0.05)  # noqa: B023  (called in the loop)
         assert "the tokens of before are valid" in process.stop()[1]
 
 
@@ -152,7 +149,7 @@ def test_a_graceful_stop_loses_nothing(index, number):
     acknowledged, refusals, stop = set(), [], threading.Event()
 
     def client(name):
-        with httpx.Client(timeout=60, trust_env=False) as session:
+        with httpx.Client(timeout=PATIENCE, trust_env=False) as session:
             for turn in range(10_000):
                 id = f"{name}-{turn}"
                 document = {"id": id, "text": " ".join(f"{id}{letter}" for letter in "abcdefgh")}
@@ -171,9 +168,7 @@ def test_a_graceful_stop_loses_nothing(index, number):
         threads = [threading.Thread(target=client, args=(f"c{number}",)) for number in range(12)]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + 60
-        while len(acknowledged) < 150 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        eventually(lambda: len(acknowledged) >= 150)
         code, log = process.stop(number)
         stop.set()
         for thread in threads:
@@ -205,7 +200,7 @@ def test_a_flood_of_bodies_takes_no_memory(index):
 
             try:
                 answer = httpx.post(
-                    f"{process.url}/query", content=endless(), headers={"Content-Type": "text/plain"}, timeout=60
+                    f"{process.url}/query", content=endless(), headers={"Content-Type": "text/plain"}, timeout=PATIENCE
                 )
             except httpx.TransportError:
                 statuses.append(0)

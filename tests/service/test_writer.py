@@ -1,7 +1,7 @@
 """The one writer: grouping, order, failures, bounds, the end."""
 
 import asyncio
-import time
+import threading
 
 import pytest
 
@@ -182,6 +182,5 @@ def test_an_index_that_cannot_be_opened_is_the_callers_error():
     writer = Writer(opener, Metrics(), most_waiting=1, group=1)
     with pytest.raises(OSError, match="gone"):
         writer.start()
-    began = time.monotonic()
-    writer.close(30)
-    assert time.monotonic() - began < 5
+    writer.close(30)  # waits for nothing
+    assert not [thread for thread in threading.enumerate() if "writer" in thread.name]

@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import numpy as np
 import pytest
+from tests.patience import eventually
 from tests.postgres import programs
 
 from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
@@ -207,8 +207,8 @@ def test_a_role_that_may_only_read_reads(postgres, postgres_url):
 
 def cut(postgres):
     """Hang up on all of ours."""
-    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nearsame'")
-    time.sleep(0.1)
+    ours = "FROM pg_stat_activity WHERE application_name = 'nearsame'"
+    eventually(lambda: not postgres.sql(f"SELECT pg_terminate_backend(pid) {ours}"))
 
 
 def add_and_cut(store, postgres):

@@ -17,6 +17,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
+from tests.patience import PATIENCE
 from tests.web.site import NUM_ARTICLES, Site, served
 
 from nearsame.errors import ConfigError, IndexMismatchError
@@ -74,7 +75,7 @@ def begun(folder: Path, site: Site, **settings: Any) -> subprocess.Popen[str]:
 
 def ended(folder: Path, process: subprocess.Popen[str]) -> Crawl:
     """What came of it."""
-    _, log = process.communicate(timeout=120)
+    _, log = process.communicate(timeout=PATIENCE)
     assert 0 == process.returncode, log
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
     return Crawl(items, json.loads((folder / "stats.json").read_text("utf-8")), log)
