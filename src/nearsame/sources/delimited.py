@@ -62,7 +62,9 @@ class Delimited(FilePart):
                 chosen = self._choose(columns, header, block, good)
                 raw = _parsed(block, good, _Wanted(header.names, chosen.names(), self.delimiter))
                 batch = _ready(raw, chosen, order)
+                block.data.release()  # what works on the records now needs the memory
                 yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name, columns)
+                del raw, batch  # likewise what reads the next ones
             if block.broken:
                 skip(unread_rest(block, self.name))
 
