@@ -1,7 +1,6 @@
 """What a run holds, measured on processes of their own: the most that the system has seen of each."""
 
 import gzip
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,11 @@ from nearsame.engines.local import Local
 from nearsame.engines.space import ALONE_BYTES
 
 MB = 1 << 20
+# A small process starts what is measured: until it runs, a process counts its parent's memory as its own.
+MEASURED = (
+    "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:], stdout=sys.stderr).returncode; "
+    "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
 WORDS = "".join(f"word{number} " for number in range(120_000)).encode()
 
 
@@ -32,12 +36,9 @@ def write_lines(path: Path, sizes: list[int]) -> None:
 def dedup(source: Path, *options: str) -> tuple[int, int, str]:
     """(exit code, the most memory in MB, what was said) of a run."""
     command = [sys.executable, "-m", "nearsame", "dedup", str(source), "-q", "--threads", "2", *options]
-    with (source.parent / "said").open("w+b") as said:
-        process = subprocess.Popen(command, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        return process.returncode, usage.ru_maxrss >> 10, said.read().decode()
+    done = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True)
+    code, most = map(int, done.stdout.split())
+    return code, most >> 10, done.stderr
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nearsame.errors import ConfigError, SourceError
 from nearsame.kernels.records import ENDED, pass_record, split_records
 from nearsame.sources import Columns, delimited, into, jsonl, open_parts, streams
-from nearsame.sources.base import Annotations
+from nearsame.sources.base import Annotations, Room
 
 LONG = "long " * 400
 
@@ -216,7 +216,7 @@ def test_a_record_that_the_memory_has_no_room_for_ends_the_run_with_its_place(na
         path.mkdir()
         (path / "1.txt").write_text(LONG)
     with pytest.raises(ConfigError, match=r"needs about [56],\d\d\d bytes of memory, and 1,500 are free") as raised:
-        read(path, Columns(room=1_500))
+        read(path, Columns(room=Room(1_500)))
     assert str(path) in raised.value.message
     assert "--max-record" in raised.value.hint
     assert ("record 1:" in raised.value.message) == (name == "a.parquet")
