@@ -60,7 +60,7 @@ class Added(_Answer):
         id: of the document.
         added: whether it is in the index because of this.
         status: added; replaced, another text of the same id; resembles, so it was left out; present, the same document
-            is there already; conflict, another document has the id, and stays.
+            (text and URL) is there already; conflict, another document has the id, and stays.
         matches: what it resembles among those before it, best first.
     """
 

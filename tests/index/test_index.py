@@ -1,5 +1,6 @@
 """An index as its users know it: what goes in, what it resembles, and what may not be."""
 
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -366,3 +367,103 @@ def test_an_index_of_a_real_corpus_has_the_pairs_that_a_run_lists(where, data_di
         pairs = ((one, match) for one in index.ids() for match in index.duplicates(one, limit=100))
         assert expected == {(frozenset([one, match.id]), match.similarity) for one, match in pairs}
     assert expected
+
+
+REPLACED = [
+    (None, {}, {"url": "https://example.org/new"}),
+    ("minhash", {}, {"text": "A Rose Is a rose is a rose is a rose"}),
+    ("minhash", {"store": "text"}, {"text": "A Rose Is a rose is a rose is a rose"}),
+    (None, {}, {"text": "A Rose Is a rose is a rose is a rose"}),
+    ("simhash", {}, {"text": "rose rose rose rose is is is a a a a"}),
+    ("minhash", {"store": "sketch"}, {"url": None}),
+]
+
+
+@pytest.mark.parametrize(("method", "settings", "change"), REPLACED)
+def test_replacing_drops_no_change(tmp_path, method, settings, change):
+    """What the methods compare by may be equal: another address or text is another document."""
+    old = {"id": "x", "text": "a rose is a rose is a rose is a rose", "url": "https://example.org/old"}
+    new = {**old, **change}
+    with ns.Index.create(tmp_path / "x.ns", method=method, **settings) as index:
+        index.add(old)
+        assert "replaced" == index.add(new, replace=True)[0].status
+        assert new["url"] == index.get("x").url
+        if settings.get("store") == "text":
+            assert new["text"] == index.text("x")
+        if "url" in change or method is None or settings.get("store") == "text":
+            assert "conflict" == index.add(old)[0].status
+        assert "present" == index.add(new)[0].status
+        assert [] == index.check()
+
+
+def test_replacing_by_the_same_changes_nothing(tmp_path):
+    """Where the text or a digest of its bytes is stored, that is known."""
+    document = {"id": "x", "text": "a rose is a rose", "url": "https://example.org/"}
+    for method, store in ((None, "shingles"), ("minhash", "text")):
+        with ns.Index.create(tmp_path / f"{store}.ns", method=method, store=store) as index:
+            index.add(document)
+            assert "present" == index.add(document, replace=True)[0].status
+
+
+def versions(number: int) -> list[dict[str, str]]:
+    """Documents of one address that resemble the last one more and more."""
+    words = [f"w{n}" for n in range(60)]
+    url = "https://example.org/page"
+    return [
+        {"id": f"v{n}", "url": url, "text": " ".join([*words[: 4 * n], *(f"v{n}w{k}" for k in range(60 - 4 * n))])}
+        for n in range(number)
+    ]
+
+
+@pytest.mark.parametrize("store", ["shingles", "sketch"])
+def test_the_best_of_one_address_are_the_best(tmp_path, store):
+    """Not the oldest: ranked before they are cut, in a query and of a batch that is added."""
+    method = [ns.MinHash(shingle_size=1), "url"]
+    with ns.Index.create(tmp_path / "x.ns", method=method, store=store) as index:
+        given = versions(14)
+        asked = {"text": " ".join(f"w{n}" for n in range(60)), "url": given[0]["url"]}
+        together = index.add([*given, {"id": "last", **asked}], limit=3)[-1].matches
+        index.remove("last")
+        every = index.query(asked, limit=100)
+        assert 14 == len(every)
+        assert [match.id for match in every[:3]] == [match.id for match in index.query(asked, limit=3)]
+        assert [match.id for match in every[:3]] == [match.id for match in together]
+        assert [match.id for match in every[:3]] == [
+            match.id for match in index.add({"id": "y", **asked}, limit=3)[0].matches
+        ]
+        assert ["v13", "v12", "v11"] == [match.id for match in every[:3]]
+
+
+def test_the_best_of_one_code_are_the_best(tmp_path):
+    """Documents of the same words in another order have one SimHash code, and are ranked by their shingles."""
+    words = [f"w{n}" for n in range(40)]
+    texts = [" ".join(words[n:] + words[:n][::-1]) for n in (39, 30, 20, 10, 5, 2)]
+    method = [ns.MinHash(shingle_size=3, threshold=0.9), ns.SimHash()]
+    with ns.Index.create(tmp_path / "x.ns", method=method) as index:
+        index.add([{"id": f"d{n}", "text": text} for n, text in enumerate(texts)])
+        every = index.query(" ".join(words), limit=100)
+        assert 6 == len(every)
+        assert [(match.id, match.similarity) for match in every[:2]] == [
+            (match.id, match.similarity) for match in index.query(" ".join(words), limit=2)
+        ]
+        assert "d5" == every[0].id
+
+
+def test_equal_texts_are_read_as_often_as_they_are_asked_for(tmp_path, monkeypatch):
+    """Of many copies no more than the limit: equal words have equal shingles, so the oldest are the best."""
+    with ns.Index.create(tmp_path / "x.ns") as index:
+        index.add([{"id": f"c{n}", "text": "one error page and nothing else on it"} for n in range(500)], matches=False)
+        reading, read = index._store.reading, []
+
+        @contextmanager
+        def counted():
+            with reading() as reader:
+                rows = reader.rows
+                monkeypatch.setattr(
+                    reader, "rows", lambda numbers, **more: read.append(list(numbers)) or rows(read[-1], **more)
+                )
+                yield reader
+
+        monkeypatch.setattr(index._store, "reading", counted)
+        assert 5 == len(index.query("one error page and nothing else on it", limit=5))
+    assert sum(map(len, read)) <= 15

@@ -20,7 +20,18 @@ from nearsame.errors import ConfigError
 from nearsame.index.documents import BATCH_ROWS
 from nearsame.index.facet import Batch, Facet, Input
 from nearsame.index.removing import remove
-from nearsame.index.search import Asked, Found, Hit, ask, evidence_of, followed, look_up, matches_of, similar_pairs
+from nearsame.index.search import (
+    Asked,
+    Found,
+    Hit,
+    ask,
+    evidence_of,
+    followed,
+    look_up,
+    matches_of,
+    mosts,
+    similar_pairs,
+)
 from nearsame.index.shelves import Shelf, pack
 from nearsame.matches import Added, Match
 from nearsame.stores.base import Row, Writer
@@ -99,18 +110,35 @@ def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
 def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Options) -> list[Added]:
     """Add what goes in."""
     numbers = writer.numbers([each.id for each in given.inputs])
-    present = writer.rows(numbers.values())
-    status = {}
-    for at, each in enumerate(given.inputs):
-        if each.id in numbers:
-            is_same = present[numbers[each.id]].items == given.asked.blobs[at]
-            status[at] = "present" if is_same else "replaced" if options.replace else "conflict"
+    present = writer.rows(numbers.values(), text=any(text is not None for text in given.texts))
+    status = {
+        at: _status(facets, given, at, present[numbers[each.id]], replace=options.replace)
+        for at, each in enumerate(given.inputs)
+        if each.id in numbers
+    }
     remove(writer, facets, [numbers[given.inputs[at].id] for at, what in status.items() if what == "replaced"])
-    found = look_up(writer, facets, given.asked, options.limit + 1 if options.matches else 1)
+    most = options.limit + 1 if options.matches else 1
+    found = look_up(writer, facets, given.asked, most, ranked=options.matches)
     batch = _Batch(facets, given, found, writer.reserve(len(given.inputs)), options, status)
     answers = [batch.settle(at) for at in range(len(given.inputs))]
     batch.write(writer)
     return answers
+
+
+def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, replace: bool) -> str:
+    """What becomes of a document whose id is there: the same document has the same text and address.
+
+    Where the index knows neither the text nor a digest of its bytes, equal items may be of another text: to replace by
+    it is never wrong, and without `replace` the document counts as the one that is there.
+    """
+    each = given.inputs[at]
+    is_same = row.items == given.asked.blobs[at] and row.url == each.url
+    is_known = each.text is None or any(getattr(facet, "is_raw", False) for facet in facets)
+    if is_same and not is_known and row.text is not None:
+        is_same, is_known = zlib.decompress(row.text) == each.text, True
+    if is_same and (is_known or not replace):
+        return "present"
+    return "replaced" if replace else "conflict"
 
 
 class _Batch:
@@ -127,6 +155,7 @@ class _Batch:
     ) -> None:
         self._facets, self._given, self._found = facets, given, found
         self._first, self._options, self._status = first, options, status
+        self._mosts = mosts(facets, options.limit + 1)
         self._leaders: dict[int, int | None] = {}  # of the documents that went in
         self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
 
@@ -201,7 +230,7 @@ class _Batch:
             own = int(groups[at])
             found = list(self._found.hits[at][number])
             for group, value in self._near[number].get(own, ()):
-                members = self._members[number].get(group, ())[: self._options.limit + 1]
+                members = self._members[number].get(group, ())[: self._mosts[number]]
                 first = -1 if not members or self._is_stored(number, members[0]) else members[0]
                 found += [Hit(self._first + each, value, group == own, each == first) for each in members]
             hits.append(found)

@@ -116,6 +116,10 @@ class Facet:
         """Which rows are similar to nothing but their copies; None: none."""
         return None
 
+    def implies(self, other: "Facet") -> bool:  # noqa: ARG002  (digests do)
+        """Whether documents with the same items here have the same items there, whatever they are."""
+        return False
+
     def raised(self, threshold: Any) -> "Facet":  # noqa: ARG002  (equality has no threshold)
         """The same with a higher threshold."""
         return self

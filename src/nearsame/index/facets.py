@@ -15,7 +15,7 @@ from nearsame.errors import ConfigError
 from nearsame.index.codes import EXPECTED, CodeFacet
 from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from nearsame.index.sets import SetFacet
-from nearsame.methods import Digest, MinHash, SimHash
+from nearsame.methods import Digest, MinHash, SimHash, TextRecipe
 from nearsame.stages.keys import blocks
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.pairs import measures
@@ -39,6 +39,19 @@ class DigestFacet(Facet):
             return cut(arrow.lists(through(texts, self._stages).column("items")))
         words: list[UInt64s] = self._stages[-1].words((inputs if isinstance(inputs, Batch) else Batch(inputs)).texts)
         return words
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether equal items are equal texts, byte for byte."""
+        return not (self.recipe.normalise or self.recipe.nfkc or self.recipe.strip_accents)
+
+    def implies(self, other: Facet) -> bool:
+        """Equal texts have equal items everywhere; equal words where words are made in the same way."""
+        ours, theirs = (
+            {name: value for name, value in facet.recipe.settings.items() if name in TextRecipe.model_fields}
+            for facet in (self, other)
+        )
+        return self.is_raw or (getattr(other.recipe, "unit", "words") == "words" and ours == theirs)
 
     @cached_property
     def _stages(self) -> tuple[Any, ...]:

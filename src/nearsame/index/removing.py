@@ -59,7 +59,7 @@ def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int],
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
         rows = writer.rows(some)
-        found = look_up(writer, facets, ask(facets, [rows[number].items for number in some]), 2)
+        found = look_up(writer, facets, ask(facets, [rows[number].items for number in some]), 2, ranked=False)
         leaders = {number: row.leader for number, row in found.rows.items()}
         decided: dict[int, int | None] = {}
         for at, number in enumerate(some):

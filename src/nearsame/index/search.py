@@ -9,6 +9,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,22 @@ from nearsame.kernels.scores import EQUAL, Bound, unbounded
 from nearsame.matches import Match
 from nearsame.stores.base import Hits, Reader, Row
 
-__all__ = ["Asked", "Evidence", "Found", "ask", "evidence_of", "followed", "look_up", "matches_of", "similar_pairs"]
+__all__ = [
+    "Asked",
+    "Evidence",
+    "Found",
+    "ask",
+    "evidence_of",
+    "followed",
+    "look_up",
+    "matches_of",
+    "mosts",
+    "similar_pairs",
+]
 
 Pairs = tuple[Int64s, Int64s]
 _EQUAL = Bound(EQUAL, 1, 1)
+_ALL = 1 << 40
 _NO_PAIRS = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
 
@@ -84,9 +97,14 @@ def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Asked:
     return Asked(blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
 
 
-def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) -> Found:
-    """What resembles each document: all different ones, and of those with the same items the first `most`."""
-    sets, others = _candidates(reader, asked, most)
+def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *, ranked: bool = True) -> Found:
+    """What resembles each document: all different ones, and of those with the same items the first `most`.
+
+    Of `ranked` answers the best `most` are among them: documents that have the same items for one method, an address
+    say, and are ranked by another one, are all looked at.
+    """
+    limits = mosts(facets, most) if ranked else [most] * len(facets)
+    sets, others = _candidates(reader, asked, limits)
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
@@ -107,19 +125,28 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int) ->
             found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1:
                 copies.append((at, number, hit))
-    if copies:
-        _add_copies(reader, facets, (shelf, places), copies, (found, rows), most)
+    for limit in sorted(set(limits)):
+        if some := [copy for copy in copies if limits[copy[1]] == limit]:
+            _add_copies(reader, facets, (shelf, places), some, (found, rows), limit)
     return Found(found, rows, shelf, places)
 
 
-def _candidates(reader: Reader, asked: Asked, most: int) -> tuple[list[Pairs], list[Pairs]]:
+def mosts(facets: Sequence[Facet], most: int) -> list[int]:
+    """Of documents with the same items, by facet, how many the best `most` can be among."""
+    ranking = next((facet for facet in facets if facet.measure), None)
+    return [most if ranking is None or facet is ranking or facet.implies(ranking) else _ALL for facet in facets]
+
+
+def _candidates(reader: Reader, asked: Asked, limits: Sequence[int]) -> tuple[list[Pairs], list[Pairs]]:
     """(documents asked about, numbers) of each facet: by set keys, and by all others."""
     sets = [(keys.sets[keys.present], np.flatnonzero(keys.present)) for keys in asked.keys]
     others = [(keys.keys, keys.rows) for keys in asked.keys]
-    return (
-        _met(sets, lambda distinct: reader.first(distinct, most)),
-        [_unique_pairs(*pairs) for pairs in _met(others, reader.postings)],
-    )
+    found = [_NO_PAIRS] * len(sets)
+    for most in sorted(set(limits)):
+        sides = [side if each == most else _NO_PAIRS for side, each in zip(sets, limits, strict=True)]
+        met = _met(sides, partial(reader.first, most=most))
+        found = [new if each == most else old for new, old, each in zip(met, found, limits, strict=True)]
+    return found, [_unique_pairs(*pairs) for pairs in _met(others, reader.postings)]
 
 
 def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
