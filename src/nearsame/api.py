@@ -27,6 +27,7 @@ from nearsame.asking import (
     refuse_on_spark,
     require_clusters,
     require_columns,
+    with_method_hint,
 )
 from nearsame.canonical import CanonicalUrl
 from nearsame.engines.checkpoints import Checkpoints
@@ -52,6 +53,7 @@ from nearsame.stages.pairs.expand import Groups, Listed
 __all__ = ["Pairs", "Result", "dedup", "pairs"]
 
 
+@with_method_hint
 def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one go by keyword)
     source: Any,
     *,
@@ -168,6 +170,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     return Result(run.without_features(), recipe, decided, audited)
 
 
+@with_method_hint
 def pairs(  # noqa: PLR0913  (as above)
     source: Any,
     *,

@@ -9,7 +9,7 @@ from typing import Any
 
 from nearsame.errors import ConfigError
 
-__all__ = ["require_number", "require_path", "require_text", "require_yes_or_no"]
+__all__ = ["require_document", "require_number", "require_path", "require_text", "require_yes_or_no"]
 
 
 def require_number(name: str, value: Any, least: int) -> None:
@@ -32,6 +32,12 @@ def require_text(name: str, value: Any) -> None:
     """Refuse what is neither text nor None."""
     if value is not None and not isinstance(value, str):
         raise ConfigError(f"{name}={value!r} is not a text", hint="Give a name, or leave it out.")
+
+
+def require_document(name: str, value: Any) -> None:
+    """Refuse what is no text at all, None included."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{name}={value!r} is not a text", hint="Give the text itself.")
 
 
 def require_path(name: str, value: Any) -> None:

@@ -4,7 +4,10 @@
 2. Recipes check themselves; here is what a recipe, columns, sides and an engine mean together.
 """
 
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from nearsame import audits
 from nearsame.arguments import require_text, require_yes_or_no
@@ -21,9 +24,29 @@ __all__ = [
     "refuse_on_spark",
     "require_clusters",
     "require_columns",
+    "with_method_hint",
 ]
 
+_Asking = TypeVar("_Asking", bound=Callable[..., Any])
 _CALLED = {"items": "features", "vectors": "vector"}  # what callers call these columns
+
+
+def with_method_hint(function: _Asking) -> _Asking:
+    """The same function; a setting of a recipe that is given to it directly is refused with how it is to be given."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def asked(*args: Any, **given: Any) -> Any:
+        for name in given.keys() - known:
+            for each in (Jaccard, *METHODS.values()):
+                if name in each.model_fields:
+                    asker = function.__name__
+                    call = f"{asker}(..., method=nearsame.{each.__name__}({name}={given[name]!r}))"
+                    message = f"{name}={given[name]!r} is a setting of the method, and no argument of {asker}"
+                    raise ConfigError(message, hint=f"Give it with the method, as in {call}.")
+        return function(*args, **given)
+
+    return cast("_Asking", asked)
 
 
 def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import xxhash
 
 from nearsame import arrow, schemas
+from nearsame.arguments import require_document
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels import sets, unicode
@@ -53,6 +54,7 @@ def explain(
         >>> explain("a b", method=SimHash(bits=4, table={"a": 0b1100, "b": 0b0100})).answer["binary"]
         '0100'
     """
+    require_document("text", text)
     match by_name(method) if isinstance(method, str) else method:
         case MinHash() as recipe:
             return _minhash(text, recipe, orders)

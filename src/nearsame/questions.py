@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.arguments import require_document
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.methods import Jaccard, Method, MinHash, Recipe, Shingled, Shingling, SimHash, TextRecipe, by_name
@@ -81,6 +82,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         >>> found["jaccard"].similarity, found["containment_b"].similarity, found.similar
         (Fraction(1, 1), Fraction(1, 1), True)
     """
+    require_document("a", a)
+    require_document("b", b)
     given = by_name(method) if isinstance(method, str) else method or Jaccard()
     if isinstance(given, Shingled):
         given.require_alone("two texts")
