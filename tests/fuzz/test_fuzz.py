@@ -1,0 +1,87 @@
+"""The fuzzing itself: what it finds, that it would find something, and that what it found can be seen again."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from nearsame.stages.clusters import policies
+from tests.fuzz.__main__ import Tally, run
+from tests.fuzz.cases import METHODS, made
+from tests.fuzz.holding import held, shrunk
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_random_runs_answer_as_brute_force_does(name: str) -> None:
+    """A few of each method; the slow test has two thousand of all."""
+    assert [] == run(Tally(next=10**6), 12, names=(name,))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_two_thousand_random_runs_answer_as_brute_force_does() -> None:
+    """All options of all methods; none is wrong, and what may be missed is missed as seldom as promised."""
+    assert [] == run(Tally(), 2_000)
+
+
+def test_a_case_is_its_seed() -> None:
+    """The same number makes the same case, whatever was made before."""
+    assert [made(seed).described() for seed in range(40)] == [made(seed).described() for seed in range(40)]
+    assert 40 == len({made(seed).described() for seed in range(40)})
+
+
+def test_all_options_come_up() -> None:
+    """No setting of a method is left out."""
+    cases = [made(seed) for seed in range(3_000)]
+    for name in METHODS:
+        mine = [case for case in cases if case.name == name]
+        known = set(type(mine[0].method).model_fields) - {"unicode", "table", "frequencies"}
+        assert set() == known - {setting for case in mine for setting in case.recipe}
+        assert {"dedup", "pairs", "star"} == {case.question for case in mine}
+    for option in ("within", "clusters", "use"):
+        assert any(option in case.asked for case in cases)
+    assert {False, True} == {case.tight for case in cases}
+    assert {"memory", "jsonl", "parquet", "two"} == {case.layout for case in cases}
+
+
+def test_a_wrong_answer_is_found_cut_down_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Here priority goes backwards: soon a case says so, with no document too many, and how to see it again."""
+    plain = policies.ranks
+
+    def backwards(*given: Any, **more: Any) -> Any:
+        found = plain(*given, **more)
+        return found.max(initial=0) - found
+
+    with mock.patch("nearsame.pipeline.ranks", backwards):
+        tally = Tally()
+        run(tally, 40, names=("jaccard",))
+        assert tally.failed
+        seed = tally.failed[0]
+        case = shrunk(made(seed, ("jaccard",)))
+        assert held(case).wrong
+        assert [] == [row for row in range(len(case.documents)) if held(case.without(row)).wrong]
+    assert f"again: scripts/fuzz --case {seed} --method jaccard" in capsys.readouterr().out
+    assert not held(case).wrong
+
+
+def test_a_method_that_misses_too_much_is_told() -> None:
+    """One miss more than chance allows is none; a hundred are."""
+    tally = Tally(chances={"minhash": 1_000}, expected={"minhash": 10.0}, missed={"minhash": 11})
+    assert [] == tally.below_recall()
+    tally.missed["minhash"] = 110
+    assert ["minhash missed 110 of 1000 pairs, where 10.0 are expected"] == tally.below_recall()
+
+
+def test_the_script_goes_on_where_it_was(root: Path, tmp_path: Path) -> None:
+    """A file of its state; one case again by its seed."""
+    state = tmp_path / "state.json"
+    for cases in (3, 6):
+        command = [root / "scripts" / "fuzz", "--cases", "3", "--state", state]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert f"{cases} cases up to seed {cases - 1}: 0 wrong" in done.stdout
+    assert 6 == json.loads(state.read_text("utf-8"))["next"]
+    again = subprocess.run([root / "scripts" / "fuzz", "--case", "5"], capture_output=True, text=True, check=True)
+    assert again.stdout.startswith("case 5 holds\n  method: ")
