@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import sparks
+from tests import sparks, verified
 from tests.postgres import Server, programs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,6 +19,13 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(autouse=True)
+def every_output_is_verified(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever `dedup` writes in a test is proved again as soon as it is there; see tests/verified.py."""
+    if "unverified" not in request.keywords:
+        verified.watch(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nearsame.results import Comparison, Explanation
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
+    from nearsame.verifying import Verification, verify
     from nearsame.web.dust import Learning, learn_urls
     from nearsame.web.mirrors import Mirrors, mirrors
     from nearsame.web.prefixes import MirrorThresholds
@@ -87,6 +88,7 @@ __all__ = [
     "UnknownIdError",
     "UrlRules",
     "Urls",
+    "Verification",
     "WorkdirError",
     "__version__",
     "canonical_url",
@@ -101,6 +103,7 @@ __all__ = [
     "plan_simhash",
     "surt",
     "urls",
+    "verify",
     "write_evaluation",
 ]
 
@@ -136,6 +139,7 @@ _HOMES = {
     "nearsame.results": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
+    "nearsame.verifying": ("Verification", "verify"),
     "nearsame.web.dust": ("Learning", "learn_urls"),
     "nearsame.web.mirrors": ("Mirrors", "mirrors"),
     "nearsame.web.prefixes": ("MirrorThresholds",),

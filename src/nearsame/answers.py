@@ -25,6 +25,7 @@ from nearsame.removals import Removals
 from nearsame.results import Audit, Clock, Stats
 from nearsame.runs import Run
 from nearsame.sources import Annotations, TextFolder
+from nearsame.sources.manifest import manifest
 from nearsame.sources.taking import take, together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
@@ -165,7 +166,8 @@ class Result:
         """Write a folder that appears complete or not at all.
 
         It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
-        `stats.json`, and `skipped.parquet` if there are records that could not be read.
+        `sources.parquet` (what was read), `stats.json`, and `skipped.parquet` if there are records that could not be
+        read.
 
         Args:
             directory: The folder; it must not exist.
@@ -205,7 +207,9 @@ class Result:
                     memory=room,
                     drop_unread=drop_unreadable,
                 )
-                for name, table in self._tables(pairs=pairs).items():
+                how = {"annotate": annotate, "drop_unreadable": drop_unreadable, "copy_files": copy_files}
+                read = manifest([*reading.against, *parts], len(reading.against), reading.columns, how)
+                for name, table in {**self._tables(pairs=pairs), "sources": read}.items():
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
             written = {"documents": stats.documents if annotate else stats.kept, "out": num_bytes(home)}

@@ -32,7 +32,7 @@ def test_the_folder_holds_what_stays_and_why_the_rest_went(source, tmp_path):
     done = run("dedup", source, "-o", tmp_path / "clean", "--pairs")
     assert (0, "") == (done.exit_code, done.stderr)
     home = tmp_path / "clean"
-    assert ["clusters.parquet", "kept", "pairs.parquet", "removed.parquet", "stats.json"] == sorted(
+    assert ["clusters.parquet", "kept", "pairs.parquet", "removed.parquet", "sources.parquet", "stats.json"] == sorted(
         path.name for path in home.iterdir()
     )
     lines = source.read_bytes().splitlines(keepends=True)

@@ -26,6 +26,7 @@ from nearsame.cli.pairs import pairs
 from nearsame.cli.plan import plan
 from nearsame.cli.serve import serve
 from nearsame.cli.urls import urls
+from nearsame.cli.verify import verify
 from nearsame.errors import NearSameError, SourceError
 from nearsame.printable import printable
 
@@ -38,8 +39,8 @@ INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 _DEFECT = 70  # what sysexits.h calls an internal software error
 
-_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or index check that something
-is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
+_EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or verify or index check
+that something is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
 without it or not; 4 the recall that was measured is below the one that --require-recall asks for."""
 
 
@@ -132,12 +133,13 @@ def commands() -> None:
       nearsame evaluate crawl/ --sample 2000 how methods do on your texts
       nearsame urls urls.txt                 which URLs name one page
       nearsame mirrors crawl/                which sites serve the same pages
+      nearsame verify clean/                 an output proved again, by other code
       nearsame index create seen.ns          an index that stays, and grows
       nearsame serve seen.ns                 an index over HTTP, with pages
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, index, serve):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, verify, index, serve):
     commands.add_command(_command)
 
 

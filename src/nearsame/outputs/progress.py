@@ -32,6 +32,8 @@ _STEPS = {
     "deciding": "comparing and deciding",
     "joining": "comparing",
     "audit": "measuring recall",
+    "verifying kept": "reading sources and copies",
+    "verifying witnesses": "comparing with witnesses",
 }
 _EVERY_SECONDS = 3.0
 _MOST_PER_SECOND = 10.0

@@ -1,0 +1,61 @@
+"""`nearsame verify`: an output proved again from its sources."""
+
+import sys
+
+import click
+
+from nearsame.cli import options
+
+__all__ = ["verify"]
+
+_WRONG = 1
+_SHOWN = 20
+
+
+@click.command(cls=options.Command, short_help="Prove an output again from its sources, by other code.")
+@click.argument("directory", metavar="DIR")
+@options.section(
+    "Deciding",
+    options.spec(
+        "--sample",
+        type=click.IntRange(0),
+        default=200,
+        metavar="N",
+        help="Compare so many kept documents with all that stay.",
+        stands="200",
+    ),
+    options.spec("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the choice of these.", stands="0"),
+)
+@options.output(
+    options.spec(
+        "--all", "everything", is_flag=True, help="Show all that does not hold.", stands=f"the first {_SHOWN}"
+    ),
+    options.spec("--json", "as_json", is_flag=True, help="All of it as JSON on standard output.", stands="for people"),
+)
+@options.section(
+    "Running",
+    options.spec("--memory", metavar="SIZE", help="Hold so much of documents; more goes to a file.", stands="256MB"),
+    options.spec("-q", "--quiet", is_flag=True, help="Say nothing but what is wrong.", stands="progress and summary"),
+)
+@options.running_plainly
+def verify(  # noqa: PLR0917  (click passes options by name)
+    directory: str, sample: int, seed: int, everything: bool, as_json: bool, memory: str | None, quiet: bool
+) -> int:
+    """Prove what `nearsame dedup -o DIR` wrote again from its sources, with code that shares nothing with the run.
+
+    Checked are: that every removed document has a kept witness with the similarity that is said; that kept and removed
+    together are what was read, in order and byte for byte; that counts and tables agree; and of a sample of kept
+    documents that none is similar to another that stays. Where a method only estimates, the true similarities are
+    shown. Exit code 1: something does not hold. Defaults stand in brackets.
+    """
+    from nearsame.outputs import console, proofs  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.verifying import verify as prove  # noqa: PLC0415  (likewise)
+
+    with console.watched(quiet=quiet) as progress:
+        found = prove(directory, sample=sample, seed=seed, memory=memory, progress=progress)
+    if as_json:
+        console.print_json(found.record())
+    else:
+        shown = proofs.lines(found.record(), most=None if everything else _SHOWN, quiet=quiet)
+        sys.stdout.writelines(f"{line}\n" for line in shown)
+    return 0 if found.holds else _WRONG

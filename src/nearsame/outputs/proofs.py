@@ -1,0 +1,43 @@
+"""What people read when an output was verified: what was checked, what is true of estimates, what does not hold."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nearsame.printable import printable
+
+__all__ = ["lines"]
+
+
+def lines(found: Mapping[str, Any], *, most: int | None, quiet: bool) -> Iterator[str]:
+    """The record of a verification, line by line, with at most so many of the things that do not hold."""
+    if not quiet:
+        yield from _checked(found)
+    shown = found["problems"] if most is None else found["problems"][:most]
+    for problem in shown:
+        yield printable(f"wrong: {problem['place']}: {problem['what']}")
+    left = found["num_problems"] - len(shown)
+    if left:
+        more = " (--all shows more)" if most is not None else ""
+        yield f"and {left:,} more{more}"
+    if not quiet:
+        yield "Everything holds." if found["holds"] else f"{found['num_problems']:,} things do not hold."
+
+
+def _checked(found: Mapping[str, Any]) -> Iterator[str]:
+    checked = ", ".join(f"{count:,} {what}" for what, count in found["checked"].items())
+    yield printable(f"{found['directory']}: checked {checked or 'nothing'}.")
+    estimates, residual = found["estimates"], found["residual"]
+    if estimates:
+        yield (
+            f"The {estimates['rows']:,} similarities that say {estimates['measure']} are estimates. The true Jaccard"
+            f" similarities: least {estimates['least']:.3f}, median {estimates['median']:.3f},"
+            f" {100 * estimates['reached']:.1f} % at or above {estimates['threshold']:g}."
+        )
+    if residual:
+        told = (
+            f"{residual['similar']:,} of {residual['sampled']:,} sampled kept documents are similar to another of the"
+        )
+        may = ", which the method may miss" if residual["may_miss"] and residual["similar"] else ""
+        yield f"{told} {residual['compared']:,} that stay{may}."
+    for note in found["notes"]:
+        yield printable(f"note: {note}")

@@ -1,0 +1,48 @@
+"""Which items stand in too many documents: counted a part of them at a time, so that memory is bounded."""
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from nearsame.proofs.features import Cut, Raw
+
+__all__ = ["boilerplate"]
+
+_FILES, _BYTES = 64, 16
+
+
+def boilerplate(contents: Iterable[Any], cut: Cut, most: int, again: Iterable[Any]) -> frozenset[Any]:
+    """The items that stand in more than `most` documents.
+
+    Args:
+        contents: The documents.
+        cut: How they are cut up.
+        most: Documents.
+        again: The documents once more: digests are counted, and then their items are looked for.
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(_FILES)]
+        for digest in _digests(contents, cut):
+            files[digest[0] % _FILES].write(digest)
+        many: set[bytes] = set()
+        for file in files:
+            file.seek(0)
+            counts = Counter(iter(lambda file=file: file.read(_BYTES), b""))  # type: ignore[misc]
+            many |= {digest for digest, times in counts.items() if times > most}
+    if not many:
+        return frozenset()
+    return frozenset(
+        item for content in again for item in cut.bare(content) if not isinstance(item, Raw) and _digest(item) in many
+    )
+
+
+def _digests(contents: Iterable[Any], cut: Cut) -> Iterator[bytes]:
+    for content in contents:
+        yield from (_digest(item) for item in cut.bare(content) if not isinstance(item, Raw))
+
+
+def _digest(item: Any) -> bytes:
+    return hashlib.blake2b(repr(item).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()

@@ -1,0 +1,145 @@
+"""Documents to what they are compared by: tokens, tuples of tokens, sets of these.
+
+1. A text without tokens is one item, itself, which no shingle equals; an empty one has none.
+2. What a recipe says is read from its record, as stats.json has it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from nearsame.proofs.characters import OTHER, SPACE, WORD, alone, folded, prepared, span
+
+__all__ = ["Cut", "Features", "Raw"]
+
+_CACHED, _CACHED_TEXTS = 20_000, 256  # characters of a text, and how many texts
+
+Features = AbstractSet[Any]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The one item of a text without tokens."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a recipe cuts documents up.
+
+    Attributes:
+        recipe: its record.
+        dropped: items that stand in too many documents.
+    """
+
+    recipe: Mapping[str, Any]
+    dropped: frozenset[Any] = field(default=frozenset(), repr=False)
+    _cache: dict[str, Features] = field(default_factory=dict, repr=False)  # of short texts: witnesses come again
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, in order."""
+        told = self.recipe
+        found = _pattern(self._chars, bool(told.get("keep_punctuation")), self._space).findall(self.prepared(text))
+        if self._space:
+            found = [" " if gap else token for token, gap in found if token or self._is_space(gap)]
+            found = found[bool(found) and found[0] == " " :]
+            found = found[: len(found) - (bool(found) and found[-1] == " ")]
+        if not told.get("keep_case"):
+            found = [folded(token) for token in found]
+        stop = self._stop_words
+        return [token for token in found if token not in stop] if stop else found
+
+    def prepared(self, text: str) -> str:
+        """The text normalised as asked."""
+        told = self.recipe
+        return prepared(text, nfkc=bool(told.get("nfkc")), strip_accents=bool(told.get("strip_accents")))
+
+    def shingles(self, content: Any) -> list[Any]:
+        """The items of a document in order, repeats included: of a text shingles, or what is in a list as it stands."""
+        if not isinstance(content, str):
+            return [str(item) for item in content or [] if item is not None]
+        words = self.tokens(content)
+        size = self.recipe.get("shingle_size", 5)
+        if not self.recipe.get("overlapping", True):
+            return [tuple(words[start : start + size]) for start in range(0, len(words), size)]
+        return list(zip(*(words[start:] for start in range(min(size, len(words)))), strict=False)) if words else []
+
+    def features(self, content: Any) -> Features:
+        """What a document is compared by."""
+        if not isinstance(content, str) or len(content) > _CACHED:
+            return self._features(content)
+        if content not in self._cache:
+            self._cache[content] = self._features(content)
+            if len(self._cache) > _CACHED_TEXTS:
+                del self._cache[next(iter(self._cache))]
+        return self._cache[content]
+
+    def _features(self, content: Any) -> Features:
+        found = self.bare(content)
+        return (found - self.dropped or _raw(content)) if self.dropped and found else found
+
+    def bare(self, content: Any) -> Features:
+        """The same with what stands in too many documents."""
+        items = self.shingles(content)
+        if self.recipe.get("repeats"):
+            seen = Counter(items)
+            return frozenset((item, number) for item, times in seen.items() for number in range(times))
+        return frozenset(items) or (_raw(content) if content else frozenset())
+
+    def words(self, text: str) -> str:
+        """The tokens with single spaces between; of a text without any, the text."""
+        return " ".join(self.tokens(text)) or text
+
+    @property
+    def _chars(self) -> bool:
+        return bool(self.recipe.get("unit") == "chars")
+
+    @property
+    def _space(self) -> bool:
+        asked = self.recipe.get("whitespace")
+        return self._chars if asked is None else bool(asked)
+
+    def _is_space(self, gap: str) -> bool:
+        return (self._chars and not self.recipe.get("keep_punctuation")) or _has_space(gap)
+
+    @cached_property
+    def _stop_words(self) -> frozenset[str]:
+        languages = self.recipe.get("stop_words") or ()
+        if not languages:
+            return frozenset()
+        import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
+
+        keep_case, plain = self.recipe.get("keep_case"), Cut({**self.recipe, "stop_words": (), "unit": "words"})
+        listed = {plain.prepared(word) for code in languages for word in stopwordsiso.stopwords(code)}
+        words = {word if keep_case else folded(word) for word in listed}
+        return frozenset(word for word in words if plain.tokens(word) == [word])
+
+
+def _raw(content: Any) -> Features:
+    return frozenset({Raw(content if isinstance(content, str) else repr(content))})
+
+
+def _has_space(gap: str) -> bool:
+    return _spaces().search(gap) is not None
+
+
+@cache
+def _spaces() -> re.Pattern[str]:
+    return re.compile(f"[{span(SPACE)}]")
+
+
+@cache
+def _pattern(chars: bool, punctuation: bool, space: bool) -> re.Pattern[str]:  # noqa: FBT001  (a key of the cache)
+    """What finds tokens; with `space`, as (token, gap), of which one is empty."""
+    single, words, spaces, others = alone(), span(WORD), span(SPACE), span(OTHER)
+    token = f"[{single}{words}]" if chars else f"[{single}]|[{words}]+"
+    if punctuation:
+        token, gap = f"{token}|[{others}]", f"[{spaces}]+"
+    else:
+        gap = f"[{spaces}{others}]+"
+    return re.compile(f"({token})|({gap})" if space else token)

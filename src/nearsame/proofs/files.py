@@ -1,0 +1,236 @@
+"""The bytes of files, decompressed, and cut into records: small readers of lines, CSV, Parquet and folders of texts.
+
+1. What a file holds before it breaks off is read; that it breaks off is told.
+2. A piece is the bytes of a record, or what stands between records: joined again they are the file.
+"""
+
+import bz2
+import contextlib
+import gzip
+import json
+import lzma
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearsame.errors import SourceError
+
+__all__ = ["BROKEN", "Part", "Piece", "Record", "chosen", "csv_fields", "csv_pieces", "line_pieces", "parquet", "raw"]
+
+BROKEN = (EOFError, OSError, lzma.LZMAError, pa.ArrowException)
+_CHUNK = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n"
+_SNIFFED = 1_000
+
+
+class Part(NamedTuple):
+    """One source, as the output tells of it."""
+
+    number: int
+    against: bool
+    name: str
+    target: str
+    format: str
+    compression: str | None
+    paths: Sequence[bytes | None]
+    files: Sequence[bytes | None]
+    stamps: Sequence[tuple[int | None, int | None]]
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return os.fsdecode(self.paths[0] or b"")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is read here, and not by the product."""
+        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "text", "memory", "nothing")
+
+
+class Record(NamedTuple):
+    """A document."""
+
+    position: int
+    id: str | None
+    content: Any  # a text, a list of items or a vector; None: nothing
+    order: Any = None
+    url: str | None = None
+
+
+class Piece(NamedTuple):
+    """Some bytes of a file; a record if it has a position."""
+
+    data: bytes
+    position: int | None = None
+
+
+def raw(path: str, compression: str | None) -> Iterator[bytes]:
+    """The decompressed bytes, in chunks."""
+    try:
+        with contextlib.closing(_opened(path)) as file:
+            yield from _decompressed(file, compression)
+    except FileNotFoundError as error:
+        raise SourceError(f"{path} is not there any more", hint="Put it back where it was for the run.") from error
+
+
+def _opened(path: str) -> BinaryIO:
+    if "://" in path:
+        system, place = fsspec.core.url_to_fs(path)
+        return cast("BinaryIO", system.open(place, "rb"))
+    return open(path, "rb")  # noqa: PTH123  (whoever asked closes it)
+
+
+def _decompressed(file: BinaryIO, compression: str | None) -> Iterator[bytes]:
+    match compression:
+        case None:
+            read: Any = file.read
+        case "gzip":
+            read = gzip.GzipFile(fileobj=file).read1  # `read` would lose what stands before a break
+        case "bz2":
+            read = bz2.BZ2File(file).read1
+        case "xz":
+            read = lzma.LZMAFile(file).read1  # noqa: SIM115  (its file is closed where it was opened)
+        case _:
+            yield from _by_arrow(file, compression)
+            return
+    while chunk := read(_CHUNK):
+        yield bytes(chunk)
+
+
+def _by_arrow(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    """What Arrow decompresses; before a break byte by byte, since it drops what it has half done."""
+    done = 0
+    stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression)
+    try:
+        while chunk := stream.read(_CHUNK):
+            done += len(chunk)
+            yield bytes(chunk)
+    except BROKEN:
+        file.seek(0)
+        stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression)
+        while done:
+            done -= len(stream.read(min(done, _CHUNK)))
+        while byte := stream.read(1):
+            yield bytes(byte)
+
+
+def line_pieces(chunks: Iterator[bytes]) -> Iterator[Piece]:
+    """Lines; those that are not blank are records."""
+    position = 0
+    for line in _lines(chunks):
+        is_record = bool((line.removeprefix(_BOM) if not position else line).strip(_BLANKS))
+        yield Piece(line, position if is_record else None)
+        position += is_record
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    rest: list[bytes] = []
+    for chunk in chunks:
+        head, *lines = chunk.split(b"\n")
+        if not lines:
+            rest.append(chunk)
+            continue
+        yield b"".join([*rest, head, b"\n"])
+        yield from (line + b"\n" for line in lines[:-1])
+        rest = [lines[-1]]
+    if any(rest):
+        yield b"".join(rest)
+
+
+def csv_pieces(chunks: Iterator[bytes], delimiter: str) -> Iterator[Piece]:
+    """The header, records, and empty lines between them."""
+    mark = re.escape(delimiter.encode())
+    field = rb'(?:"(?:[^"]|"")*+"|(?!"))[^' + mark + rb"\r\n]*+"
+    record = re.compile(field + rb"(?:" + mark + field + rb")*+(?:\r\n|\n|\r|\Z)")
+    data, at, wanted, number, ended = b"", 0, _CHUNK, -1, False
+    while True:
+        found = record.match(data, at)
+        whole = found is not None and found.end() > at and (ended or found.end() < len(data) - 1)
+        if not whole and not ended:
+            data, at = data[at:], 0
+            ended = not (more := _at_least(chunks, wanted))
+            data, wanted = data + more, 2 * max(len(data), _CHUNK)
+            continue
+        wanted = _CHUNK
+        end = found.end() if found is not None and whole else len(data)
+        if end == at:
+            return
+        line, at = data[at:end], end
+        is_record = bool((line.removeprefix(_BOM) if number < 0 else line).strip(b"\r\n"))
+        yield Piece(line, number if is_record and number >= 0 else None)
+        number += is_record
+
+
+def _at_least(chunks: Iterator[bytes], size: int) -> bytes:
+    pieces, have = [], 0
+    for chunk in chunks:
+        pieces.append(chunk)
+        have += len(chunk)
+        if have >= size:
+            break
+    return b"".join(pieces)
+
+
+def csv_fields(record: bytes, delimiter: str) -> list[bytes]:
+    """The fields of a record, quotes undone."""
+    mark = re.escape(delimiter.encode())
+    body = re.sub(rb"(\r\n|\n|\r)\Z", b"", record)
+    found: list[bytes] = []
+    at = 0
+    field = re.compile(rb'(?:"((?:[^"]|"")*+)")?([^' + mark + rb"]*+)")
+    while True:
+        match = field.match(body, at)
+        if match is None:
+            return found
+        found.append((match.group(1) or b"").replace(b'""', b'"') + match.group(2))
+        at = match.end() + 1
+        if at > len(body):
+            return found
+
+
+def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[str]) -> tuple[str | None, str | None]:
+    """The columns of the content and of the id, by the rules of docs/output.md."""
+    name = columns.get("id") or ("id" if "id" in names else None)
+    special = columns.get("items") or columns.get("vectors") or columns.get("text") or columns.get("html")
+    if special:
+        return special, name
+    others = [each for each in strings if each not in {columns.get("id") or "id", columns.get("order")}]
+    return next((each for each in ("text", "content", *others) if each in names), None), name
+
+
+def parquet(source: Any) -> pq.ParquetFile:
+    """A Parquet file."""
+    with contextlib.suppress(FileNotFoundError):
+        return pq.ParquetFile(source, pre_buffer=False)
+    raise SourceError(f"{source} is not there any more", hint="Put it back where it was for the run.")
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """The object of a line; None where it is none."""
+    try:
+        found = json.loads(line.removeprefix(_BOM).decode("utf-8", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def sniffed(pieces: Iterator[Piece]) -> tuple[list[Piece], list[str], list[str]]:
+    """Some pieces at the start of JSON lines, the names of their values, and which of these are all strings."""
+    first: list[Piece] = []
+    kinds: dict[str, set[type]] = {}
+    count = 0
+    for piece in pieces:
+        first.append(piece)
+        record = parsed(piece.data) if piece.position is not None else None
+        for name, value in (record or {}).items():
+            kinds.setdefault(name, set()).add(type(value))
+        count += record is not None
+        if count >= _SNIFFED:
+            break
+    return first, list(kinds), [name for name, found in kinds.items() if found - {type(None)} == {str}]

@@ -1,0 +1,241 @@
+"""Whether kept/ is what was read without what is removed: in order, and byte for byte where a format is bytes."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.errors import SourceError
+from nearsame.proofs.claims import Claims
+from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, parquet, raw
+from nearsame.proofs.records import Reader, pieces_at
+from nearsame.proofs.verdict import Findings
+
+__all__ = ["ADDED", "Kept"]
+
+ADDED = ("cluster", "witness_id", "num_duplicates")
+Added = Mapping[int, tuple[Any, ...]]
+
+
+class Kept:
+    """The copies of one output."""
+
+    def __init__(self, claims: Claims, reader: Reader, findings: Findings) -> None:
+        self.claims = claims
+        self.reader = reader
+        self.findings = findings
+
+    def passing(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """The same pieces; those that stay are held to the copy as they pass."""
+        path = self._path(part)
+        broken: dict[str, str] = {}
+        copied = iter(pieces_at(str(path), part, broken, part.name)) if path.is_file() else iter(())
+        gone, added = self._gone(part), self.added(part)
+        line, right = 0, path.is_file()
+        for piece in pieces:
+            yield piece
+            is_torn = self.claims.written["drop_unreadable"] and part.name in self.reader.broken
+            if piece.position in gone or not right or (is_torn and piece.position is None):
+                continue
+            line += 1
+            mine = next(copied, None)
+            right = mine is not None and self._is_copy(part, piece, mine.data, added)
+            if not right:
+                self._differs(part, piece, line, None if mine is None else mine.data)
+            elif piece.position is not None:
+                self.findings.count("kept records")
+        if part.name in self.reader.broken:
+            self.findings.note(f"{part.name} breaks off, and what is kept of it was compared up to there")
+        elif right and (more := next(copied, None)) is not None:
+            text = more.data[:40].decode("utf-8", "replace")
+            self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}: {text!r}")
+        elif not path.is_file():
+            self._missing(part)
+
+    def check(self, part: Part) -> None:
+        """Whether the copy of what is no stream of pieces holds."""
+        if part.format == "nothing":
+            return
+        if part.name in self.claims.unread:
+            self._check_unread(part)
+            return
+        if part.format in ("text", "pages"):
+            self._check_texts(part)
+        elif part.format in ("parquet", "memory"):
+            self._check_table(part)
+        elif self.claims.written["annotate"]:
+            self.findings.note(f"annotations in {part.target} were not compared: its format is read by the product")
+        else:
+            self._check_other(part)
+
+    def added(self, part: Part) -> Added:
+        """By position, what --annotate says; nothing where that was not asked for."""
+        if not self.claims.written["annotate"]:
+            return {}
+        found: dict[int, list[Any]] = {}
+        table = self.claims.removed
+        names = ["source", "row", "witness_source", "witness_row", "cluster", "witness_id"]
+        for line in table.select(names).to_pylist():
+            if line["source"] == part.name:
+                found.setdefault(line["row"], [None, None, 0])[:2] = [line["cluster"], line["witness_id"]]
+            if line["witness_source"] == part.name:
+                values = found.setdefault(line["witness_row"], [None, None, 0])
+                values[0], values[2] = line["cluster"], values[2] + 1
+        return {position: tuple(values) for position, values in found.items()}
+
+    def _gone(self, part: Part) -> set[int]:
+        written = self.claims.written
+        found = set() if written["annotate"] else self.claims.positions(part.number)
+        return found | (self.claims.skipped.get(part.name, set()) if written["drop_unreadable"] else set())
+
+    def _path(self, part: Part) -> Path:
+        return self.claims.home / "kept" / part.target
+
+    def _place(self, part: Part) -> str:
+        return f"kept/{part.target}"
+
+    def _is_copy(self, part: Part, piece: Piece, mine: bytes, added: Added) -> bool:
+        if not self.claims.written["annotate"]:
+            return piece.data == mine
+        if part.format in ("csv", "tsv"):
+            return self._is_wider(part, piece, mine, added)
+        skipped = self.claims.skipped.get(part.name, set())
+        if piece.position is None or piece.position in skipped:
+            return piece.data.rstrip() == mine.rstrip() or _annotates(piece.data, mine, (None, None, None))
+        return _annotates(piece.data, mine, added.get(piece.position, (None, None, 0)))
+
+    def _is_wider(self, part: Part, piece: Piece, mine: bytes, added: Added) -> bool:
+        body, delimiter = piece.data.rstrip(b"\r\n"), "\t" if part.format == "tsv" else ","
+        if not body or not mine.startswith(body):
+            return piece.data == mine
+        fields = csv_fields(mine, delimiter)[-3:]
+        if piece.position is None:
+            return fields == [name.encode() for name in ADDED]
+        if piece.position in self.claims.skipped.get(part.name, set()):
+            return True
+        told = added.get(piece.position, (None, None, 0))
+        return fields == [b"" if value is None else str(value).encode() for value in told]
+
+    def _differs(self, part: Part, piece: Piece, line: int, mine: bytes | None) -> None:
+        what = f"record {piece.position} of {part.name}" if piece.position is not None else f"a line of {part.name}"
+        if mine is None:
+            self.findings.wrong(self._place(part), f"it ends where {what} should stand")
+            return
+        at = next(
+            (i for i, (a, b) in enumerate(zip(piece.data, mine, strict=False)) if a != b),
+            min(len(piece.data), len(mine)),
+        )
+        place = f"{self._place(part)}, {'record' if part.format in ('csv', 'tsv') else 'line'} {line}"
+        self.findings.wrong(place, f"it is not {what}: they differ at byte {at}")
+
+    def _missing(self, part: Part) -> None:
+        """A file of which nothing could be read may have been left out."""
+        if not (self.claims.written["drop_unreadable"] and part.name in self.claims.skipped):
+            self.findings.wrong(self._place(part), f"the copy of {part.name} is missing")
+
+    def _check_unread(self, part: Part) -> None:
+        """A file of which nothing could be read is copied as it is, or with --drop-unreadable left out."""
+        path = self._path(part)
+        if self.claims.written["drop_unreadable"]:
+            if path.exists():
+                self.findings.wrong(self._place(part), f"nothing of {part.name} could be read, and it is there")
+        elif not path.is_file() or list(raw(str(path), None)) != list(raw(part.path, None)):
+            self.findings.wrong(self._place(part), f"it is not {part.name}, which could not be read, as it is")
+
+    def _check_texts(self, part: Part) -> None:
+        gone = self._gone(part)
+        stay = [at for at in range(len(part.files)) if at not in gone]
+        if self.claims.written["copy_files"]:
+            for at in stay:
+                self._check_file(part, at)
+            return
+        listed = self._path(part)
+        if not listed.is_file():
+            self._missing(part)
+            return
+        wanted = b"".join((part.files[at] or b"") + b"\n" for at in stay)
+        if listed.read_bytes() != wanted:
+            pairs = zip_longest(wanted.split(b"\n"), listed.read_bytes().split(b"\n"), fillvalue=b"")
+            line, (a, b) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+            told = (each.decode("utf-8", "replace") for each in (b, a))
+            self.findings.wrong(f"{self._place(part)}, line {line}", "it is {!r}, and should be {!r}".format(*told))
+        else:
+            self.findings.count("kept records", len(stay))
+
+    def _check_file(self, part: Part, at: int) -> None:
+        name = os.fsdecode(part.files[at] or b"")
+        copy = self._path(part) / name
+        if not copy.is_file():
+            self.findings.wrong(f"{self._place(part)}/{name}", "the copy is missing")
+        elif list(raw(str(copy), None)) != list(raw(os.fsdecode(part.paths[at] or b""), None)):
+            self.findings.wrong(f"{self._place(part)}/{name}", "it is not what was read")
+        else:
+            self.findings.count("kept records")
+
+    def _check_table(self, part: Part) -> None:
+        path = self._path(part)
+        if not path.is_file():
+            self._missing(part)
+            return
+        gone, added, written = self._gone(part), self.added(part), self.claims.written
+        try:
+            source = pa.BufferReader(b"".join(raw(str(path), part.compression))) if part.compression else str(path)
+            copied = _rows(parquet(source).iter_batches(1_024))
+            _, batches = self.reader.table(part)
+        except (*BROKEN, SourceError) as error:
+            if part.name not in self.claims.skipped:
+                self.findings.wrong(self._place(part), f"it cannot be read: {str(error).splitlines()[0]}")
+            return
+        for position, row in enumerate(_rows(batches(None))):
+            if position in gone:
+                continue
+            more = dict(zip(ADDED, added.get(position, (None, None, 0)), strict=True)) if written["annotate"] else {}
+            mine = next(copied, None)
+            if mine is None or repr(mine) != repr(row | (_as_told(mine, more) if more else {})):
+                what = "it ends where" if mine is None else "it has something else where"
+                self.findings.wrong(self._place(part), f"{what} record {position} of {part.name} should stand")
+                return
+            self.findings.count("kept records")
+        if next(copied, None) is not None:
+            self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
+
+    def _check_other(self, part: Part) -> None:
+        """By the product's reader: the documents of the copy are those that stay."""
+        path = self._path(part)
+        if not path.exists():
+            self._missing(part)
+            return
+        gone = self._gone(part)
+        stay = ((each.position, each.content) for each in self.reader.other(part, None) if each.position not in gone)
+        copied = (each.content for each in self.reader.other(part, str(path)))
+        for (position, content), mine in zip_longest(stay, copied, fillvalue=(None, None)):
+            if content != mine:
+                what = f"record {position} of {part.name}" if position is not None else "nothing"
+                self.findings.wrong(self._place(part), f"it has something else where {what} should stand")
+                return
+            self.findings.count("kept records")
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _as_told(mine: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What a row says of an unreadable record is null, whatever else."""
+    return dict.fromkeys(more) if mine.get("num_duplicates", 0) is None else more
+
+
+def _annotates(line: bytes, mine: bytes, values: tuple[Any, ...]) -> bool:
+    head = line.rpartition(b"}")[0]
+    if not mine.startswith(head):
+        return False
+    try:
+        found = json.loads(mine.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    except ValueError:
+        return line == mine
+    return isinstance(found, dict) and tuple(found.get(name) for name in ADDED) == values

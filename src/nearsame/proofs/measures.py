@@ -1,0 +1,116 @@
+"""How alike two documents are, in exact fractions, by the measure of a row."""
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+from rapidfuzz.distance import LCSseq
+
+from nearsame.proofs.features import Cut, Features
+
+__all__ = ["ESTIMATES", "Judge", "jaccard", "share"]
+
+ESTIMATES = ("estimated", "hamming")  # what a row says of a similarity that is not of the documents themselves
+_PLACES = 10**9
+
+
+def jaccard(a: Features, b: Features) -> Fraction:
+    """The common items over all items; nothing is like nothing."""
+    return Fraction(len(a & b), len(a | b)) if a or b else Fraction(0)
+
+
+def share(a: Features, b: Features) -> Fraction:
+    """How much of `a` is in `b`."""
+    return Fraction(len(a & b), len(a)) if a else Fraction(0)
+
+
+class Judge:
+    """A recipe, as the judge of two documents."""
+
+    def __init__(self, recipe: Mapping[str, Any], cut: Cut) -> None:
+        self.recipe = recipe
+        self.cut = cut
+        self.least = _least(recipe)
+        self.floor = Fraction(str(recipe.get("jaccard_floor") or 0))
+
+    def similarity(  # noqa: PLR0911  (one for each measure)
+        self, measure: str, content: Any, witness: Any
+    ) -> Fraction | None:
+        """Of a removed document and its witness, by the measure of its row; None: this one is not recomputed."""
+        match measure:
+            case "jaccard" | "component":
+                return jaccard(*self._sets(content, witness))
+            case "containment":
+                return share(*self._sets(content, witness))
+            case "container":
+                return share(*reversed(self._sets(content, witness)))
+            case "digest":
+                return Fraction(self.same(content, witness))
+            case "edit":
+                return self._edit(content, witness)
+            case "cosine":
+                return self._cosine(content, witness)
+            case _:
+                return None
+
+    def true(self, content: Any, witness: Any) -> Fraction:
+        """What an estimate is about: the Jaccard similarity of the documents."""
+        return jaccard(*self._sets(content, witness))
+
+    def same(self, content: Any, witness: Any) -> bool:
+        """Whether two texts are the same one: as they are, or by their words."""
+        if self.recipe.get("method") == "digest" and self.recipe.get("normalise"):
+            return bool(content) and self.cut.words(content) == self.cut.words(witness or "")
+        return bool(content) and content == witness
+
+    def above_floor(self, content: Any, witness: Any) -> bool:
+        """Whether the Jaccard similarity is as high as containment asks for."""
+        return not self.floor or jaccard(*self._sets(content, witness)) >= self.floor
+
+    def _sets(self, content: Any, witness: Any) -> tuple[Features, Features]:
+        return self.cut.features(content), self.cut.features(witness)
+
+    def _edit(self, content: Any, witness: Any) -> Fraction:
+        a, b = self.cut.prepared(content or ""), self.cut.prepared(witness or "")
+        if content == witness:
+            return Fraction(1)
+        return Fraction(2 * LCSseq.similarity(a, b), len(a) + len(b)) if a or b else Fraction(0)
+
+    def _cosine(self, content: Any, witness: Any) -> Fraction | None:
+        if self.recipe.get("method") == "hyperplane":
+            return _cosine(_rounded(content), _rounded(witness), self.least)
+        if self.recipe.get("weights") == "tfidf":
+            return None  # its weights are of the whole corpus
+        a, b = (Counter(self.cut.shingles(each)) for each in (content, witness))
+        if self.recipe.get("weights") == "one":
+            a, b = Counter(set(a)), Counter(set(b))
+        if not a or not b:
+            return Fraction(self.same(content, witness))
+        keys = sorted(a.keys() | b.keys(), key=repr)
+        return _cosine([a[key] for key in keys], [b[key] for key in keys], self.least)
+
+
+def _least(recipe: Mapping[str, Any]) -> Fraction:
+    if recipe.get("method") == "simhash" and recipe.get("confirm") is None:
+        return Fraction(recipe["bits"] - recipe["k"], recipe["bits"])
+    told = recipe.get("threshold")
+    if told is None:
+        return Fraction(4, 5) if recipe.get("method") == "simhash" else Fraction(1)
+    return Fraction(str(told))
+
+
+def _rounded(vector: Any) -> list[int]:
+    largest = max(map(abs, vector or [0.0]))
+    return [round(number / largest * 32767.0) for number in vector or []] if largest else []
+
+
+def _cosine(a: list[int], b: list[int], least: Fraction) -> Fraction:
+    """To nine places, downwards; the threshold itself, where it is reached between two of them."""
+    product = sum(x * y for x, y in zip(a, b, strict=False))
+    squares = sum(x * x for x in a) * sum(x * x for x in b)
+    if product <= 0 or not squares:
+        return Fraction(0)
+    below = Fraction(isqrt(product**2 * _PLACES**2 // squares), _PLACES)
+    return max(below, least) if Fraction(product**2, squares) >= least**2 else below

@@ -1,0 +1,58 @@
+"""Whether a witness comes before what is removed for it: by side, size, value and place.
+
+1. Looked at is what can be compared without doubt: a column of mixed or odd types is left to the run.
+2. With `ties="content"` or an order column, places say nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Priority"]
+
+_DESCENDING = ("longest", "newest", "max")
+
+
+@dataclass(frozen=True)
+class Priority:
+    """The order of priority of a run.
+
+    Attributes:
+        recipe: its record.
+        kinds: the types of all values that it goes by.
+    """
+
+    recipe: Mapping[str, Any]
+    kinds: frozenset[type] = frozenset()
+
+    def check(self, removed: Mapping[str, Any], witness: Mapping[str, Any], wrong: Callable[[str], None]) -> None:
+        """Report a witness that comes after what is removed for it."""
+        if witness["against"] or self.recipe["method"] == "containment" or not removed["content"]:
+            return  # the other side comes first; there, sizes do; what has no text goes whatever it is
+        keep = self.recipe["keep"].partition(":")[0]
+        if keep in ("first", "last"):
+            mine, other = (0, 0), (0, 0)
+        else:
+            found = self._values(keep, removed, witness)
+            if found is None:
+                return
+            mine, other = found
+        if mine < other:
+            wrong(f"the witness comes after it by --keep {self.recipe['keep']}")
+        elif mine == other and self.recipe["ties"] == "reading":
+            before = witness["key"] < removed["key"]
+            if before == (keep == "last"):
+                wrong(f"the witness comes after it by --keep {self.recipe['keep']}, in the order of reading")
+
+    def _values(self, keep: str, *both: Mapping[str, Any]) -> tuple[tuple[int, Any], tuple[int, Any]] | None:
+        """(removed, witness) as what is better when it is lower; None: they cannot be compared without doubt."""
+        if keep in ("longest", "shortest"):
+            if not all(isinstance(each["content"], str) for each in both):
+                return None
+            values: list[Any] = [len(each["content"].encode("utf-8", "surrogatepass")) for each in both]
+        elif keep in ("max", "min") and self.kinds <= {int} and both:
+            values = [each["order"] for each in both]
+        else:
+            return None
+        sign = -1 if keep in _DESCENDING else 1
+        return (0, sign * values[0]), (0, sign * values[1])

@@ -1,0 +1,127 @@
+"""A sample of the documents that stay, each compared with all others that stay.
+
+1. The sample is drawn by a keyed hash of places: repeatable, and nobody can write an output for it without the key.
+2. An index from items to sampled documents makes one pass over the rest enough.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import heappush, heappushpop
+from typing import Any
+
+from nearsame.proofs.claims import key_of
+from nearsame.proofs.files import Part
+from nearsame.proofs.measures import Judge
+from nearsame.proofs.verdict import Findings, Residual
+
+__all__ = ["Sample", "is_asked"]
+
+_BY_SETS = ("jaccard", "containment", "minhash")
+
+
+def is_asked(recipe: Mapping[str, Any]) -> bool:
+    """Whether a recipe says something of two documents that both stay that can be told from these alone."""
+    if "use" in recipe and "text" not in recipe["use"]:
+        return "digest" in recipe["use"]
+    if recipe["method"] == "minhash":
+        return bool(recipe["verify"] == "exact")
+    return recipe["method"] in (*_BY_SETS, "digest")
+
+
+@dataclass
+class Sample:
+    """The sample, and what its documents were compared with.
+
+    Attributes:
+        size: how many are drawn, at most.
+        seed: of the draw.
+        judge: of two documents.
+        within: whether two documents of the judged side count.
+        layers: whether equal texts are all that counts.
+    """
+
+    size: int
+    seed: int
+    judge: Judge
+    within: bool
+    _drawn: list[tuple[int, int, Any]] = field(default_factory=list)  # a heap: least first of negated hashes
+    _index: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _places: list[tuple[int, str, int]] = field(default_factory=list)
+    _names: dict[int, tuple[str, int]] = field(default_factory=dict)
+    _sizes: list[int] = field(default_factory=list)
+    _similar: set[int] = field(default_factory=set)
+    _told: set[tuple[int, int]] = field(default_factory=set)
+    compared: int = 0
+
+    def offer(self, part: Part, position: int, content: Any) -> None:
+        """A document that stays, of the judged side."""
+        if not content or not self.size:
+            return
+        key = key_of(part.number, position)
+        hashed = hashlib.blake2b(f"{self.seed}:{key}".encode(), digest_size=8).digest()
+        entry = (-int.from_bytes(hashed, "big"), key, content)
+        if len(self._drawn) < self.size:
+            heappush(self._drawn, entry)
+        elif entry > self._drawn[0]:
+            key = heappushpop(self._drawn, entry)[1]
+            self._names.pop(key, None)
+            key = entry[1]
+        else:
+            return
+        self._names[key] = part.name, position
+
+    def draw(self) -> None:
+        """Index what was drawn, once all was offered."""
+        for number, (_, key, content) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
+            items = self._items(content)
+            self._places.append((key, *self._names[key]))
+            self._sizes.append(len(items))
+            for item in items:
+                self._index[item].append(number)
+
+    def compare(self, part: Part, position: int, content: Any, findings: Findings, *, may_miss: bool) -> None:
+        """Compare the sampled documents with one that stays."""
+        items = self._items(content) if content else frozenset()
+        self.compared += 1
+        shared = Counter(number for item in items if item in self._index for number in self._index[item])
+        key = key_of(part.number, position)
+        for number, common in shared.items():
+            own, name, row = self._places[number]
+            if own == key or not (part.against or self.within):
+                continue
+            value = self._similar_by(common, self._sizes[number], len(items), against=part.against)
+            if value is None:
+                continue
+            pair = (min(own, key), max(own, key))
+            if pair not in self._told and not may_miss:
+                first, second = sorted([(own, f"{name}, record {row}"), (key, f"{part.name}, record {position}")])
+                what = f"{first[1]}, and {second[1]}, both stay, and are {float(value):g} similar"
+                findings.wrong("kept/", what)
+                self._told.add(pair)
+            self._similar.add(number)
+
+    def residual(self, *, may_miss: bool) -> Residual:
+        """What came of it."""
+        return Residual(len(self._places), self.compared, len(self._similar), may_miss)
+
+    def _items(self, content: Any) -> Any:
+        recipe = self.judge.recipe
+        if recipe["method"] in _BY_SETS and "text" in recipe.get("use", ("text",)):
+            return self.judge.cut.features(content)
+        plain = recipe["method"] == "digest" and recipe.get("normalise")
+        return frozenset({self.judge.cut.words(content) if plain else content})
+
+    def _similar_by(self, common: int, own: int, other: int, *, against: bool) -> Fraction | None:
+        """The similarity that should have removed one of two; None: it is too low."""
+        recipe, whole = self.judge.recipe, Fraction(common, own + other - common)
+        if recipe["method"] != "containment" or "text" not in recipe.get("use", ("text",)):
+            return whole if whole >= (self.judge.least if recipe["method"] in _BY_SETS else 1) else None
+        if whole < self.judge.floor:
+            return None
+        inside = Fraction(common, own if against else min(own, other))
+        if recipe["remove"] == "container":
+            inside = Fraction(common, other) if against else Fraction(0)
+        return inside if inside >= self.judge.least else None

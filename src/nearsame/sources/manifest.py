@@ -1,0 +1,90 @@
+"""What a run read, as a table: by it `verify` finds the sources again, and tells whether they have changed.
+
+1. A line for each part; of a folder of text files a line for each file.
+2. Paths are bytes, as the system has them: a file may have a name that is no text.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.sources.base import Columns, Part
+from nearsame.sources.delimited import Delimited
+from nearsame.sources.feather import Feather
+from nearsame.sources.files import is_url
+from nearsame.sources.folder import TextFolder
+from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.memory import Memory
+from nearsame.sources.parquet import Parquet
+from nearsame.sources.parts import FilePart
+from nearsame.sources.warc import WebArchive
+
+__all__ = ["MANIFEST", "manifest"]
+
+MANIFEST = pa.schema(
+    [
+        pa.field("part", pa.int32(), nullable=False),  # in the order of reading, the `against` side first
+        pa.field("against", pa.bool_(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),  # as the other tables call it
+        pa.field("target", pa.string(), nullable=False),  # its path below kept/
+        pa.field("format", pa.string(), nullable=False),
+        pa.field("compression", pa.string()),
+        pa.field("path", pa.binary()),  # absolute, or a URL; null: it was in memory, or came from standard input
+        pa.field("file", pa.binary()),  # of a folder of text files: the path below it
+        pa.field("size_bytes", pa.int64()),
+        pa.field("mtime_ns", pa.int64()),
+    ]
+)
+_KEY = b"nearsame"
+_FORMATS = {
+    JsonLines: "jsonl",
+    Delimited: "csv",
+    Parquet: "parquet",
+    Feather: "arrow",
+    WebArchive: "warc",
+    Memory: "memory",
+}
+
+
+def manifest(parts: Sequence[Part], num_against: int, columns: Columns, written: dict[str, Any]) -> pa.Table:
+    """MANIFEST of some parts, of which the first `num_against` are the other side.
+
+    Args:
+        parts: All of them.
+        num_against: How many are the `against` side.
+        columns: What was read of them.
+        written: How kept/ was written: annotated, copied, with or without what could not be read.
+    """
+    lines = [
+        (number, number < num_against, part.name, part.target, *line)
+        for number, part in enumerate(parts)
+        for line in _lines(part)
+    ]
+    values = list(zip(*lines, strict=True)) or [()] * len(MANIFEST)
+    arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
+    told = json.dumps({"columns": asdict(columns), "written": written})
+    return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: told.encode()}))
+
+
+def _lines(part: Any) -> Iterator[tuple[Any, ...]]:
+    """(format, compression, path, file, size, time) of each file."""
+    if isinstance(part, TextFolder):
+        kind = "pages" if part.pages else "text"
+        stamps: Sequence[tuple[Any, ...]] = part.stamps or [(None, None)] * len(part.paths)
+        for number, path in enumerate(part.paths):
+            yield kind, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number]
+    elif isinstance(part, FilePart) and part.name != "-":
+        stamp = part.stamp if part.stamp and not is_url(part.file.url) else (None, None)
+        kind = "tsv" if isinstance(part, Delimited) and part.delimiter == "\t" else _FORMATS[type(part)]
+        yield kind, part.compression, _absolute(part.file.url), None, *stamp
+    else:
+        kind = "stdin" if isinstance(part, FilePart) else _FORMATS.get(type(part), "nothing")
+        yield kind, None, None, None, None, None
+
+
+def _absolute(path: str) -> bytes:
+    return path.encode() if is_url(path) else os.fsencode(os.path.abspath(path))  # noqa: PTH100  (it keeps links)

@@ -1,0 +1,162 @@
+"""`verify`: an output proved again from its sources, by `proofs/`, which shares no code with the run.
+
+1. Here the product hands the proof what it has no reader for: archives, web pages, Arrow files; and canonical URLs.
+2. Nothing is decided here.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.arguments import require_number, require_path
+from nearsame.canonical import CanonicalUrl
+from nearsame.engines.space import num_bytes
+from nearsame.errors import ConfigError, SourceError
+from nearsame.proofs.claims import Claims
+from nearsame.proofs.files import Part, Record
+from nearsame.proofs.proof import prove
+from nearsame.proofs.records import Reader
+from nearsame.proofs.verdict import Verification
+from nearsame.results import Progress, Silent
+from nearsame.sources import Columns, TextFolder, open_parts
+from nearsame.sources.memory import table_of
+from nearsame.sources.reading import Reading
+from nearsame.stages.texts.pages import PageTexts
+
+__all__ = ["Verification", "verify"]
+
+_MEMORY = 256 << 20
+
+
+def verify(  # noqa: PLR0913  (each is a choice of the caller's)
+    directory: str | os.PathLike[str],
+    *,
+    source: Any = None,
+    against: Any = None,
+    sample: int = 200,
+    seed: int = 0,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Prove an output of `dedup` again from its sources, with code that shares nothing with what made it.
+
+    Every removed document must have a kept witness with the similarity that is said; kept and removed together must be
+    what was read, in order and byte for byte; the counts and the tables must agree; and of a sample of kept documents
+    none may be similar to another that stays. Where a method only estimates, the true similarities are told.
+
+    Args:
+        directory: What `dedup -o` or `Result.write` wrote.
+        source: Documents that were in memory for the run, as they were given to `dedup`. Files are found by themselves.
+        against: Likewise those of the other side.
+        sample: How many of the kept documents are compared with all that stay; 0: none.
+        seed: Of the choice of the sample.
+        memory: How many bytes of documents to hold, as in "1GB"; more goes to a file. Default 256 MB.
+        progress: Who watches.
+
+    Raises:
+        SourceError: The folder is no such output, or a source is not there.
+
+    Example:
+        >>> import tempfile
+        >>> texts = ["a rose is a rose is a rose", "A rose is a rose is a rose.", "a daisy"]
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     stats = dedup(texts).write(home + "/clean")
+        ...     verify(home + "/clean", source=texts).holds
+        True
+    """
+    require_path("directory", directory)
+    require_number("sample", sample, 0)
+    require_number("seed", seed, 0)
+    claims = Claims.read(Path(directory))
+    product = _Product(claims)
+    url_columns = claims.columns.get("beside") or ["url"]
+    tables = _tables(claims, source, against)
+    reader = Reader(claims.columns, product.documents, tables, claims.skipped, claims.unread, url_columns[0])
+    return prove(
+        claims,
+        reader,
+        progress or Silent(),
+        sample=sample,
+        seed=seed,
+        memory=_MEMORY if memory is None else num_bytes(memory),
+        canonical=_canonical(claims.stats["recipe"].get("urls")),
+    )
+
+
+class _Product:
+    """The product's readers, for the formats that the proof does not know."""
+
+    def __init__(self, claims: Claims) -> None:
+        told = claims.columns
+        beside = tuple(told["beside"])
+        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": tuple(told["asked_of_pages"])})
+
+    def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
+        """The documents of a source, or of its copy at another place."""
+        parts = (
+            [self._folder(part)] if part.format == "pages" else open_parts([copy or part.path], columns=self.columns)
+        )
+        wanted: Any = next(iter(parts))
+        reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], self.columns)
+        extract = PageTexts(self.columns.extract) if reading.pages else None
+        start = 0
+        for batch in reading:
+            texts = batch if extract is None else extract(batch)
+            places = reading.origins.slice(start, len(batch))
+            yield from _records(texts, places, reading, start)
+            start += len(batch)
+
+    def _folder(self, part: Part) -> TextFolder:
+        files = tuple(os.fsdecode(file or b"") for file in part.files)
+        root = os.fsdecode(part.paths[0] or b"").removesuffix(files[0]).rstrip("/")
+        return TextFolder(root, files, name=part.name, target=part.target)
+
+
+def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: int) -> Iterator[Record]:
+    names = reading.columns.beside
+    urls = reading.beside(names[0]).slice(start, len(places)).to_pylist() if names else [None] * len(places)
+    contents = texts.column(1).to_pylist()
+    for position, name, content, url in zip(
+        places.column("position").to_pylist(), places.column("id").to_pylist(), contents, urls, strict=True
+    ):
+        yield Record(position, name, content, None, url)
+
+
+def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
+    """The tables that were in memory, by what the output calls them."""
+    given = {
+        side: [table_of(each) for each in _several(value) if not isinstance(each, (str, os.PathLike))]
+        for side, value in ((False, source), (True, against))
+    }
+    found: dict[str, pa.Table] = {}
+    for part in claims.parts:
+        if part.format == "memory":
+            if not given[part.against]:
+                side = "against" if part.against else "source"
+                message = f"{claims.home} was made from documents in memory ({part.name})"
+                raise SourceError(message, hint=f"Give them again: verify(…, {side}=…).")
+            found[part.name] = given[part.against].pop(0)
+    return found
+
+
+def _several(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _canonical(record: Any) -> Any:
+    """What makes URLs one, where the run knew such a rule and it needs no file."""
+    if not record:
+        return None
+    from nearsame.stages.keys.urls import canonical_url  # noqa: PLC0415  (it needs an extra, and few ask for it)
+
+    try:
+        recipe = CanonicalUrl(**{name: value for name, value in record.items() if name != "method"})
+    except (ConfigError, TypeError):
+        return None
+    return lambda url: canonical_url(url, recipe)

@@ -1,0 +1,46 @@
+"""Every output that a test writes, through Python or the command line in this process, is verified at once.
+
+1. Outputs of more than `MOST` documents or `MOST_BYTES` of text are left out, since plain Python takes a second for
+   some hundred pages; with NEARSAME_VERIFY=all they are not.
+2. What other processes write is not seen here.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nearsame as ns
+from nearsame.answers import Result
+from nearsame.sources.memory import Memory
+
+__all__ = ["MOST", "MOST_BYTES", "watch"]
+
+MOST, MOST_BYTES = 1_000, 4_000_000
+
+
+def watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verify what `Result.write` writes, until the test is over."""
+    write = Result.write
+
+    def written(result: Result, directory: Any, **how: Any) -> Any:
+        stats = write(result, directory, **how)
+        is_small = stats.documents <= MOST and stats.text_bytes <= MOST_BYTES
+        if is_small or os.environ.get("NEARSAME_VERIFY") == "all":
+            _require_proof(result, Path(directory))
+        return stats
+
+    monkeypatch.setattr(Result, "write", written)
+
+
+def _require_proof(result: Result, directory: Path) -> None:
+    reading = result.run.reading
+    if any(part.name == "-" for part in reading.all_parts):
+        return  # standard input cannot be read again
+    sides = {
+        side: tuple(part.table for part in parts if isinstance(part, Memory))
+        for side, parts in (("source", reading.parts), ("against", reading.against))
+    }
+    found = ns.verify(directory, **{side: tables or None for side, tables in sides.items()})
+    assert found.holds, "\n".join(f"{problem.place}: {problem.what}" for problem in found.problems[:20])
