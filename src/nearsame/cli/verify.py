@@ -13,7 +13,7 @@ _SHOWN = 20
 
 
 @click.command(cls=options.Command, short_help="Prove an output again from its sources, by other code.")
-@click.argument("directory", metavar="DIR")
+@click.argument("directory", cls=options.Argument, metavar="DIR", reads=True)
 @options.section(
     "Deciding",
     options.spec(
