@@ -4,6 +4,7 @@
 2. What is asked for twice is computed once; nothing is computed before it is asked for.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -213,7 +214,8 @@ class Result:
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
             written = {"documents": stats.documents if annotate else stats.kept, "out": num_bytes(home)}
-            stats = replace(stats, seconds=seconds, bytes={**stats.bytes, "writing": written})
+            notes = (*stats.notes, *_led_out(parts)) if copy_files else stats.notes
+            stats = replace(stats, seconds=seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
             folder.write_json(stats.record(), home / "stats.json")
         return stats
 
@@ -288,13 +290,18 @@ class Pairs:
         """How many there are."""
         return self._found.a.size
 
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def write(self, path: str | Path, *, overwrite: bool = False, spreadsheet: bool = False) -> None:
         """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+
+        Args:
+            path: The file.
+            overwrite: Whether a file that is there is replaced.
+            spreadsheet: Whether in .csv a text that a spreadsheet would take for a formula gets a ' before it.
 
         Raises:
             OutputError: The file cannot be written, or would lie in a source or over one.
         """
-        write = lists.writer(path)
+        write = lists.writer(path, spreadsheet=spreadsheet)
         place = folder.require_place(path, self.run.inputs, folder=False, overwrite=overwrite)
         with folder.appearing(place) as made:
             write(self.table, made)
@@ -331,6 +338,15 @@ def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
     at = table.column_names.index("body")
     found = table.set_column(at, "text", pa.chunked_array(texts, pa.large_string()))
     return found.drop_columns(["charset"])
+
+
+def _led_out(parts: Sequence[Any]) -> Iterator[str]:
+    """What one must know of copies of links that lead out of their folder."""
+    for part in parts:
+        links = part.leading_out() if isinstance(part, TextFolder) else []
+        if links:
+            others = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
+            yield f"{links[0]}{others} in {part.name} led out of the folder, and was copied as what it led to"
 
 
 def _as_files(part: Any) -> Any:

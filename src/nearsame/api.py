@@ -36,14 +36,12 @@ from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.evidence import BESIDE, OneForm, Pages
 from nearsame.identities import identity
-from nearsame.inputs import Files, Inputs, names_of
 from nearsame.layers import Layers, chosen_layers, needs_bare
 from nearsame.methods import Digest, Method
-from nearsame.outputs.apart import require_apart
 from nearsame.pages import require_pages, with_max_record, with_pages
 from nearsame.results import Audit, Clock, Progress
-from nearsame.runs import Run
-from nearsame.sources import Columns, Part, Parts, open_parts
+from nearsame.runs import Run, inputs_of
+from nearsame.sources import Columns, Part, open_parts
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import Decided
@@ -319,7 +317,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     ready = columns.items is not None
     before = json.dumps([settings["use"], settings["urls"]]) if layered else None
     known = {} if how.workdir is None else identity(reading, recipe, keep, listing=listing, layers=before)
-    inputs = _read(sides, parts, recipe, how.workdir)
+    inputs = inputs_of(sides, parts, recipe, how.workdir)
     engine = _engine(how, known, recipe.stored_ratio)
     try:
         pages = None if about is None else Pages(reading, about.urls, required=layered)
@@ -378,16 +376,6 @@ def _sorted(parts: list[Listed]) -> Listed:
     a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
     order = np.lexsort((b, a))
     return Listed(a[order], b[order], similarity[order], columns[:, order])
-
-
-def _read(sides: tuple[Any, Any], parts: list[Parts], recipe: Method, workdir: Any) -> Inputs:
-    """Every file that a run reads; the folder of its finished steps, too, must not be replaced."""
-    found = Inputs(names_of(sides[0]), names_of(sides[1]), tuple(part.files for side in parts for part in side))
-    found += Inputs.of(getattr(recipe, "frequencies", None))
-    if workdir is None:
-        return found
-    require_apart(os.fspath(workdir), Path(os.path.realpath(workdir)), found, folder=False)
-    return found + Inputs(names_of(workdir), (), (Files(os.fspath(workdir), ("run.json",)),))
 
 
 def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:

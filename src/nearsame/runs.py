@@ -4,9 +4,12 @@
 2. What is asked for twice is computed once.
 """
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +19,19 @@ import pyarrow as pa
 from nearsame import pipeline
 from nearsame._version import __version__
 from nearsame.evidence import Pages
-from nearsame.inputs import Inputs
+from nearsame.inputs import Files, Inputs, names_of
 from nearsame.layers import Layers
+from nearsame.methods import Method
 from nearsame.outputs import tables
+from nearsame.outputs.apart import require_apart
 from nearsame.results import Clock, Stats
-from nearsame.sources import MAX_RECORD
+from nearsame.sources import MAX_RECORD, Part
 from nearsame.sources.reading import Reading
 from nearsame.sources.taking import texts
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.texts.pages import PageTexts
 
-__all__ = ["Run"]
+__all__ = ["Run", "inputs_of"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -163,3 +168,23 @@ class Run:
             recipe={**self.state.method.record(), **self.settings, **self._reading_settings},
             versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )
+
+
+def inputs_of(sides: tuple[Any, Any], parts: Sequence[Sequence[Part]], recipe: Method, workdir: Any) -> Inputs:
+    """Every file that a run reads; the folder of its finished steps, too, must not be replaced.
+
+    Args:
+        sides: What is judged, and what it is compared with, as they were given.
+        parts: What was found, of each.
+        recipe: The method, which may name a file.
+        workdir: The folder of finished steps, or None.
+
+    Raises:
+        OutputError: That folder is in a source, or holds one.
+    """
+    found = Inputs(names_of(sides[0]), names_of(sides[1]), tuple(part.files for side in parts for part in side))
+    found += Inputs.of(getattr(recipe, "frequencies", None))
+    if workdir is None:
+        return found
+    require_apart(os.fspath(workdir), Path(os.path.realpath(workdir)), found, folder=False)
+    return found + Inputs(names_of(workdir), (), (Files(os.fspath(workdir), ("run.json",)),))

@@ -18,6 +18,7 @@ _ONE_MACHINE = {
     "workdir": "--workdir",
     "annotate": "--annotate",
     "copy_files": "--copy",
+    "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
 }
 _INSTEAD = {

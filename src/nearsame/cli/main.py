@@ -96,6 +96,10 @@ def _verdict(error: BaseException) -> tuple[int, str, str]:
             message, hint = error.message, error.hint
         case MemoryError():
             message, hint = "out of memory", "Use a machine with more of it, or split the source and use --against."
+        case OSError():
+            place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+            message = f"{place}{error.strerror or error}"
+            hint = "Check that there is room, and permission to read and write; TMPDIR names a temporary folder."
         case _:
             status, message = _DEFECT, f"unexpected {type(error).__name__}: {error}"
             hint = "Run again with --debug, and report what it shows."

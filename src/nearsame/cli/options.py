@@ -17,6 +17,7 @@ __all__ = [
     "FOLDER",
     "PAGES",
     "SOURCES",
+    "SPREADSHEET",
     "WHOLE",
     "Argument",
     "Command",
@@ -316,6 +317,14 @@ running = section(
 )
 
 running_plainly = section("Running", _DEBUG)
+
+
+SPREADSHEET = spec(
+    "--spreadsheet",
+    is_flag=True,
+    help="In .csv, a ' before texts that a spreadsheet would take for formulas.",
+    stands="as they are",
+)
 
 
 def output(*specs: Spec) -> Decorator:

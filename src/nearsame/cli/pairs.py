@@ -24,6 +24,7 @@ __all__ = ["pairs"]
         "-o", "--output", metavar="FILE", writes=options.FILE, help="A .parquet, .jsonl or .csv file; - for JSON lines."
     ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.SPREADSHEET,
     options.spec(
         "--max-pairs", type=int, default=100_000_000, metavar="N", help="Refuse if there are more.", stands="100000000"
     ),
@@ -57,7 +58,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     from nearsame.outputs import console, lists  # noqa: PLC0415
 
     if path not in (None, "-") and given["engine"] == "local":
-        lists.writer(path)
+        lists.writer(path, spreadsheet=given["spreadsheet"])
     recipe = built(ctx.command, given)
     names = (
         "identical",
@@ -85,7 +86,8 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
             **engine,
         )
         if path not in (None, "-"):
-            found.write(path, overwrite=given["overwrite"])
+            chosen = {"spreadsheet": True} if given["spreadsheet"] else {}
+            found.write(path, overwrite=given["overwrite"], **chosen)
         stats, count = found.stats, found.num_pairs
     if path == "-":
         lists.json_lines(found.table, sys.stdout.buffer)
@@ -106,5 +108,6 @@ def _check(given: dict[str, Any]) -> None:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
     if given["output"] == "-" and given["engine"] == "spark":
         raise ConfigError("-o - and --engine spark: pairs are written by its executors", hint="Name a place for them.")
-    if given["output"] in (None, "-") and given["overwrite"]:
-        raise ConfigError("--overwrite does nothing without -o FILE", hint="Leave it out.")
+    for name in ("overwrite", "spreadsheet"):
+        if given["output"] in (None, "-") and given[name]:
+            raise ConfigError(f"--{name} does nothing without -o FILE", hint="Leave it out.")

@@ -49,6 +49,7 @@ _THRESHOLDS = ("min_support", "max_error", "min_hosts", "held_out")
         stands="none",
     ),
     options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.SPREADSHEET,
     options.spec("--groups", is_flag=True, help="Write the URLs that share a form, by groups.", stands="all URLs"),
     options.spec("--surt", is_flag=True, help="A column of SURTs, as archives have them.", stands="no"),
     options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
@@ -74,7 +75,7 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
 
     path = given["output"]
     if path not in (None, "-"):
-        lists.writer(path)
+        lists.writer(path, spreadsheet=given["spreadsheet"])
     recipe = weboptions.recipe_of(given)
     rules = None if given["rules"] is None else UrlRules.load(given["rules"], recipe)
     if given["learn"]:
@@ -120,17 +121,24 @@ def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None") -> No
         table = found.groups if given["groups"] else found.with_surt() if given["surt"] else found.table
         lists.json_lines(table, sys.stdout.buffer)
     elif path is not None:
-        found.write(path, **{name: given[name] for name in ("groups", "surt", "overwrite")})
+        found.write(path, **{name: given[name] for name in ("groups", "surt", "overwrite", "spreadsheet")})
     if given["save"] is not None and rules is not None:
         rules.save(given["save"], overwrite=given["overwrite"])
+
+
+def _require_no_file(given: dict[str, Any]) -> None:
+    """Refuse options about a file that is not written."""
+    for name, idle in (("overwrite", given["save"] is None), ("spreadsheet", True)):
+        if given[name] and idle:
+            raise ConfigError(f"--{name} does nothing without a file to write", hint="Leave it out.")
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:
     path = given["output"]
     if path == "-" and given["as_json"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
-    if given["overwrite"] and path in (None, "-") and given["save"] is None:
-        raise ConfigError("--overwrite does nothing without a file to write", hint="Leave it out.")
+    if path in (None, "-"):
+        _require_no_file(given)
     if given["groups"] and given["surt"]:
         raise ConfigError("--groups and --surt: groups have no column of SURTs", hint="Leave one out.")
     for name in ("groups", "surt"):

@@ -17,6 +17,10 @@ import os
 import sys
 from pathlib import Path
 
+from nearsame.errors import OutputError
+
+_ELSEWHERE = "Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder that you may write to."
+
 
 def _cache_dir() -> str:
     sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
@@ -35,10 +39,12 @@ def _base() -> Path:
                 return place
         except OSError:
             continue
-    return Path(base) / "nearsame"  # Numba tells what is wrong with it
+    message = f"compiled kernels cannot be kept: neither {Path(base) / 'nearsame'} nor {temporary} can be written"
+    raise OutputError(message, hint=_ELSEWHERE)
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", _cache_dir())
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    os.environ["NUMBA_CACHE_DIR"] = _cache_dir()
 
 import numba  # noqa: E402  (the cache directory is read at numba's import)
 from llvmlite import ir  # noqa: E402
@@ -55,7 +61,11 @@ def is_cold() -> bool:
 
 def jit(function):  # type: ignore[no-untyped-def]
     """Compile a kernel on first use, cached and without the interpreter lock."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError as error:  # that it finds no folder to write to
+        message = f"compiled kernels cannot be kept in NUMBA_CACHE_DIR={os.environ['NUMBA_CACHE_DIR']}"
+        raise OutputError(message, hint=_ELSEWHERE) from error
 
 
 @intrinsic

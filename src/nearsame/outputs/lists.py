@@ -6,21 +6,28 @@ from typing import Any, BinaryIO
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
-from nearsame.errors import OutputError
+from nearsame.errors import ConfigError, OutputError
 from nearsame.outputs.folder import write_table
 
 __all__ = ["json_lines", "writer"]
 
 _ROWS = 10_000
+_FORMULA = r"\A[=+\-@\t\r]"  # how a cell begins that spreadsheets compute
 
 
-def writer(path: str | Path) -> Callable[[pa.Table, Path], None]:
+def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table, Path], None]:
     """What writes a table in the format of the path's suffix.
+
+    Args:
+        path: The file.
+        spreadsheet: Whether a text that a spreadsheet would take for a formula gets a ' before it: in .csv alone.
 
     Raises:
         OutputError: The suffix is none of a known format.
+        ConfigError: It is not .csv, and for a spreadsheet.
 
     Example:
         >>> writer("pairs.csv").__name__
@@ -29,7 +36,9 @@ def writer(path: str | Path) -> Callable[[pa.Table, Path], None]:
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
         raise OutputError(f"{path} is of no known format", hint=f"Name it by what it is to hold: {' '.join(_WRITERS)}.")
-    return _WRITERS[suffix]
+    if spreadsheet and suffix != ".csv":
+        raise ConfigError(f"spreadsheet (--spreadsheet) is about .csv, and {path} is another", hint="Leave it out.")
+    return _csv_of_texts if spreadsheet else _WRITERS[suffix]
 
 
 def json_lines(table: pa.Table, out: BinaryIO) -> None:
@@ -46,6 +55,13 @@ def _lines(table: pa.Table) -> Iterator[bytes]:
 
 def _csv(table: pa.Table, path: Path) -> None:
     pyarrow.csv.write_csv(table, path)
+
+
+def _csv_of_texts(table: pa.Table, path: Path) -> None:
+    for at, column in enumerate(table.columns):
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            table = table.set_column(at, table.column_names[at], pc.replace_substring_regex(column, _FORMULA, r"'\0"))
+    _csv(table, path)
 
 
 def _jsonl(table: pa.Table, path: Path) -> None:

@@ -24,7 +24,7 @@ from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
 from nearsame.sources.feather import Feather
 from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
-from nearsame.sources.folder import TextFolder
+from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.memory import Memory, table_of
 from nearsame.sources.pages import BESIDE, SUFFIXES
@@ -293,7 +293,7 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
         listing.root,
         tuple(texts),
         name=listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or ".",
-        target="." if copy_files else "kept.txt",
+        target="." if copy_files else list_name(texts),
         strict=strict,
         copy_files=copy_files,
         stamps=tuple(file.stamp() for file in files),

@@ -1,12 +1,14 @@
 """A folder of text files, web pages among them: each file is one document, its relative path is its id.
 
 1. The position of a document is that of its path among the sorted paths.
-2. A copy is a list of the paths that stay (`kept.txt`), or with `copy_files` the files themselves.
+2. A copy is a list of the paths that stay (`kept.txt`, a line each; `kept-nul.txt`, a NUL behind each, where a name
+   holds an end of line), or with `copy_files` the files themselves.
 3. Equality can be ruled out without reading: first by the sizes, then by a hash of a few fixed
    positions. What `alike` leaves needs the full digest; what it drops equals no other file.
 4. Where there are web pages, all come as pages (pages.py); a text file is one that is text already.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,15 +25,16 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
-from nearsame.sources.files import File, joined
+from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import copy_raw, sink
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
-__all__ = ["TextFolder", "alike"]
+__all__ = ["TextFolder", "alike", "list_name"]
 
+_LIST, _LIST_OF_ODD_NAMES = "kept.txt", "kept-nul.txt"
 _SAMPLE_BYTES = 4096  # one page: what a disk reads anyway
 
 
@@ -100,7 +103,8 @@ class TextFolder:
                 self._copy_file(position, target)
         else:
             with sink(target, None) as out:
-                out.writelines(f"{self.paths[position]}\n".encode("utf-8", "surrogateescape") for position in stay)
+                end = "\n" if list_name(self.paths) == _LIST else "\0"
+                out.writelines(f"{self.paths[position]}{end}".encode("utf-8", "surrogateescape") for position in stay)
         if annotations is not None:
             self._annotate(target, stay, annotations)
 
@@ -111,6 +115,14 @@ class TextFolder:
     def file(self, position: int) -> File:
         """The file at a position."""
         return File(joined(self.root, self.paths[position]))
+
+    def leading_out(self) -> list[str]:
+        """The files that are links to what lies outside of the folder."""
+        if is_url(self.root):
+            return []
+        root = f"{os.path.realpath(self.root or '.')}/"
+        names = (self.file(position).url for position in range(len(self.paths)))
+        return [name for name in names if os.path.islink(name) and not os.path.realpath(name).startswith(root)]  # noqa: PTH114  (a million of them)
 
     def _read_pages(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None) -> Iterator[pa.RecordBatch]:
         chosen = choose(replace(columns, html=None), ("id", "text", *BESIDE), ("text",), self.name)
@@ -175,12 +187,24 @@ class TextFolder:
 
     def _annotate(self, target: Path, stay: list[int], annotations: Annotations) -> None:
         home = target if self.copy_files else target.parent
-        name = "annotations.jsonl" if self.copy_files else target.name.replace("kept.txt", "annotations.jsonl")
+        name = (
+            "annotations.jsonl" if self.copy_files else target.name.replace(list_name(self.paths), "annotations.jsonl")
+        )
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(self.paths))]
         with sink(_unused(home / name), None) as out:
             for position in stay:
                 values = dict(zip(ANNOTATIONS.names, (column[position] for column in columns), strict=True))
                 out.write(orjson.dumps({"path": _printable(self.paths[position]), **values}) + b"\n")
+
+
+def list_name(paths: Sequence[str]) -> str:
+    r"""What the list of the paths that stay is called.
+
+    Example:
+        >>> list_name(["a.txt"]), list_name(["a.txt", "of two\\nlines.txt"])
+        ('kept.txt', 'kept-nul.txt')
+    """
+    return _LIST_OF_ODD_NAMES if any("\n" in path or "\r" in path for path in paths) else _LIST
 
 
 def alike(folders: Sequence[TextFolder]) -> list[npt.NDArray[np.int64]]:

@@ -136,7 +136,15 @@ class Urls:
         """The lines and records that could not be read."""
         return skipped_table(self._skipped)
 
-    def write(self, path: str | Path, *, groups: bool = False, surt: bool = False, overwrite: bool = False) -> None:
+    def write(
+        self,
+        path: str | Path,
+        *,
+        groups: bool = False,
+        surt: bool = False,
+        overwrite: bool = False,
+        spreadsheet: bool = False,
+    ) -> None:
         """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
 
         Args:
@@ -144,11 +152,12 @@ class Urls:
             groups: Whether the groups are written, in the place of the table.
             surt: Whether the table has a column of SURTs, too.
             overwrite: Whether a file that is there is replaced.
+            spreadsheet: Whether in .csv a text that a spreadsheet would take for a formula gets a ' before it.
 
         Raises:
             OutputError: The file cannot be written, or is a source.
         """
-        write = lists.writer(path)
+        write = lists.writer(path, spreadsheet=spreadsheet)
         place = folder.require_place(path, self._inputs, folder=False, overwrite=overwrite)
         with folder.appearing(place) as made:
             write(self.groups if groups else self.with_surt() if surt else self.table, made)

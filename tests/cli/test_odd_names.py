@@ -1,0 +1,129 @@
+"""Names with line ends, links that lead elsewhere, ids that are formulas, machines where nothing may be written."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nearsame as ns
+
+from .commands import documents, run, write_jsonl
+
+NEARSAME = Path(sys.executable).with_name("nearsame")
+
+
+def folder_of(home, names):
+    """A folder with a text under each name."""
+    home.mkdir()
+    for number, name in enumerate(names):
+        (home / name).write_text(f"text number {number} that is like no other in this folder", "utf-8")
+    return home
+
+
+@pytest.mark.parametrize("names", [["a.txt", "b.txt"], ["a.txt", "two\nlines.txt", "b\rc.txt"]])
+def test_the_list_of_paths_can_be_read_back(names, tmp_path):
+    """A line for each; where a name holds an end of line, a NUL behind each, as `xargs -0` has it."""
+    folder_of(tmp_path / "in", names)
+    assert 0 == run("dedup", tmp_path / "in", "-o", tmp_path / "out", "-q").exit_code
+    (listed,) = (tmp_path / "out" / "kept").iterdir()
+    expected = ("kept.txt", "\n") if len(names) == 2 else ("kept-nul.txt", "\0")
+    content = listed.read_bytes().decode()
+    assert (expected, sorted(names)) == ((listed.name, content[-1]), content.split(expected[1])[:-1])
+
+
+def test_annotations_stand_beside_either_list(tmp_path):
+    """By one name."""
+    folder_of(tmp_path / "in", ["two\nlines.txt"])
+    assert 0 == run("dedup", tmp_path / "in", "-o", tmp_path / "out", "-q", "--annotate").exit_code
+    record = json.loads((tmp_path / "out" / "kept" / "annotations.jsonl").read_text("utf-8"))
+    assert "two\nlines.txt" == record["path"]
+
+
+def test_a_copy_of_what_a_link_leads_to_is_told(tmp_path):
+    """Where it leads out of the folder; not where it stays inside."""
+    folder = folder_of(tmp_path / "in", ["a.txt", "b.txt"])
+    (tmp_path / "secret.txt").write_text("what is no business of whoever gets the copy", "utf-8")
+    (folder / "inside.txt").symlink_to(folder / "a.txt")
+    assert "led out" not in run("dedup", folder, "-o", tmp_path / "first", "--copy").stdout
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    done = run("dedup", folder, "-o", tmp_path / "out", "--copy")
+    said = " ".join(done.stdout.split())
+    assert "out.txt in" in said
+    assert "led out of the folder, and was copied as what it led to" in said
+    notes = json.loads((tmp_path / "out" / "stats.json").read_bytes())["notes"]
+    assert any("led out" in note for note in notes)
+    assert "led out" not in run("dedup", folder, "-o", tmp_path / "list").stdout
+
+
+FORMULAS = ['=HYPERLINK("http://a.example","x")', "+1", "-1", "@SUM(A1)", "\t=1", "plain", "a=b"]
+
+
+def test_formulas_are_texts_for_a_spreadsheet(tmp_path):
+    """With --spreadsheet a ' stands before them; without it, and in other formats, ids are as they are."""
+    records = [{"id": name, "text": "one text for all of them"} for name in FORMULAS]
+    source = write_jsonl(tmp_path / "a.jsonl", records)
+    for option, escaped in (((), False), (("--spreadsheet",), True)):
+        out = tmp_path / f"pairs{escaped}.csv"
+        assert 0 == run("pairs", source, "-o", out, "--identical", "star", "-q", *option).exit_code
+        with out.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        expected = [f"'{name}" if escaped and name[0] in "=+-@\t" else name for name in FORMULAS]
+        assert {expected[0]} == {row["a_id"] for row in rows}
+        assert expected[1:] == [row["b_id"] for row in rows]
+        assert {"1"} == {row["similarity"] for row in rows}
+
+
+def test_urls_are_made_safe_for_a_spreadsheet_too(tmp_path):
+    """The same option."""
+    out = tmp_path / "urls.csv"
+    ns.urls(["=1+1", "http://a.example/"]).write(out, spreadsheet=True)
+    assert "'=1+1" in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize("arguments", [("pairs", "-o", "out.jsonl"), ("pairs", "-o", "-"), ("urls",)])
+def test_the_option_does_nothing_elsewhere_and_says_so(arguments, tmp_path):
+    """It is about .csv."""
+    source = write_jsonl(tmp_path / "a.jsonl", documents())
+    done = run(arguments[0], source, *arguments[1:], "--spreadsheet")
+    assert (2, True) == (done.exit_code, "spreadsheet" in done.stderr)
+
+
+def test_where_nothing_can_be_written_a_plain_message_says_so(tmp_path):
+    """Neither the cache nor a temporary folder: an error with the places in it, not one of the compiler's."""
+    source = write_jsonl(tmp_path / "a.jsonl", documents())
+    nowhere = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), "/dev/null/nothing")
+    environment = {**{k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}, **nowhere}
+    command = [NEARSAME, "pairs", source, "-o", tmp_path / "out.csv", "-q"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (2, True) == (done.returncode, done.stderr.startswith("error: compiled kernels cannot be kept")), done.stderr
+    assert "hint: Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder" in done.stderr
+    assert ["a.jsonl"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_without_a_home_a_run_goes_on(tmp_path):
+    """Temporary files have a place, and nobody asks for the home."""
+    source = write_jsonl(tmp_path / "a.jsonl", documents())
+    (tmp_path / "temporary").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    command = [NEARSAME, "dedup", source, "-o", tmp_path / "out", "-q"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_an_error_of_the_system_is_no_defect_of_ours(tmp_path, monkeypatch):
+    """It is told with the place, and with code 2."""
+    source = write_jsonl(tmp_path / "a.jsonl", documents())
+
+    def fail(*_, **__):
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.mkstemp", fail)
+    done = run("dedup", "-", "-o", tmp_path / "out", stdin=source.read_bytes())
+    assert (2, "error: No usable temporary directory found in ['/tmp']") == (
+        done.exit_code,
+        done.stderr.splitlines()[0],
+    )
