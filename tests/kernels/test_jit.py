@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearsame.errors import OutputError
 from nearsame.kernels import _jit
 from nearsame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
 
@@ -122,3 +124,15 @@ def test_nothing_is_compiled_before_the_first_call():
     assert [] == untouched.signatures
     assert (True, "numpy") == (untouched.targetoptions["nogil"], untouched.targetoptions["error_model"])
     assert "parallel" not in untouched.targetoptions
+
+
+def test_where_kernels_cannot_be_kept_the_folder_is_named(monkeypatch):
+    """In the place of what the compiler says, which names no folder."""
+
+    def fail(**_):
+        raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
+
+    monkeypatch.setattr(_jit.numba, "njit", fail)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/nowhere")
+    with pytest.raises(OutputError, match="cannot be kept in NUMBA_CACHE_DIR=/nowhere"):
+        jit(lambda x: x)
