@@ -105,7 +105,11 @@ def _locked_home(place: Path) -> tuple[Path, int]:
     while True:
         home = place.with_name(f".{place.name}.{secrets.token_hex(4)}{_PARTIAL}")
         home.mkdir()
-        lock = os.open(home, os.O_RDONLY)
+        try:
+            lock = os.open(home, os.O_RDONLY)
+        except BaseException:
+            home.rmdir()
+            raise
         with contextlib.suppress(OSError):  # some network file systems lock no folders
             fcntl.flock(lock, fcntl.LOCK_EX)
         if home.is_dir():  # somebody may have taken it for one without an owner

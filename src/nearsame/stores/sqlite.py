@@ -84,7 +84,17 @@ class Sqlite:
             put_back(place.absolute())
         _refuse_present(place, overwrite=overwrite)
         beside = _beside(place)
-        path = beside.made
+        try:
+            store = cls._made(beside.made, place, settings, timeout_seconds)
+        except BaseException:
+            beside.close()
+            raise
+        store._overwrite, store._beside = overwrite, beside  # noqa: SLF001  (its own)
+        return store
+
+    @classmethod
+    def _made(cls, path: Path, place: Path, settings: Mapping[str, str], timeout_seconds: float) -> "Sqlite":
+        """An empty file at a path."""
         with _mishaps(place):
             connection = _connected(path, "rwc", timeout_seconds)
             try:
@@ -96,13 +106,10 @@ class Sqlite:
                 pairs = {**settings, "format": FORMAT}.items()
                 connection.executemany("INSERT INTO settings VALUES (?, ?)", pairs)
                 _tune(connection, write=False)
-                store = cls(path, place, connection, timeout_seconds)
+                return cls(path, place, connection, timeout_seconds)
             except BaseException:
                 connection.close()
-                beside.close()
                 raise
-        store._overwrite, store._beside = overwrite, beside
-        return store
 
     @property
     def name(self) -> str:
