@@ -15,6 +15,7 @@ BUILTINS = {
     "SourceError": OSError,
     "ColumnError": LookupError,
     "OutputError": OSError,
+    "RequirementError": ValueError,
     "WorkdirError": OSError,
     "EngineError": RuntimeError,
     "StoreError": OSError,

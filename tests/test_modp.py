@@ -156,7 +156,7 @@ def test_a_long_text_is_found_by_a_25th_of_its_shingles() -> None:
     ]
     assert 0.935 == pytest.approx(found.pairs.column("exact")[0].as_py(), abs=0.002)
     assert found.stats.keys < 0.06 * found.stats.features
-    assert 1.0 == found.audit.key_recall.value
+    assert 1.0 == found.audit.recall.value
 
 
 @pytest.mark.parametrize(

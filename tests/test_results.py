@@ -55,7 +55,7 @@ def test_a_measure_keeps_its_fraction():
 def test_an_audit_without_a_partner_has_no_recall():
     """Nothing of nothing is no share."""
     record = Audit(0.8, 10, 0, None, Share(0.0, 0.0, 0.3, 0, 10), None).record()
-    assert (None, 10, None) == (record["key_recall"], record["residual"]["of"], record["precision"])
+    assert (None, 10, None) == (record["recall"], record["residual"]["of"], record["precision"])
 
 
 def test_the_clock_adds_what_is_done_twice():

@@ -7,13 +7,11 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from nearsame import audits, costs, layers, pipeline
 from nearsame.answers import Pairs, Result
@@ -39,12 +37,12 @@ from nearsame.identities import identity
 from nearsame.layers import Layers, chosen_layers, needs_bare
 from nearsame.methods import Digest, Method
 from nearsame.pages import require_pages, with_max_record, with_pages
+from nearsame.requirements import Requirements
 from nearsame.results import Audit, Clock, Progress
 from nearsame.runs import Run, inputs_of
 from nearsame.sources import Columns, Part, open_parts
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
-from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import Groups, Listed
 
@@ -73,6 +71,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     max_record: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
+    require_recall: float | None = None,
+    max_residual: float | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     workdir: str | os.PathLike[str] | None = None,
@@ -114,6 +114,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         strict: Whether a record that cannot be read is an error.
         audit: Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for
             methods that may miss pairs.
+        require_recall: The least measured recall: of the documents that had to go, the share that went.
+        max_residual: The most measured residual duplicates: of the kept documents, the share with a kept one like it.
         threads: How many; default one for each processor. The answer does not depend on it.
         memory: How much the run may hold, in bytes or as in "4GB"; default half of what is free. What does not fit
             goes to files. The answer does not depend on it.
@@ -131,13 +133,15 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     Raises:
         ConfigError: The recipe cannot be.
         SourceError: A source cannot be read.
+        RequirementError: The answer is not as good as required; the error has it as `found`.
 
     Example:
         >>> found = dedup(["a rose is a rose is a rose", "A rose is a rose is a rose.", "a daisy"])
         >>> found.stats.removed
         1
     """
-    how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
+    required = Requirements(require_recall, max_residual)
+    how = _How(strict, required.audit(audit), threads, batch_rows, progress, memory, workdir)
     policy = Keep.parse(keep, chosen_ties(ties, order_column, engine), order_column)
     chosen = None if use is None else chosen_layers(use, method, features_column)
     method = chosen_recipe(method) if chosen is None or "text" in chosen else Digest()
@@ -155,7 +159,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         pages = {"html_column": html_column, "extract": extract, "max_document": max_document}
         refuse_on_spark(use=use, url_column=url_column, urls=urls, **pages)
         found: Result = _on_spark(engine, how, columns, method).dedup(source, against, policy, settings)
-        return found
+        return required.met_by(found)
     if chosen is not None:
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
@@ -164,8 +168,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
     run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
     decided = pipeline.decide(run.state, rule, run.clock, within=within)
-    audited = _audited(run, recipe, decided, wanted=how.audit, within=within)
-    return Result(run.without_features(), recipe, decided, audited)
+    audited = _audited(run, recipe, how, audits.audit_decision, decided, within=within)
+    return required.met_by(Result(run.without_features(), recipe, decided, audited))
 
 
 @with_method_hint
@@ -189,6 +193,7 @@ def pairs(  # noqa: PLR0913  (as above)
     max_record: int | str | None = None,
     strict: bool = False,
     audit: bool | None = None,
+    require_recall: float | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     workdir: str | os.PathLike[str] | None = None,
@@ -217,7 +222,8 @@ def pairs(  # noqa: PLR0913  (as above)
         max_document: As in `dedup`.
         max_record: As in `dedup`.
         strict: As in `dedup`.
-        audit: As in `dedup`; of a list of pairs only the recall of the keys can be told.
+        audit: As in `dedup`; what is measured is the share of the true pairs of distinct texts that are listed.
+        require_recall: The least that this share may be.
         threads: As in `dedup`.
         memory: As in `dedup`.
         workdir: As in `dedup`.
@@ -227,6 +233,7 @@ def pairs(  # noqa: PLR0913  (as above)
 
     Raises:
         TooManyPairsError: There are more than `max_pairs`.
+        RequirementError: As in `dedup`.
 
     Example:
         >>> pairs(["a rose is a rose", "a rose is a rose", "a daisy"]).table.num_rows
@@ -240,7 +247,8 @@ def pairs(  # noqa: PLR0913  (as above)
     method = chosen_recipe(method)
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
-    how = _How(strict, audit, threads, batch_rows, progress, memory, workdir)
+    required = Requirements(require_recall)
+    how = _How(strict, required.audit(audit), threads, batch_rows, progress, memory, workdir)
     require_text("url_column", url_column)
     beside = (url_column or "url",)
     policy = Keep.parse("first", chosen_ties(ties, order_column, engine), order_column)
@@ -251,7 +259,7 @@ def pairs(  # noqa: PLR0913  (as above)
     if engine is not None:
         refuse_on_spark(html_column=html_column, extract=extract, max_document=max_document, url_column=url_column)
         listed: Pairs = _on_spark(engine, how, columns, method).pairs(source, against, policy, settings, max_pairs)
-        return listed
+        return required.met_by(listed)
     about = _About(url_column, CanonicalUrl(), None, within=True)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, listing=True, about=about)
     _require_urls(run, url_column)
@@ -260,9 +268,9 @@ def pairs(  # noqa: PLR0913  (as above)
     rule = pipeline.joining(run.state, recipe.least, groups)
     run = costs.foretold(run, lambda meeting, each: sum(part.num_verified for part in rule.join(meeting, each, 1)))
     with run.clock("joining"):
-        found = _sorted(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
-    audited = _audited(run, recipe, None, wanted=how.audit, within=True)
-    return Pairs(run.without_features(), recipe, found, audited)
+        found = Listed.joined(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
+    audited = _audited(run, recipe, how, audits.audit_pairs, found, across=across is not None)
+    return required.met_by(Pairs(run.without_features(), recipe, found, audited))
 
 
 def _require_urls(run: Run, *given: Any) -> None:
@@ -371,18 +379,12 @@ def _named_apart(parts: list[Part]) -> list[Part]:
     return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
 
 
-def _sorted(parts: list[Listed]) -> Listed:
-    """All parts as one, by (a, b)."""
-    a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
-    order = np.lexsort((b, a))
-    return Listed(a[order], b[order], similarity[order], columns[:, order])
-
-
-def _audited(run: Run, recipe: Method, decided: Decided | None, *, wanted: bool | None, within: bool) -> Audit | None:
-    if not is_audited(recipe, wanted=wanted):
+def _audited(run: Run, recipe: Method, how: _How, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
+    """What the audit found; None where none is wanted, or there is no document."""
+    if not is_audited(recipe, wanted=how.audit) or not run.state.best.size:
         return None
     with run.clock("audit"):
-        return audits.audit(run.state, run.reading.origins, decided, recipe.least, within=within)
+        return law(run.state, run.reading.origins, answer, recipe.least, **settings)
 
 
 def _several(source: Any) -> list[Any]:

@@ -3,6 +3,7 @@
     NearSameError
     ├── ConfigError          (ValueError)    a recipe or an argument that cannot be
     │   └── TooManyPairsError                the predicted number of pairs is above --max-pairs
+    ├── RequirementError     (ValueError)    the answer is not as good as the caller required
     ├── SourceError          (OSError)       a source that cannot be read at all
     │   └── ColumnError      (LookupError)   a source without the column that was asked for
     ├── OutputError          (OSError)       the place to write to cannot be used
@@ -24,7 +25,7 @@ from errno import EDQUOT, ENOSPC
 from os import PathLike, fspath
 from pathlib import Path
 from shutil import disk_usage
-from typing import Self
+from typing import Any, Self
 
 from nearsame.installation import install_command
 
@@ -36,6 +37,7 @@ __all__ = [
     "MissingExtraError",
     "NearSameError",
     "OutputError",
+    "RequirementError",
     "SourceError",
     "StoreBusyError",
     "StoreError",
@@ -69,6 +71,13 @@ class TooManyPairsError(ConfigError):
     """The predicted number of pairs is above the limit."""
 
     code = "too-many-pairs"
+
+
+class RequirementError(NearSameError, ValueError):
+    """The answer is not as good as the caller required; `found` is the answer."""
+
+    code = "requirement"
+    found: Any = None
 
 
 class SourceError(NearSameError, OSError):

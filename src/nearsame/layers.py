@@ -152,7 +152,16 @@ class Layers:
         """
         if "text" not in self.use:
             rows, num_against = np.arange(self.priority.size), reading.num_against
-            return State(recipe, engine, self.about, rows, steps(recipe), num_against=num_against, notes=self.notes)
+            return State(
+                recipe,
+                engine,
+                self.about,
+                rows,
+                self.priority,
+                steps(recipe),
+                num_against=num_against,
+                notes=self.notes,
+            )
         state = prepare(self.left(reading), recipe, _PRIORITY, engine, clock)
         if not reading.pages:  # of pages, texts were digested before what is no text was taken out
             self.require_unchanged(state.about)

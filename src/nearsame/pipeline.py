@@ -65,6 +65,7 @@ class State:
     engine: Engine
     about: About  # of every document
     best: Rows  # for each row the best row with equal features
+    ranks: Rows  # by row its place in the order of priority
     step: Steps
     frequencies: FrequencyTable | None = None
     dropped: Dropped = NOTHING_DROPPED
@@ -133,7 +134,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         priority = ranks(keep, about.text_bytes, values, side, sizes, ties(keep, about, reading, values))
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
-    state = State(method, engine, about, best, step, frequencies, dropped, reading.num_against, notes=notes)
+    state = State(method, engine, about, best, priority, step, frequencies, dropped, reading.num_against, notes=notes)
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())

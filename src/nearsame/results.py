@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Share(NamedTuple):
-    """A share with its 95 % interval (Clopper and Pearson)."""
+    """A share with its 95 % interval."""
 
     value: float
     low: float
@@ -37,30 +37,34 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What a repeatable sample of the distinct documents says about a run.
+    """What a repeatable sample of the distinct documents says about the answer of a run.
 
     Attributes:
         threshold: similarity that makes a true near-duplicate.
         sampled: documents that were asked about.
-        with_partner: of these, those that have a true near-duplicate.
-        key_recall: of these, the share that has a key in common with one; None if there are none.
+        with_partner: of these, those that have a true near-duplicate; where documents are removed, those that had to
+            go: they have one that outranks them and stays.
+        recall: of the true pairs that these are in, the share that was listed; where documents are removed, of those
+            that had to go, the share that went. None if there are none.
         residual: of the sampled documents that stay, the share with a near-duplicate that stays too.
         precision: of some removed documents, the share whose witness is a true near-duplicate.
         measure: jaccard, or of vectors cosine: what similarity is.
+        of: what recall is a share of: pairs or documents.
     """
 
     threshold: float
     sampled: int
     with_partner: int
-    key_recall: Share | None
-    residual: Share | None
-    precision: Share | None
+    recall: Share | None
+    residual: Share | None = None
+    precision: Share | None = None
     measure: str = "jaccard"
+    of: str = "documents"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
-        shares = {name: getattr(self, name) for name in ("key_recall", "residual", "precision")}
-        plain = {name: getattr(self, name) for name in ("measure", "threshold", "sampled", "with_partner")}
+        shares = {name: getattr(self, name) for name in ("recall", "residual", "precision")}
+        plain = {name: getattr(self, name) for name in ("measure", "threshold", "of", "sampled", "with_partner")}
         return plain | {name: None if found is None else found._asdict() for name, found in shares.items()}
 
 
@@ -132,7 +136,7 @@ class Stats:
             host); None where no URL is known.
         cross_host: likewise of another host.
         notes: what one must know to read the answer.
-        audit: measured recall, residual duplicates and precision, where the run was audited.
+        audit: measured recall, residual duplicates and precision, where the run was audited (see `Audit`).
         seconds: wall time of each step.
         bytes: of each step the documents, and the bytes that go `in` and come `out`, where they are known: of text,
             then of features, keys and what is written.

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import nearsame as ns
-from nearsame.outputs.console import Report, clean, guarantee, shuffled, window
+from nearsame.outputs.console import Report, clean, window
+from nearsame.outputs.promises import guarantee, shuffled
 from nearsame.outputs.tables import skipped_table
 from nearsame.results import Stats
 

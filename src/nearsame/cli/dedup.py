@@ -59,6 +59,7 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files")
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
 @options.auditing
+@options.residual
 @options.room
 @options.running
 @options.engine
@@ -108,7 +109,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             report.examples(examples)
         elif directory is not None:
             report.written(directory)
-    return outcome(stats, given["require_recall"])
+    return outcome(found, given)
 
 
 def _rules(path: str | None) -> Any:

@@ -7,12 +7,13 @@ import click
 
 from nearsame.cli import indexoptions, options
 from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
+from nearsame.cli.outcome import ended
 from nearsame.errors import ConfigError
 from nearsame.printable import printable
 
 __all__ = ["index"]
 
-_DONE, _NO, _UNREADABLE = 0, 1, 3
+_DONE, _NO = 0, 1
 _CUT = (
     "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents", "shingle_size", "unit", "whitespace",
     "overlapping", "repeats", "threshold", "num_perm", "sketch", "seed",
@@ -255,7 +256,7 @@ def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str,
         show_skipped(page, found.skipped)
         if path != "-":
             page.written(path)
-    return _UNREADABLE if found.skipped else _DONE
+    return ended(len(found.skipped), found.skipped, given, read=asked)
 
 
 def _check_query(text: str | None, given: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from nearsame.cli import indexoptions, options, recipeoptions
+from nearsame.cli.outcome import ended
 from nearsame.errors import ConfigError
 from nearsame.printable import printable
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "create", "lines_to", "remove", "show_skipped"]
 
-_DONE, _USER_ERROR, _UNREADABLE = 0, 2, 3
+_USER_ERROR = 2
 _SHOWN_SKIPS = 5
 
 
@@ -72,7 +73,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
         page = Page(sys.stdout)
         lookups.show_stats(page, stats)
         show_skipped(page, skipped)
-    return _UNREADABLE if skipped else _DONE
+    return ended(len(skipped), skipped, given, read=stats["documents"])
 
 
 @click.command(cls=options.Command, short_help="Add documents, and tell what each resembles.")
@@ -136,7 +137,7 @@ def add(where: str, **given: Any) -> int:
         show_skipped(page, skipped)
         if given["output"] not in (None, "-"):
             page.written(given["output"])
-    return _outcome(tally, skipped)
+    return _outcome(tally, skipped, given)
 
 
 @click.command(cls=options.Command, short_help="Take documents out.")
@@ -206,7 +207,7 @@ def _write_lines(out: BinaryIO, records: Iterable[dict[str, Any]]) -> None:
     out.flush()
 
 
-def _outcome(tally: "Tally", skipped: list[Any]) -> int:
+def _outcome(tally: "Tally", skipped: list[Any], given: dict[str, Any]) -> int:
     conflicts = tally.counts["conflict"]
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
@@ -215,7 +216,7 @@ def _outcome(tally: "Tally", skipped: list[Any]) -> int:
         click.echo(f"error: {printable(told)}", err=True)
         click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
         return _USER_ERROR
-    return _UNREADABLE if skipped else _DONE
+    return ended(len(skipped), skipped, given)
 
 
 def _check_sources(given: dict[str, Any]) -> None:

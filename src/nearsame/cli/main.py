@@ -41,7 +41,7 @@ _DEFECT = 70  # what sysexits.h calls an internal software error
 
 _EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or verify or index check
 that something is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
-without it or not; 4 the recall that was measured is below the one that --require-recall asks for."""
+without it or not; 4 what was measured is not what --require-recall or --max-residual asks for."""
 
 
 class _Commands(click.Group):

@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 from nearsame.cli import options, recipeoptions, weboptions
+from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
 
 __all__ = ["mirrors"]
 
-_DONE, _UNREADABLE = 0, 3
 
 _MIRRORS = options.section(
     "Mirrors",
@@ -92,7 +92,7 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
         show_mirrors(report, found.record(), found.skipped)
         if directory is not None:
             report.written(directory)
-    return _UNREADABLE if found.stats.unread else _DONE
+    return ended(found.stats.unread, found.skipped, given)
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:

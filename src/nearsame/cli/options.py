@@ -261,6 +261,17 @@ auditing = section(
     ),
 )
 
+residual = section(
+    "Deciding",
+    spec(
+        "--max-residual",
+        type=click.FloatRange(0, 1),
+        metavar="NUMBER",
+        help="Exit with 4 if more of what is kept has a kept near-duplicate.",
+        stands="none",
+    ),
+)
+
 room = section(
     "Running",
     spec("--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"),

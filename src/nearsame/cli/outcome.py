@@ -1,31 +1,61 @@
-"""Whether to audit, and with which exit code a finished run ends."""
+"""What is required of a run, and with which exit code it ends."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nearsame.results import Stats
+    from nearsame.requirements import Requirements
 
-__all__ = ["asked", "outcome"]
+__all__ = ["asked", "ended", "outcome"]
 
-_DONE, _UNREADABLE, _RECALL = 0, 3, 4
+_DONE, _UNREADABLE, _REQUIREMENT = 0, 3, 4
+_OPTIONS = ("require_recall", "max_residual")
 
 
 def asked(given: Mapping[str, Any]) -> bool | None:
     """Whether the user wants an audit; None leaves it to the method."""
-    if given["require_recall"] is None:
-        return given["audit"]  # type: ignore[no-any-return]
-    if given["audit"] is False:
-        message = f"--no-audit and --require-recall {given['require_recall']}: nothing would be measured"
-        raise ConfigError(message, hint="Leave one of them out.")
-    return True
+    for name in _OPTIONS:
+        if given["audit"] is False and given.get(name) is not None:
+            option = f"--{name.replace('_', '-')} {given[name]:g}"
+            raise ConfigError(f"--no-audit and {option}: nothing would be measured", hint="Leave one of them out.")
+    return _required(given).audit(given["audit"])
 
 
-def outcome(stats: "Stats", required: float | None) -> int:
-    """0; 4 if the measured recall is below the required one; 3 if some records could not be read."""
-    recall = stats.audit and stats.audit["key_recall"]
-    if required is not None and recall and recall["value"] < required:
-        return _RECALL
-    return _UNREADABLE if stats.skipped else _DONE
+def outcome(found: Any, given: Mapping[str, Any]) -> int:
+    """0; 4 if the answer is not as good as required; 3 if some input could not be read. With -q, too, it says why."""
+    unmet = _required(given).unmet(found.audit)
+    if unmet:
+        click.echo(f"error: {unmet}", err=True)
+        return _REQUIREMENT
+    return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
+
+
+def ended(number: int, skipped: Any, given: Mapping[str, Any], read: int | None = None) -> int:
+    """0, or 3 if some records could not be read; a run that is quiet says why nonetheless.
+
+    Args:
+        number: of records that could not be read.
+        skipped: they, as a table, or as a list of `Skipped`.
+        given: the options.
+        read: documents that could be read, where that is known.
+    """
+    if not number:
+        return _DONE
+    if given["quiet"]:
+        from nearsame.outputs.console import described  # noqa: PLC0415  (`--help` must not wait for Arrow)
+
+        records = skipped[:1] if isinstance(skipped, list) else skipped.slice(0, 1).to_pylist()
+        what = f"{number:,} {'record' if number == 1 else 'records'} could not be read"
+        first = "".join(f"{': ' if number == 1 else '; the first: '}{described(record)}" for record in records)
+        click.echo(f"error: {what}{', and no document was' if read == 0 else ''}{first}", err=True)
+    return _UNREADABLE
+
+
+def _required(given: Mapping[str, Any]) -> "Requirements":
+    from nearsame.requirements import Requirements  # noqa: PLC0415  (likewise)
+
+    return Requirements(**{name: given.get(name) for name in _OPTIONS})

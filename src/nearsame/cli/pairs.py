@@ -98,7 +98,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         report.pairs(stats, count, found.skipped, found.num_ignored)
         if path not in (None, "-"):
             report.written(path)
-    return outcome(stats, given["require_recall"])
+    return outcome(found, given)
 
 
 def _check(given: dict[str, Any]) -> None:

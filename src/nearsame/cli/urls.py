@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nearsame.cli import options, recipeoptions, weboptions
+from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["urls"]
 
-_DONE, _UNREADABLE = 0, 3
 
 _LEARNING = options.section(
     "Learning",
@@ -94,7 +94,7 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     if given["as_json"]:
         learnt = {"learnt": rules.record()} if rules is not None and given["learn"] else {}
         console.print_json({**found.stats.record(), "recipe": found.recipe.record(), **learnt})
-    return _UNREADABLE if found.stats.unread else _DONE
+    return ended(found.stats.unread, found.skipped, given)
 
 
 def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from nearsame._version import __version__
 from nearsame.errors import ConfigError, SourceError
-from nearsame.frames.auditing import audit
+from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.deciding import Decision, decide, inherited, similar
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.flow import Frames
@@ -105,8 +105,10 @@ class SparkResult:
     def audited(self) -> "SparkResult":
         """The same, with recall, residual duplicates and precision, measured on a sample."""
         run, within = self.run, self.run.settings["within"]
+        if not run.frames.counts["documents"]:
+            return self
         with run.clock("audit"):
-            found = audit(run.frames, self._decision, self.method.least, within=within, listing=False)
+            found = audit_decision(run.frames, self._decision, self.method.least, within=within)
         return replace(self, audit=found)
 
     def __repr__(self) -> str:
@@ -315,9 +317,11 @@ class SparkPairs:
     audit: Audit | None = None
 
     def audited(self) -> "SparkPairs":
-        """The same, with the recall of the keys, measured on a sample."""
+        """The same, with its recall, measured on a sample."""
+        if not self.run.frames.counts["documents"]:
+            return self
         with self.run.clock("audit"):
-            found = audit(self.run.frames, self._decision, self.method.least, within=True, listing=True)
+            found = audit_pairs(self.run.frames, self._decision, self.method.least)
         return replace(self, audit=found)
 
     def __repr__(self) -> str:

@@ -2,11 +2,12 @@
 
 1. The sample and its features come to the driver, no more of them than broadcast_bytes, and go to every worker as
    probes; so do the features of the removals that are compared once more.
-2. Whether a partner stays, and shares a key, is looked up for the pairs that were found, not for all documents. So
+2. Whether a partner stays, and is listed, is looked up for the pairs that were found, not for all documents. So
    the partners of a sampled document that stays are hardly cut short: the one that stays, too, may be among the last.
+   A document that goes is compared with its witness besides: that is the partner which stays.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -16,34 +17,50 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.audits import NUM_AUDITED, NUM_RECHECKED, NUM_VECTORS, partners_stage, witnessed
+from nearsame.audits import (
+    NUM_RECHECKED,
+    Sampling,
+    affordable,
+    of_documents,
+    of_pairs,
+    partners_stage,
+    similar_enough,
+    witnessed,
+)
 from nearsame.frames.deciding import Decision
 from nearsame.frames.flow import Frames
 from nearsame.results import Audit, Share
-from nearsame.stages.pairs.audit import MOST_PARTNERS, PARTNERS, share
+from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
 
-__all__ = ["audit"]
+__all__ = ["audit_decision", "audit_pairs"]
 
 Rows = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 _MOST_OF_KEPT = 1024  # partners in a batch: who stays has few, unless a method misses nearly all
+_MOST_OF_GONE = 16  # who goes has its witness
 _PAIR_BYTES = 32
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Some documents: their numbers, ascending, what they are called in the frames, and their features."""
+    """Some documents: their numbers, what they are called in the frames, and their features."""
 
     numbers: Rows
     rows: Rows
     items: arrow.UInt64s
     offsets: Rows
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "_Sample":
+    def where(self, chosen: Flags) -> "_Sample":
         """Those that are chosen."""
         sizes = np.diff(self.offsets)
         items = self.items[np.repeat(chosen, sizes)]
         return _Sample(self.numbers[chosen], self.rows[chosen], items, _offsets(sizes[chosen]))
+
+    def places(self, numbers: Rows) -> Rows:
+        """Where the documents of some numbers stand in the sample."""
+        order = np.argsort(self.numbers)
+        return order[np.searchsorted(self.numbers[order], numbers)]
 
 
 @dataclass(frozen=True)
@@ -64,46 +81,50 @@ class _Partners:
         return pa.RecordBatch.from_arrays([*map(pa.array, joined)], schema=PARTNERS)
 
 
-def audit(frames: Frames, decision: Decision, threshold: Fraction, *, within: bool, listing: bool) -> Audit:
-    """Audit a run that has decided or, if it was listing, has found pairs."""
-    method, verbs = frames.method, frames.verbs
-    sample = _sampled(frames)
-    gone = verbs.frame_of_numbers() if listing else verbs.keep(decision.found.selectExpr("a as number"))
-    leaves = np.isin(sample.numbers, _numbers(gone.join(_few(verbs, sample.numbers), "number", "left_semi")))
-    stages = tuple(
-        (partners_stage(method, threshold, (some.rows, some.items, some.offsets), most=most), some.numbers)
-        for some, most in ((sample.where(~leaves), _MOST_OF_KEPT), (sample.where(leaves), MOST_PARTNERS))
-        if some.numbers.size
-    )
-    owners, met, beside = _told(frames, _Partners(stages), gone, within=within) if stages else _NOTHING
-    missed = int((beside & ~np.isin(owners, sample.numbers[leaves])).sum())
-    return Audit(
-        threshold=float(threshold),
-        sampled=sample.numbers.size,
-        with_partner=owners.size,
-        key_recall=share(int(met.sum()), owners.size),
-        residual=None if listing else share(missed, int((~leaves).sum())),
-        precision=None if listing else _precision(frames, decision, threshold),
-        measure=method.measure,
-    )
+def audit_decision(frames: Frames, decision: Decision, threshold: Fraction, *, within: bool) -> Audit:
+    """Audit a run that has decided who stays."""
+    verbs, sample = frames.verbs, _sampled(frames, threshold)
+    gone = verbs.keep(decision.found.selectExpr("a as number"))
+    goes = np.isin(sample.numbers, _numbers(gone.join(_few(verbs, sample.numbers), "number", "left_semi")))
+    limits = (~goes, _MOST_OF_KEPT), (goes, _MOST_OF_GONE)
+    pairs = _true_pairs(frames, threshold, [(sample.where(some), most) for some, most in limits], within=within)
+    kept = pairs.join(gone.toDF("partner"), "partner", "left_anti")
+    told = verbs.aggregated(kept, ["owner"], ["bool_or(partner < owner) as outranked"]).toArrow()
+    owners, outranked = (told.column(name).to_numpy() for name in ("owner", "outranked"))
+    has_kept, must_go = np.zeros((2, sample.numbers.size), np.bool_)
+    has_kept[sample.places(owners)] = True
+    must_go[sample.places(owners[outranked])] = True
+    must_go |= _with_true_witness(frames, sample, decision, threshold)
+    found = of_documents(frames.method, threshold, goes, must_go, has_kept)
+    return replace(found, precision=_precision(frames, decision, threshold))
 
 
-_NOTHING = np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0, np.bool_)
+def audit_pairs(frames: Frames, decision: Decision, threshold: Fraction) -> Audit:
+    """Audit a run that has found pairs: of two sides those across, where there are two."""
+    sample = _sampled(frames, threshold)
+    pairs = _true_pairs(frames, threshold, [(sample, ALL_PARTNERS)], within=len(frames.sides) == 1)
+    asked = pairs.selectExpr("owner", "least(owner, partner) as a", "greatest(owner, partner) as b")
+    found = decision.found.selectExpr("least(a, b) as a", "greatest(a, b) as b", "true as found")
+    told = asked.join(found, ["a", "b"], "left").selectExpr("owner", "coalesce(found, false) as found").toArrow()
+    owners, listed = (told.column(name).to_numpy() for name in ("owner", "found"))
+    return of_pairs(frames.method, threshold, sample.numbers.size, sample.places(owners), listed)
 
 
-def _sampled(frames: Frames) -> _Sample:
-    """The distinct documents of the judged side of which a hash is least."""
-    most = NUM_VECTORS if frames.method.of_vectors else NUM_AUDITED
+def _sampled(frames: Frames, threshold: Fraction) -> _Sample:
+    """The distinct documents of the judged side of which a hash is least, in the order of that hash."""
+    most = Sampling().most(frames.method)
     asked = frames.documents.filter("number = best and size > 0 and side = 1")
     drawn = asked.selectExpr("number", "row", "size", "xxhash64(row, 7) as chance").sort("chance", "row").limit(most)
-    return _with_features(frames, drawn.select("number", "row", "size").toArrow())
+    found = _with_features(frames, drawn.select("number", "row", "size").toArrow())
+    few = affordable(frames.method, threshold, (found.rows, found.items, found.offsets), frames.counts["different"])
+    return found.where(np.arange(found.rows.size) < few)
 
 
 def _with_features(frames: Frames, drawn: pa.Table) -> _Sample:
     """Documents (number, row, size) with their features: the first ones, as many as there is room for."""
     verbs = frames.verbs
     room = sum(size <= verbs.table_bytes for size in accumulate(8 * size for size in drawn.column("size").to_pylist()))
-    chosen = drawn.slice(0, room).sort_by("number")
+    chosen = drawn.slice(0, room)
     few = verbs.frame(chosen.select(["row"])).hint("broadcast")
     found = frames.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
     items: dict[int, arrow.UInt64s] = {}
@@ -116,41 +137,53 @@ def _with_features(frames: Frames, drawn: pa.Table) -> _Sample:
     return _Sample(numbers, rows, np.concatenate([np.zeros(0, np.uint64), *parts]), _offsets(sizes))
 
 
-def _told(
-    frames: Frames, stage: _Partners, gone: Any, *, within: bool
-) -> tuple[Rows, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The numbers of sampled documents with a true partner, and whether of each one shares a key, and one stays."""
+def _true_pairs(frames: Frames, threshold: Fraction, samples: list[tuple[_Sample, int]], *, within: bool) -> Any:
+    """The true pairs of sampled documents with others, at most so many of each in a batch: owner, partner, by number.
+
+    Without `within`, only those with a document of the `against` side.
+    """
     verbs, documents = frames.verbs, frames.documents
-    found = _small(verbs, verbs.once(verbs.map(frames.features, stage).select("owner", "row")))
+    stages = tuple(
+        (partners_stage(frames.method, threshold, (some.rows, some.items, some.offsets), most=most), some.numbers)
+        for some, most in samples
+        if some.numbers.size
+    )
+    if not stages:
+        return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
+    found = _small(verbs, verbs.once(verbs.map(frames.features, _Partners(stages)).select("owner", "row")))
     pairs = documents.select("row", "best", "side").join(found, "row").filter("owner <> best")
     if not within:
         pairs = pairs.filter("side = 0")
-    pairs = verbs.once(pairs.selectExpr("owner", "best as partner").distinct())
-    both = pairs.join(gone.selectExpr("number as partner", "true as gone"), "partner", "left")
-    if frames.entries is None:
-        both = both.selectExpr("*", "false as met")
-    else:
-        keys = frames.entries.select("number", "key")
-        ours = keys.toDF("owner", "key").join(_small(verbs, pairs), "owner")
-        keyed = keys.toDF("partner", "key").join(ours, ["partner", "key"]).select("owner", "partner").distinct()
-        both = both.join(keyed.selectExpr("*", "true as met"), ["owner", "partner"], "left")
-    sums = ["bool_or(coalesce(met, false)) as met", "bool_or(gone is null) as stays"]
-    table = verbs.aggregated(both, ["owner"], sums).toArrow()
-    owners, met, stays = (table.column(name).to_numpy() for name in ("owner", "met", "stays"))
-    return owners, met, stays
+    return verbs.once(pairs.selectExpr("owner", "best as partner").distinct())
+
+
+def _with_true_witness(frames: Frames, sample: _Sample, decision: Decision, threshold: Fraction) -> Flags:
+    """Which sampled documents go for a witness that is a true near-duplicate."""
+    verbs = frames.verbs
+    found = decision.found.selectExpr("a as number", "b").join(_few(verbs, sample.numbers), "number", "left_semi")
+    rows, witnesses = (found.toArrow().column(name).to_numpy() for name in ("number", "b"))
+    known, pairs, here = _known(frames, rows, witnesses)
+    out = np.zeros(sample.numbers.size, np.bool_)
+    right = similar_enough(frames.method, threshold, pairs, known.items, known.offsets)
+    out[sample.places(rows[here][right])] = True
+    return out
+
+
+def _known(frames: Frames, rows: Rows, witnesses: Rows) -> tuple[_Sample, tuple[Rows, Rows], Flags]:
+    """The features behind pairs of numbers, the pairs by their places there, and which there was room for."""
+    both = frames.documents.select("number", "row", "size").join(
+        _few(frames.verbs, np.unique(np.concatenate([rows, witnesses]))), "number", "left_semi"
+    )
+    known = _with_features(frames, both.toArrow())
+    here = np.isin(rows, known.numbers) & np.isin(witnesses, known.numbers)
+    return known, (known.places(rows[here]), known.places(witnesses[here])), here
 
 
 def _precision(frames: Frames, decision: Decision, threshold: Fraction) -> Share | None:
     """Some removed documents, compared once more with their witnesses."""
-    verbs = frames.verbs
     drawn = decision.found.selectExpr("a", "b", "xxhash64(a, 7) as chance").sort("chance", "a").limit(NUM_RECHECKED)
     rows, witnesses = (drawn.toArrow().column(name).to_numpy() for name in "ab")
-    both = frames.documents.select("number", "row", "size").join(
-        _few(verbs, np.unique(np.concatenate([rows, witnesses]))), "number", "left_semi"
-    )
-    known = _with_features(frames, both.toArrow())
-    here = np.isin(rows, known.numbers) & np.isin(witnesses, known.numbers)
-    pairs = (np.searchsorted(known.numbers, rows[here]), np.searchsorted(known.numbers, witnesses[here]))
+    known, pairs, _ = _known(frames, rows, witnesses)
     return witnessed(frames.method, threshold, pairs, known.items, known.offsets)
 
 

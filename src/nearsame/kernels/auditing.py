@@ -11,7 +11,7 @@ from nearsame.kernels.hyperplanes import angle_across
 from nearsame.kernels.mixing import finish
 from nearsame.kernels.sets import first_at_least, intersect_across
 
-__all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter", "share_buckets"]
+__all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter"]
 
 _MASK = np.uint64(63)
 _SIX = np.uint64(6)
@@ -48,9 +48,20 @@ def mark_filter(items, shift, bits):
 
 
 @jit
+def _asked(owner, place, owner_places, owner_stays, most, found):
+    """Which kind of partner a document at a place would be: 1 if it outranks the owner, else 0; -1 if not asked for."""
+    if place < 0:
+        return -1
+    kind = 1 if place < owner_places[owner] else 0
+    if (kind == 0 and not owner_stays[owner]) or found[owner, kind] >= most:
+        return -1
+    return kind
+
+
+@jit
 def lookup_documents(
-    items, starts, ends, rows, kept, shift, bits, probes, owners, least, audited_rows, audited, offsets, p, q,
-    most, found, hits, touched, out_owner, out_row, out_num, out_den,
+    items, starts, ends, rows, places, shift, bits, probes, owners, least, audited_rows, audited, offsets,
+    owner_places, owner_stays, p, q, most, found, hits, touched, out_owner, out_row, out_num, out_den,
 ):  # fmt: skip
     """The audited documents that each document resembles; returns (pairs, compared), pairs = -1 if there is no room.
 
@@ -59,7 +70,7 @@ def lookup_documents(
         starts: int64, where each document's items begin.
         ends: int64, where they end.
         rows: int64.
-        kept: bool, whether each document stays.
+        places: int64, the place of each document in the order of priority; -1 for one that is no partner to ask about.
         shift: of the filter.
         bits: uint64, the filter.
         probes: uint64 ascending, the items that audited documents lend.
@@ -68,11 +79,12 @@ def lookup_documents(
         audited_rows: int64.
         audited: uint64, the items of the audited documents.
         offsets: int64, where they begin.
+        owner_places: int64, their places.
+        owner_stays: bool, whether they stay: of one that does not, only partners that outrank it are asked about.
         p: numerator of the threshold.
         q: its denominator.
-        most: partners to find in this batch for an audited document, of the kept and of the removed each: whether there
-            are any is all that is asked, and a template may have 100,000.
-        found: int64[audited, 2] zeros, filled: partners that are removed, and kept.
+        most: partners to find in this batch for an audited document, of those that outrank it and of the others each.
+        found: int64[audited, 2] zeros, filled: how many were found of the others, and of those that outrank it.
         hits: int64 zeros, one for each audited document; zeros again afterwards.
         touched: int64 scratch of the same size.
         out_owner: int64, filled; the other three likewise.
@@ -83,6 +95,8 @@ def lookup_documents(
     filled = 0
     compared = 0
     for i in range(rows.size):
+        if places[i] < 0:
+            continue
         num_touched = 0
         for j in range(starts[i], ends[i]):
             x = items[j]
@@ -102,8 +116,10 @@ def lookup_documents(
             owner = touched[t]
             enough = hits[owner] >= least[owner] and audited_rows[owner] != rows[i]
             hits[owner] = 0
-            kind = np.int64(kept[i])
-            if not enough or filled < 0 or found[owner, kind] >= most:
+            if not enough or filled < 0:
+                continue
+            kind = _asked(owner, places[i], owner_places, owner_stays, most, found)
+            if kind < 0:
                 continue
             compared += 1
             other = offsets[owner + 1] - offsets[owner]
@@ -123,36 +139,30 @@ def lookup_documents(
 
 @jit
 def compare_vectors(
-    items, starts, ends, rows, kept, audited_rows, audited, offsets, p, q, most, found, out_owner, out_row, out_num,
-    out_den,
+    items, starts, ends, rows, places, audited_rows, audited, offsets, owner_places, owner_stays, p, q, most, found,
+    out_owner, out_row, out_num, out_den,
 ):  # fmt: skip
-    """The audited vectors that each vector resembles, every one compared with every other; returns how many pairs.
+    """The audited vectors that each vector resembles, every one compared with every other; -1 if there is no room.
 
-    Arguments as above; the outputs have room for 2 · most pairs of each audited vector.
+    Arguments as above; returns how many pairs.
     """
     filled = 0
     for i in range(rows.size):
-        kind = np.int64(kept[i])
+        if places[i] < 0 or starts[i] == ends[i]:
+            continue
         for owner in range(audited_rows.size):
-            if audited_rows[owner] == rows[i] or found[owner, kind] >= most or starts[i] == ends[i]:
+            if audited_rows[owner] == rows[i]:
+                continue
+            kind = _asked(owner, places[i], owner_places, owner_stays, most, found)
+            if kind < 0:
                 continue
             num, den = angle_across(items, starts[i], ends[i], audited, offsets[owner], offsets[owner + 1], p, q)
             if num < 0:
                 continue
+            if filled == out_owner.size:
+                return -1
             out_owner[filled], out_row[filled] = owner, rows[i]
             out_num[filled], out_den[filled] = num, den
             found[owner, kind] += 1
             filled += 1
     return filled
-
-
-@jit
-def share_buckets(a, b, doc_starts, doc_buckets, out):
-    """Whether documents a[i] and b[i] of a meeting (-1: not in it) stand in a bucket together."""
-    for i in range(a.size):
-        out[i] = False
-        if a[i] < 0 or b[i] < 0:
-            continue
-        for e in range(doc_starts[a[i]], doc_starts[a[i] + 1]):
-            for f in range(doc_starts[b[i]], doc_starts[b[i] + 1]):
-                out[i] = out[i] or doc_buckets[e] == doc_buckets[f]

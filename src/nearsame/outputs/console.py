@@ -6,11 +6,9 @@
 """
 
 import json
-import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from itertools import takewhile
 from typing import Any, TextIO
 
@@ -22,16 +20,16 @@ from rich.text import Text
 
 from nearsame.outputs.pages import about_pages
 from nearsame.outputs.progress import watched
+from nearsame.outputs.promises import component, dropped, guarantee, in_bytes, measured, plural, shuffled
 from nearsame.printable import printable, printable_json
 from nearsame.results import Stats
 
-__all__ = ["Report", "measured", "print_json", "watched", "window"]
+__all__ = ["Report", "described", "print_json", "watched", "window"]
 
 _MOST_COLUMNS = 100
 _COLOURS = {"-": "red", "+": "green"}
 _WORD = re.compile(r"\w+")
 _SHOWN_SKIPS = 5
-_WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
 _BEFORE = 24  # characters of common text before the first difference
 
 
@@ -52,166 +50,6 @@ def print_json(record: Mapping[str, Any]) -> None:
     """A record on standard output."""
     sys.stdout.write(printable_json(json.dumps(record, indent=2, ensure_ascii=False)) + "\n")
     sys.stdout.flush()
-
-
-def guarantee(stats: Stats) -> str:
-    """What a run promises about its result, in words."""
-    if stats.layers:
-        return _layered(stats)
-    return _by_method(stats)
-
-
-def _layered(stats: Stats) -> str:
-    """What holds of several layers: the method's word is about what the others left to it."""
-    names = [layer["layer"] for layer in stats.layers]
-    by_word = [layer["layer"] for layer in stats.layers if layer["layer"] in _WORDS and layer["removed"]]
-    parts = ["every removed document has a kept witness"]
-    if by_word:
-        parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
-    chained = sum(layer["inherited"] for layer in stats.layers)
-    if chained:
-        parts.append(f"of {chained:,} {_plural(chained, 'document')} the own witness went later (see via_id)")
-    if "text" in names:
-        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_by_method(stats)}"
-    if "digest" in names:
-        parts.append("no two kept documents have equal bytes")
-    return f"{'; '.join(parts)}."
-
-
-def _by_method(stats: Stats) -> str:
-    recipe = stats.recipe
-    if stats.measure == "digest":
-        what = "normalised texts" if recipe["normalise"] else "texts"
-        return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
-    if recipe["method"] == "containment":
-        return _contained(stats, f"{_number(recipe['threshold'])} or more")
-    if recipe["method"] == "simhash":
-        return _near_codes(stats)
-    least = f"{'cosine' if recipe['method'] == 'hyperplane' else 'Jaccard'} >= {_number(recipe['threshold'])}"
-    if stats.measure == "estimated":
-        sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
-        return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
-    witness = _linked(recipe) if stats.component else f"every removed one has a kept witness with {least}, verified"
-    if recipe["method"] == "jaccard":
-        return f"exact: {_untouched(stats, least)}; {witness}."
-    return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
-
-
-def _linked(recipe: Mapping[str, Any]) -> str:
-    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
-    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
-
-
-def component(stats: Stats) -> str:
-    """What the largest component is like, in words."""
-    found = stats.component
-    if found is None:
-        return ""
-    sampled = f" of {found.pairs_measured:,} sampled pairs" if found.pairs_measured < found.pairs else ""
-    bridges = f"{found.bridges:,} {_plural(found.bridges, 'pair')} without which it falls apart"
-    return (
-        f"largest component: {found.documents:,} documents, {found.distinct:,} distinct, least similarity"
-        f" {found.least_similarity:.3f}{sampled}, {bridges}."
-    )
-
-
-def measured(audit: Mapping[str, Any]) -> str:
-    """What the audit found, in a line.
-
-    >>> measured({"threshold": 0.8, "sampled": 10, "with_partner": 0, "key_recall": None, "residual": None})
-    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
-    """
-    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
-    if audit["key_recall"] is None:
-        return (
-            f"none of {audit['sampled']:,} sampled documents has a true near-duplicate ({least}):"
-            " nothing can be said of recall."
-        )
-    asked = f"{audit['with_partner']:,} of {audit['sampled']:,} sampled documents"
-    recall = f"recall ({least}) {_percent(audit['key_recall'])}"
-    parts = [f"{recall} (audit: {asked} have a true near-duplicate)"]
-    if audit["residual"] is not None:
-        parts.append(f"residual duplicates {_percent(audit['residual'])}")
-    if audit["precision"] is not None:
-        parts.append(f"precision {_percent(audit['precision'])}")
-    return "; ".join(parts) + "."
-
-
-def _percent(share: Mapping[str, Any]) -> str:
-    low, high = 100 * share["low"], 100 * share["high"]
-    return f"{100 * share['value']:.4g} % [{low:.4g}, {high:.4g}]"
-
-
-def dropped(stats: Stats) -> str:
-    """What became of boilerplate, in words."""
-    shingles, most = _plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
-    emptied = f"; {stats.emptied:,} {_plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
-    return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
-
-
-def shuffled(stats: Stats) -> str:
-    """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
-    found = stats.room.get("shuffle")
-    if not found or "written_bytes" not in found:
-        return ""
-    foretold = found.get("predicted", {})
-    told = [
-        f"{name} {foretold[name]['keys_per_document']:g} a document, {_size(foretold[name]['bytes'])}"
-        + (f" and {_size(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
-        for name in ("jaccard", "minhash")
-        if name in foretold
-    ]
-    keys = f", of it {_size(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
-    return f"Shuffled: {_size(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
-
-
-def _near_codes(stats: Stats) -> str:
-    """What holds of codes, and of what confirms them."""
-    recipe = stats.recipe
-    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
-    kept = f"exact, about codes: {_untouched(stats, what)}"
-    if recipe["search"] == "adjacent":
-        kept = f"pairs of {what} are lost where they are no neighbours"
-    if recipe["confirm"] is None:
-        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
-    confirmed = f"{recipe['confirm']} >= {stats.least:g}"
-    if recipe["search"] != "adjacent":
-        kept = f"exact, about codes: {_untouched(stats, f'{what} and {confirmed}')}"
-    return f"{kept}; every removed one has a kept witness with both, verified."
-
-
-def _contained(stats: Stats, share: str) -> str:
-    floor = stats.recipe["jaccard_floor"]
-    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
-    if stats.measure == "container":
-        return (
-            f"exact: no kept document contains {share} of one of --against{also};"
-            " every removed one contains its witness so far, verified."
-        )
-    others = "another" if stats.recipe["within"] else "one of --against"
-    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
-
-
-def _untouched(stats: Stats, what: str) -> str:
-    have = f"have {what}"
-    if not stats.against:
-        return f"no two kept documents {have}"
-    if stats.recipe["within"]:
-        return f"no two kept documents {have}, none of them with one of --against either"
-    return f"no kept document has {what} with one of --against"
-
-
-def _chance(recipe: Mapping[str, Any]) -> str:
-    if recipe["bands"] is None:
-        return f"{recipe['recall']:g} or more"
-    agrees = float(Fraction(str(recipe["threshold"])))
-    if recipe["method"] == "hyperplane":
-        agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
-    return f"{1 - (1 - agrees ** recipe['rows']) ** recipe['bands']:.3f}"
-
-
-def _number(threshold: Any) -> str:
-    return f"{float(Fraction(str(threshold))):g}"
 
 
 class Report:
@@ -246,7 +84,8 @@ class Report:
             self.line(f"  {component(stats)}")
         self._evidence(stats)
         self._remarks(stats, skipped, num_ignored)
-        self.line(f"Guarantee: {guarantee(stats)}")
+        if stats.documents:
+            self.line(f"Guarantee: {guarantee(stats)}")
         if stats.audit:
             self.line(f"Measured: {measured(stats.audit)}")
 
@@ -301,7 +140,7 @@ class Report:
         seconds = sum(stats.seconds.values())
         speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
         read = " read" if stats.unread else ""  # of what equals no other nothing is known but the size on disk
-        about = f"{_size(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        about = f"{in_bytes(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s, {speed:,.1f} MB/s"
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:
@@ -311,7 +150,7 @@ class Report:
         """Which layer removed how many, and what else speaks for it."""
         for layer in stats.layers:
             other = f"; {layer['other_text']:,} with another text" if layer["other_text"] else ""
-            entered = f"of {layer['documents']:,} {_plural(layer['documents'], 'document')}"
+            entered = f"of {layer['documents']:,} {plural(layer['documents'], 'document')}"
             by_text = layer["layer"] in {"digest", "text"}
             self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
         if stats.same_host is None or not stats.removed:
@@ -347,7 +186,7 @@ class Report:
             (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
         ):
             if count:
-                self.line(f"{count:,} {_plural(count, 'document')} {remark}.")
+                self.line(f"{count:,} {plural(count, 'document')} {remark}.")
         if stats.dropped_shingles:
             self.line(dropped(stats))
         for told in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
@@ -355,11 +194,11 @@ class Report:
         for remark in about_pages(stats.pages, stats.recipe):
             self.line(remark)
         if num_ignored:
-            self.line(f"{num_ignored:,} {_plural(num_ignored, 'file')} of no known format passed over.")
+            self.line(f"{num_ignored:,} {plural(num_ignored, 'file')} of no known format passed over.")
         if skipped.num_rows:
             self._row("not readable", skipped.num_rows, "counted nowhere else")
             for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
-                self.line(f"  {clean(_place(record))}: {clean(record['reason'])}")
+                self.line(f"  {described(record)}")
             if skipped.num_rows > _SHOWN_SKIPS:
                 self.line(f"  and {skipped.num_rows - _SHOWN_SKIPS:,} more")
 
@@ -373,6 +212,12 @@ class Report:
 def clean(text: str) -> str:
     """A text on one line, without control characters."""
     return " ".join("".join(char if char.isprintable() else " " for char in text[:1_000_000]).split())
+
+
+def described(record: Any) -> str:
+    """A record that could not be read, in a line: where it is, and why."""
+    known = record if isinstance(record, Mapping) else record._asdict()
+    return f"{printable(_place(known))}: {printable(known['reason'])}"
 
 
 def window(a: str, b: str) -> tuple[str, str]:
@@ -407,10 +252,6 @@ def _similarity(pair: Mapping[str, Any]) -> str:
     return f"{shown:.3f} {pair['measure']}"
 
 
-def _plural(count: int, noun: str) -> str:
-    return noun if count == 1 else f"{noun}s"
-
-
 def _what(stats: Stats, of_vectors: str = "numbers") -> str:
     return of_vectors if stats.recipe["method"] == "hyperplane" else "text"
 
@@ -430,10 +271,3 @@ def _place(record: Mapping[str, Any]) -> str:
     if record["line"] is not None:
         return f"{record['source']}, line {record['line']}"
     return record["source"] if record["position"] is None else f"{record['source']}, record {record['position']}"
-
-
-def _size(num_bytes: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if num_bytes >= size:
-            return f"{num_bytes / size:.1f} {unit}"
-    return f"{num_bytes} bytes"

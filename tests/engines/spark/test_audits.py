@@ -26,7 +26,7 @@ def test_an_approximate_run_is_audited_unasked(spark):
     """Bands that miss pairs show, as on one machine."""
     here, there = both(spark, corpus(), method=COARSE)
     assert here == there
-    assert there.key_recall.value < 1
+    assert there.recall.value < 1
     assert there.residual.value > 0
     assert there.precision.value == 1
 
@@ -59,12 +59,26 @@ def test_only_the_judged_side_is_asked_about(spark, within):
 
 
 @pytest.mark.slow
-def test_of_pairs_only_the_recall_of_keys_is_known(spark):
-    """Nothing was decided."""
-    here = ns.pairs(corpus(), method=COARSE)
-    there = ns.pairs(spark.createDataFrame(corpus()), method=COARSE, engine=ns.Spark(spark))
+@pytest.mark.parametrize("method", [COARSE, ns.ModP(threshold=0.6, shingle_size=2)], ids=["minhash", "modp"])
+def test_of_a_list_the_recall_of_its_pairs_is_measured(spark, method):
+    """The share of the true pairs that are listed, as on one machine."""
+    here = ns.pairs(corpus(), method=method, audit=True)
+    there = ns.pairs(spark.createDataFrame(corpus()), method=method, audit=True, engine=ns.Spark(spark))
     assert here.audit == there.audit
+    assert here.audit.recall.value < 1
     assert there.stats.audit["residual"] is None
+
+
+@pytest.mark.slow
+def test_of_two_sides_only_pairs_across_are_asked_about(spark):
+    """What is within a side is not listed."""
+    table = corpus(8)
+    sides = table.slice(30), table.slice(0, 60)
+    here, there = (
+        ns.pairs(one, against=other, method=COARSE, engine=engine, order_column="number").audit
+        for one, other, engine in ((*sides, None), (*map(spark.createDataFrame, sides), ns.Spark(spark)))
+    )
+    assert here == there
 
 
 @pytest.mark.slow
@@ -81,7 +95,7 @@ def test_nothing_to_sample(spark):
     rows = spark.createDataFrame([("a", None), ("b", "")], "id string, text string")
     audit = ns.dedup(rows, method="minhash", engine=ns.Spark(spark)).audit
     assert (0, 0, None, None, None) == (
-        audit.sampled, audit.with_partner, audit.key_recall, audit.residual, audit.precision
+        audit.sampled, audit.with_partner, audit.recall, audit.residual, audit.precision
     )  # fmt: skip
 
 

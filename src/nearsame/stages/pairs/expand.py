@@ -33,6 +33,13 @@ class Listed(NamedTuple):
     similarity: npt.NDArray[np.float64]
     columns: npt.NDArray[np.float64]  # [columns, pairs]
 
+    @staticmethod
+    def joined(parts: "Sequence[Listed]") -> "Listed":
+        """All parts as one, by (a, b)."""
+        a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
+        order = np.lexsort((b, a))
+        return Listed(a[order], b[order], similarity[order], columns[:, order])
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:

@@ -1,0 +1,199 @@
+"""What a run promises of its answer, and what was measured of it, in words.
+
+1. A promise is about documents that were read: where none were, nothing is promised.
+2. What was measured is told as what it is: a share of pairs or of documents, with its interval.
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from nearsame.results import Stats
+
+__all__ = ["component", "dropped", "guarantee", "in_bytes", "measured", "plural", "shuffled"]
+
+_WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
+
+
+def guarantee(stats: Stats) -> str:
+    """What a run promises about its result, in words; nothing where no document was read."""
+    if not stats.documents:
+        return ""
+    if stats.layers:
+        return _layered(stats)
+    return _by_method(stats)
+
+
+def _layered(stats: Stats) -> str:
+    """What holds of several layers: the method's word is about what the others left to it."""
+    names = [layer["layer"] for layer in stats.layers]
+    by_word = [layer["layer"] for layer in stats.layers if layer["layer"] in _WORDS and layer["removed"]]
+    parts = ["every removed document has a kept witness"]
+    if by_word:
+        parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
+    chained = sum(layer["inherited"] for layer in stats.layers)
+    if chained:
+        parts.append(f"of {chained:,} {plural(chained, 'document')} the own witness went later (see via_id)")
+    if "text" in names:
+        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_by_method(stats)}"
+    if "digest" in names:
+        parts.append("no two kept documents have equal bytes")
+    return f"{'; '.join(parts)}."
+
+
+def _by_method(stats: Stats) -> str:
+    recipe = stats.recipe
+    if stats.measure == "digest":
+        what = "normalised texts" if recipe["normalise"] else "texts"
+        return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
+    if recipe["method"] == "containment":
+        return _contained(stats, f"{_number(recipe['threshold'])} or more")
+    if recipe["method"] == "simhash":
+        return _near_codes(stats)
+    least = f"{'cosine' if recipe['method'] == 'hyperplane' else 'Jaccard'} >= {_number(recipe['threshold'])}"
+    if stats.measure == "estimated":
+        sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
+        return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
+    witness = _linked(recipe) if stats.component else f"every removed one has a kept witness with {least}, verified"
+    if recipe["method"] == "jaccard":
+        return f"exact: {_untouched(stats, least)}; {witness}."
+    return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
+
+
+def _linked(recipe: Mapping[str, Any]) -> str:
+    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
+    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
+
+
+def component(stats: Stats) -> str:
+    """What the largest component is like, in words."""
+    found = stats.component
+    if found is None:
+        return ""
+    sampled = f" of {found.pairs_measured:,} sampled pairs" if found.pairs_measured < found.pairs else ""
+    bridges = f"{found.bridges:,} {plural(found.bridges, 'pair')} without which it falls apart"
+    return (
+        f"largest component: {found.documents:,} documents, {found.distinct:,} distinct, least similarity"
+        f" {found.least_similarity:.3f}{sampled}, {bridges}."
+    )
+
+
+def measured(audit: Mapping[str, Any]) -> str:
+    """What the audit found, in a line.
+
+    >>> measured({"threshold": 0.8, "of": "pairs", "sampled": 10, "recall": None, "residual": None, "precision": None})
+    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
+    """
+    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
+    sampled, recall, parts = f"{audit['sampled']:,} sampled documents", audit["recall"], []
+    if recall is None:
+        why = "has a true near-duplicate" if audit["of"] == "pairs" else "has a true near-duplicate that outranks it"
+        parts.append(f"none of {sampled} {why} ({least}): nothing can be said of recall")
+    elif audit["of"] == "pairs":
+        parts.append(f"recall ({least}) {_percent(recall)} of the {recall['of']:,} true pairs of {sampled}")
+    else:
+        parts.append(f"recall ({least}) {_percent(recall)}: of {sampled} {recall['of']:,} had to go")
+    if audit["residual"] is not None and (recall is not None or audit["residual"]["num"]):
+        parts.append(f"residual duplicates {_percent(audit['residual'])} of what is kept")
+    if audit["precision"] is not None:
+        parts.append(f"precision {_percent(audit['precision'])}")
+    return "; ".join(parts) + "."
+
+
+def _percent(share: Mapping[str, Any]) -> str:
+    low, high = 100 * share["low"], 100 * share["high"]
+    return f"{100 * share['value']:.4g} % [{low:.4g}, {high:.4g}]"
+
+
+def dropped(stats: Stats) -> str:
+    """What became of boilerplate, in words."""
+    shingles, most = plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
+    emptied = f"; {stats.emptied:,} {plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
+    return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
+
+
+def shuffled(stats: Stats) -> str:
+    """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
+    found = stats.room.get("shuffle")
+    if not found or "written_bytes" not in found:
+        return ""
+    foretold = found.get("predicted", {})
+    told = [
+        f"{name} {foretold[name]['keys_per_document']:g} a document, {in_bytes(foretold[name]['bytes'])}"
+        + (f" and {in_bytes(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
+        for name in ("jaccard", "minhash")
+        if name in foretold
+    ]
+    keys = f", of it {in_bytes(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
+    return f"Shuffled: {in_bytes(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
+
+
+def _near_codes(stats: Stats) -> str:
+    """What holds of codes, and of what confirms them."""
+    recipe = stats.recipe
+    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
+    kept = f"exact, about codes: {_untouched(stats, what)}"
+    if recipe["search"] == "adjacent":
+        kept = f"pairs of {what} are lost where they are no neighbours"
+    if recipe["confirm"] is None:
+        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
+    confirmed = f"{recipe['confirm']} >= {stats.least:g}"
+    if recipe["search"] != "adjacent":
+        kept = f"exact, about codes: {_untouched(stats, f'{what} and {confirmed}')}"
+    return f"{kept}; every removed one has a kept witness with both, verified."
+
+
+def _contained(stats: Stats, share: str) -> str:
+    floor = stats.recipe["jaccard_floor"]
+    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
+    if stats.measure == "container":
+        return (
+            f"exact: no kept document contains {share} of one of --against{also};"
+            " every removed one contains its witness so far, verified."
+        )
+    others = "another" if stats.recipe["within"] else "one of --against"
+    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
+
+
+def _untouched(stats: Stats, what: str) -> str:
+    have = f"have {what}"
+    if not stats.against:
+        return f"no two kept documents {have}"
+    if stats.recipe["within"]:
+        return f"no two kept documents {have}, none of them with one of --against either"
+    return f"no kept document has {what} with one of --against"
+
+
+def _chance(recipe: Mapping[str, Any]) -> str:
+    if recipe["bands"] is None:
+        return f"{recipe['recall']:g} or more"
+    agrees = float(Fraction(str(recipe["threshold"])))
+    if recipe["method"] == "hyperplane":
+        agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
+    return f"{1 - (1 - agrees ** recipe['rows']) ** recipe['bands']:.3f}"
+
+
+def _number(threshold: Any) -> str:
+    return f"{float(Fraction(str(threshold))):g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """The noun for one, or for several.
+
+    >>> plural(2, "pair")
+    'pairs'
+    """
+    return noun if count == 1 else f"{noun}s"
+
+
+def in_bytes(num_bytes: int) -> str:
+    """Bytes in a unit that one reads.
+
+    >>> in_bytes(1_500_000)
+    '1.5 MB'
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.1f} {unit}"
+    return f"{num_bytes} bytes"
