@@ -24,7 +24,7 @@ from nearsame.results import Explanation, Step
 from nearsame.stages.features.places import place, runs
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.weighted import TextFeatures
-from nearsame.stages.keys.bands import BandKeys, collision_probability
+from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.sketches.simhash import Codes
 from nearsame.stages.texts.aligned import align
@@ -335,7 +335,7 @@ def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[s
     stage = BandKeys(recipe)
     bands, rows = stage.shape
     keys = arrow.unsigned(arrow.ints(stage(sketches).column("key"))).tolist()
-    chance = float(collision_probability(float(recipe.threshold), bands, rows))
+    chance = float(collision_probability(float(recipe.threshold), bands, rows, drawn_from(recipe)))
     note = (
         f"{bands} bands of {rows} values: documents that share a key are compared. At a Jaccard similarity of "
         f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."

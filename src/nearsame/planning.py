@@ -24,7 +24,7 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import Sample
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys import curves
-from nearsame.stages.keys.bands import choose_bands, collision_probability, offers
+from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
 from nearsame.stages.pairs.chosen import Features, Gather
 from nearsame.stages.pairs.expand import Groups
 
@@ -68,7 +68,8 @@ def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by key
         html_column: As in `dedup`.
         extract: As in `dedup`.
         max_document: As in `dedup`.
-        settings: Those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen);
+        settings: Those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen),
+            `choice`;
             with a corpus also how its texts become shingles.
 
     Raises:
@@ -87,7 +88,8 @@ def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by key
     recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
     bands, rows, reason = _choice(recipe)
-    shape = _shape(threshold, bands, rows, "used")
+    pool = drawn_from(recipe)
+    shape = _shape(threshold, bands, rows, "used", pool)
     return Plan(
         threshold=threshold,
         recall=recipe.recall,
@@ -95,8 +97,8 @@ def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by key
         shape=shape,
         reason=reason,
         others=tuple(other for other in _others(recipe) if (other.bands, other.rows) != (bands, rows)),
-        curve=_points(_STEPS, collision_probability(_STEPS, bands, rows)),
-        misses=_misses(threshold, bands, rows),
+        curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
+        misses=_misses(threshold, bands, rows, pool),
         expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
     )
 
@@ -157,35 +159,35 @@ def _choice(recipe: MinHash) -> tuple[int, int, str]:
     """(bands, rows, why)."""
     threshold = float(recipe.threshold)
     if recipe.bands is not None and recipe.rows is not None:
-        found = float(collision_probability(threshold, recipe.bands, recipe.rows))
+        found = float(collision_probability(threshold, recipe.bands, recipe.rows, drawn_from(recipe)))
         verdict = "reach" if found >= recipe.recall else "do not reach"
         return recipe.bands, recipe.rows, f"given; they {verdict} the recall of {recipe.recall:g}"
-    bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm)
+    bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm, drawn_from(recipe))
     reason = f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {threshold:g}"
     return bands, rows, reason
 
 
 def _others(recipe: MinHash) -> list[Shape]:
     """What else reaches the recall, the first that does not, and what minimises the sum of both areas."""
-    threshold, most = float(recipe.threshold), recipe.num_perm
-    reaching = offers(threshold, recipe.recall, most)
-    shapes = [_shape(threshold, offer.bands, offer.rows, "reaches the recall") for offer in reaching]
+    threshold, most, pool = float(recipe.threshold), recipe.num_perm, drawn_from(recipe)
+    reaching = offers(threshold, recipe.recall, most, pool)
+    shapes = [_shape(threshold, offer.bands, offer.rows, "reaches the recall", pool) for offer in reaching]
     rows = len(reaching) + 1
     if rows <= most:
-        shapes.append(_shape(threshold, most // rows, rows, "misses the recall"))
+        shapes.append(_shape(threshold, most // rows, rows, "misses the recall", pool))
     least = _shape(threshold, *curves.least_area(threshold, most), "least sum of both areas, as popular tools choose")
     return [*(shape for shape in shapes if (shape.bands, shape.rows) != (least.bands, least.rows)), least]
 
 
-def _shape(threshold: float, bands: int, rows: int, note: str) -> Shape:
-    found = float(collision_probability(threshold, bands, rows))
-    return Shape(bands, rows, found, *curves.areas(threshold, bands, rows), note)
+def _shape(threshold: float, bands: int, rows: int, note: str, pool: int | None = None) -> Shape:
+    found = float(collision_probability(threshold, bands, rows, pool))
+    return Shape(bands, rows, found, *curves.areas(threshold, bands, rows, pool), note)
 
 
-def _misses(threshold: float, bands: int, rows: int) -> tuple[tuple[float, float], ...]:
+def _misses(threshold: float, bands: int, rows: int, pool: int | None) -> tuple[tuple[float, float], ...]:
     """The share of pairs lost at the threshold, and .05 and .1 above it."""
     places = sorted({min(round(threshold + step, 10), 1.0) for step in (0.0, 0.05, 0.1)})
-    return tuple((place, float(1 - collision_probability(place, bands, rows))) for place in places)
+    return tuple((place, float(1 - collision_probability(place, bands, rows, pool))) for place in places)
 
 
 def _points(similarities: Floats, found: Floats) -> tuple[CurvePoint, ...]:
@@ -206,7 +208,7 @@ def _expected(recipe: MinHash, shape: Shape, found: Sample) -> Expected:
     offered = _offered(recipe, found)
     scale = total * (total - 1) / max(1, num * (num - 1))
     weights = offered.weights * scale
-    chances = collision_probability(offered.similarities, shape.bands, shape.rows)
+    chances = collision_probability(offered.similarities, shape.bands, shape.rows, drawn_from(recipe))
     drawn = offered.weights > 1
     spread = float(np.sqrt((drawn * chances**2).sum()) * (offered.weights.max(initial=0.0) if drawn.any() else 0.0))
     similar = offered.similarities >= threshold

@@ -67,3 +67,10 @@ def test_what_cannot_be_planned_is_an_error_with_a_hint(arguments, message, hint
 def test_a_source_that_is_not_there_is_named():
     """As everywhere: 3, for what could not be read."""
     assert "no-such.jsonl does not exist" in run("no-such.jsonl", status=3)[1]
+
+
+def test_random_bands_are_planned_as_what_they_are():
+    """More of them for the same recall than bands that share no value."""
+    plain, drawn = (json.loads(run("--json", "--choice", choice)[0]) for choice in ("consecutive", "random"))
+    assert drawn["shape"]["at_threshold"] >= 0.99
+    assert (drawn["shape"]["bands"], drawn["shape"]["rows"]) != (plain["shape"]["bands"], plain["shape"]["rows"])

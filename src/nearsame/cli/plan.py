@@ -21,6 +21,7 @@ _PLANNING = options.section(
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     options.setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
     options.setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    recipeoptions.CHOICE,
     options.spec(
         "--simhash", is_flag=True, help="Show the curve of SimHash, in the place of MinHash's.", stands="MinHash"
     ),

@@ -7,6 +7,8 @@
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from math import comb
+from operator import mul
 from typing import Any
 
 from nearsame.results import Stats
@@ -168,10 +170,15 @@ def _untouched(stats: Stats, what: str) -> str:
 def _chance(recipe: Mapping[str, Any]) -> str:
     if recipe["bands"] is None:
         return f"{recipe['recall']:g} or more"
-    agrees = float(Fraction(str(recipe["threshold"])))
+    agrees, bands, rows = float(Fraction(str(recipe["threshold"]))), recipe["bands"], recipe["rows"]
+    if recipe.get("choice") == "random":  # bands that share values (stages/keys/bands.py)
+        values = recipe["num_perm"]
+        chances = (1 - (1 - comb(m, rows) / comb(values, rows)) ** bands for m in range(values + 1))
+        agreeing = (comb(values, m) * agrees**m * (1 - agrees) ** (values - m) for m in range(values + 1))
+        return f"{sum(map(mul, chances, agreeing)):.3f}"
     if recipe["method"] == "hyperplane":
         agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
-    return f"{1 - (1 - agrees ** recipe['rows']) ** recipe['bands']:.3f}"
+    return f"{1 - (1 - agrees**rows) ** bands:.3f}"
 
 
 def _number(threshold: Any) -> str:

@@ -1,5 +1,7 @@
 """Which bands are chosen, against trying them all; the figures that are tabled; and the keys they make."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -107,3 +109,30 @@ def test_keys_of_rows_without_a_signature_are_none():
     assert [5, 5, 9, 9] == keys["row"].to_pylist()
     assert {(-1, 1)} == set(zip(keys["place"].to_pylist(), keys["probes"].to_pylist(), strict=True))
     assert 0 == BandKeys(MinHash(num_perm=4, bands=2, rows=2))(batch.slice(0, 0)).num_rows
+
+
+@pytest.mark.parametrize(("values", "bands", "rows"), [(6, 3, 2), (7, 2, 3), (5, 4, 1)])
+def test_bands_that_share_values_are_as_enumeration_has_them(values, bands, rows):
+    """Every pattern of agreeing values, every choice of bands."""
+    similarity, expected = 0.6, 0.0
+    cuts = list(combinations(range(values), rows))
+    for pattern in product([True, False], repeat=values):
+        weight = similarity ** sum(pattern) * (1 - similarity) ** (values - sum(pattern))
+        misses = sum(not all(pattern[place] for place in cut) for cut in cuts) / len(cuts)
+        expected += weight * (1 - misses**bands)
+    assert expected == pytest.approx(float(collision_probability(similarity, bands, rows, drawn_from=values)))
+
+
+@pytest.mark.parametrize("num_perm", [64, 128])
+@pytest.mark.parametrize("recall", [0.9, 0.99])
+def test_random_bands_keep_the_recall_that_they_promise(num_perm, recall):
+    """Signatures of pairs at exactly the threshold, under 40 seeds: independent bands would promise too much."""
+    chance, found, pairs = np.random.Generator(np.random.PCG64(5)), 0, 40 * 2_000
+    for seed in range(40):
+        stage = BandKeys(MinHash(choice="random", num_perm=num_perm, recall=recall, seed=seed))
+        agrees = chance.random((2_000, num_perm)) < 0.8
+        found += int(agrees[:, stage.chosen].all(axis=2).any(axis=1).sum())
+    shape = stage.shape
+    assert collision_probability(0.8, *shape, drawn_from=num_perm) >= recall
+    assert collision_probability(0.8, *shape) > collision_probability(0.8, *shape, drawn_from=num_perm)
+    assert found / pairs == pytest.approx(float(collision_probability(0.8, *shape, drawn_from=num_perm)), abs=0.004)

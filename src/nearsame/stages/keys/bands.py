@@ -1,11 +1,13 @@
 """LSH bands: how many of how many rows, and the keys they make.
 
-P(candidate | J) = 1 - (1 - J^r)^b. Of all (b, r) that reach the recall at the threshold, the one with the fewest
-expected false candidates is taken: the least area under the curve below the threshold.
+P(candidate | J) = 1 - (1 - J^r)^b where bands share no value. Where each draws its values from all k, it is
+Σ_m C(k,m) J^m (1-J)^(k-m) (1 - (1 - C(m,r)/C(k,r))^b), which is less. Of all (b, r) that reach the recall at the
+threshold, the one with the fewest expected false candidates is taken: the least area under the curve below it.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb, lgamma
 from typing import NamedTuple
 
 import numpy as np
@@ -17,16 +19,37 @@ from nearsame.errors import ConfigError
 from nearsame.kernels import minhash
 from nearsame.methods import MinHash
 
-__all__ = ["BandKeys", "Offer", "choose_bands", "collision_probability", "offers"]
+__all__ = ["BandKeys", "Offer", "choose_bands", "collision_probability", "drawn_from", "offers"]
 
 
-def collision_probability(similarity: npt.ArrayLike, bands: int, rows: int) -> npt.NDArray[np.float64]:
+def collision_probability(
+    similarity: npt.ArrayLike, bands: int, rows: int, drawn_from: int | None = None
+) -> npt.NDArray[np.float64]:
     """The chance that at least one of `bands` bands of `rows` values agrees: the S-curve.
+
+    Bands that are drawn from the same values share some of them, and so agree and differ together: with `drawn_from`
+    values of which m agree, a band agrees with C(m, r) / C(k, r), and m is binomial.
 
     >>> float(collision_probability(0.5, 20, 5).round(3))
     0.47
+    >>> float(collision_probability(0.8, 16, 6, drawn_from=64).round(3))
+    0.979
     """
-    return 1.0 - (1.0 - np.asarray(similarity, np.float64) ** rows) ** bands
+    similarities = np.asarray(similarity, np.float64)
+    if drawn_from is None:
+        return 1.0 - (1.0 - similarities**rows) ** bands
+    agreeing = np.arange(drawn_from + 1)
+    a_band = np.array([comb(m, rows) / comb(drawn_from, rows) for m in agreeing.tolist()])
+    ways = np.array([lgamma(drawn_from + 1) - lgamma(m + 1) - lgamma(drawn_from - m + 1) for m in agreeing.tolist()])
+    inner = np.clip(similarities, 1e-300, 1.0 - 1e-16)[..., None]
+    weights = np.exp(ways + agreeing * np.log(inner) + (drawn_from - agreeing) * np.log1p(-inner))
+    found: npt.NDArray[np.float64] = weights @ (1.0 - (1.0 - a_band) ** bands)
+    return np.clip(np.where(similarities >= 1.0, 1.0, np.where(similarities <= 0.0, 0.0, found)), 0.0, 1.0)
+
+
+def drawn_from(recipe: MinHash) -> int | None:
+    """How many values the bands of a recipe are drawn from; None where they share none."""
+    return recipe.num_perm if recipe.choice == "random" else None
 
 
 class Offer(NamedTuple):
@@ -37,8 +60,10 @@ class Offer(NamedTuple):
     area: float  # mean of the S-curve below the threshold
 
 
-def offers(threshold: float, recall: float, num_perm: int) -> list[Offer]:
+def offers(threshold: float, recall: float, num_perm: int, pool: int | None = None) -> list[Offer]:
     """For each number of rows the fewest bands that reach the recall at the threshold, while any number does.
+
+    Bands that are drawn from a pool of values may use each value twice, on average.
 
     >>> [offer[:2] for offer in offers(0.8, 0.99, 128)][-2:]
     [(12, 5), (16, 6)]
@@ -46,21 +71,21 @@ def offers(threshold: float, recall: float, num_perm: int) -> list[Offer]:
     grid = (np.arange(500) + 0.5) * threshold / 500
     found = []
     for rows in range(1, num_perm + 1):
-        bands = num_perm // rows
-        if collision_probability(threshold, bands, rows) < recall:
+        most = (num_perm if pool is None else 2 * pool) // rows
+        if collision_probability(threshold, most, rows, pool) < recall:
             break
-        fewest = _fewest_bands(threshold, recall, rows, bands)
-        found.append(Offer(fewest, rows, float(collision_probability(grid, fewest, rows).mean())))
+        fewest = _fewest_bands(threshold, recall, rows, most, pool)
+        found.append(Offer(fewest, rows, float(collision_probability(grid, fewest, rows, pool).mean())))
     return found
 
 
-def choose_bands(threshold: float, recall: float, num_perm: int) -> tuple[int, int]:
+def choose_bands(threshold: float, recall: float, num_perm: int, pool: int | None = None) -> tuple[int, int]:
     """(bands, rows) with the fewest expected false candidates among those that reach the recall at the threshold.
 
     >>> choose_bands(0.8, 0.99, 128)
     (16, 6)
     """
-    found = offers(threshold, recall, num_perm)
+    found = offers(threshold, recall, num_perm, pool)
     if not found:
         message = f"recall={recall} at threshold={threshold} cannot be reached with num_perm={num_perm}"
         raise ConfigError(message, hint="Raise num_perm, lower the recall, or use the exact method jaccard.")
@@ -68,11 +93,15 @@ def choose_bands(threshold: float, recall: float, num_perm: int) -> tuple[int, i
     return best.bands, best.rows
 
 
-def _fewest_bands(threshold: float, recall: float, rows: int, most: int) -> int:
-    for bands in range(1, most):
-        if collision_probability(threshold, bands, rows) >= recall:
-            return bands
-    return most
+def _fewest_bands(threshold: float, recall: float, rows: int, most: int, pool: int | None) -> int:
+    low, high = 1, most  # the chance grows with every band
+    while low < high:
+        middle = (low + high) // 2
+        if collision_probability(threshold, middle, rows, pool) >= recall:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @dataclass(frozen=True)
@@ -89,7 +118,7 @@ class BandKeys:
         recipe = self.recipe
         if recipe.bands is not None and recipe.rows is not None:
             return recipe.bands, recipe.rows
-        return choose_bands(float(recipe.threshold), recipe.recall, recipe.num_perm)
+        return choose_bands(float(recipe.threshold), recipe.recall, recipe.num_perm, drawn_from(recipe))
 
     @cached_property
     def chosen(self) -> npt.NDArray[np.int64]:

@@ -20,15 +20,15 @@ Floats = npt.NDArray[np.float64]
 _STEPS = 1000
 
 
-def areas(threshold: float, bands: int, rows: int) -> tuple[float, float]:
+def areas(threshold: float, bands: int, rows: int, drawn_from: int | None = None) -> tuple[float, float]:
     """(false positives, false negatives): the area under the S-curve below the threshold, and over it above.
 
     >>> [round(area, 3) for area in areas(0.5, 20, 5)]
     [0.045, 0.046]
     """
     middle = (np.arange(_STEPS) + 0.5) / _STEPS
-    below = collision_probability(middle * threshold, bands, rows).mean() * threshold
-    above = 1.0 - collision_probability(threshold + middle * (1.0 - threshold), bands, rows).mean()
+    below = collision_probability(middle * threshold, bands, rows, drawn_from).mean() * threshold
+    above = 1.0 - collision_probability(threshold + middle * (1.0 - threshold), bands, rows, drawn_from).mean()
     return float(below), float(above * (1.0 - threshold))
 
 
