@@ -247,6 +247,46 @@ def test_a_file_that_is_not_one_is_an_error_by_name_and_a_skip_in_a_folder(
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.parametrize("compression", ["", ".zst"])
+def test_what_follows_the_end_of_an_arrow_stream_is_told_and_copied(tmp_path: Path, compression: str) -> None:
+    """Such as a second stream, or what a length of zero hides; a copy can do without."""
+    one = encoded(ROWS[:3], "arrow")
+    path = tmp_path / f"a.arrow{compression}"
+    for rest in (one, bytes(8), b"x"):
+        path.write_bytes(compressed(one + rest, compression))
+        part = only(str(path))
+        rows, skipped = read(part)
+        assert [row["position"] for row in rows] == [0, 1, 2]
+        assert [(each.position, each.reason) for each in skipped] == [
+            (None, f"unread: {len(rest):,} bytes after the end of the stream")
+        ]
+        assert decompressed(copied(part, tmp_path)) == one + rest
+        shorter = decompressed(copied(part, tmp_path, [1]))
+        assert shorter.endswith(rest)
+        assert _ids(shorter) == ["i0", "i2"]
+        for removed, ids in (([], ["i0", "i1", "i2"]), ([1], ["i0", "i2"])):
+            target = tmp_path / "dropped" / part.target
+            part.copy(target, np.array(removed, np.int64), drop_unread=True)
+            assert _ids(decompressed(target)) == ids
+            assert read(only(str(target)))[1] == []
+
+
+def test_a_zeroed_length_does_not_end_an_arrow_stream_in_silence(tmp_path: Path) -> None:
+    """It reads as the end."""
+    data = bytearray(encoded(ROWS[:12], "arrow"))
+    last = data.rindex(b"\xff\xff\xff\xff", 0, len(data) - 8)
+    data[last : last + 8] = bytes(8)
+    (tmp_path / "a.arrow").write_bytes(data)
+    rows, skipped = read(only(str(tmp_path / "a.arrow")))
+    assert len(rows) == 10
+    assert len(skipped) == 1
+
+
+def _ids(data: bytes) -> list[str]:
+    found: list[str] = pa.ipc.open_stream(data).read_all().column("id").to_pylist()
+    return found
+
+
 def test_damage_inside_a_parquet_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     """The footer is whole and a page is not."""
     data = bytearray(encoded(ROWS, "parquet"))

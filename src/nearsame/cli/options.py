@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import click
@@ -86,6 +87,32 @@ class Argument(click.Argument):
 
 class Command(click.Command):
     """A command whose help groups the options by purpose, and which looks where it reads and writes before it runs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; of an option that is given twice, click would take the last without a word."""
+        if not ctx.resilient_parsing:
+            self._refuse_repeated(ctx, list(args))
+        return super().parse_args(ctx, args)
+
+    def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        parser, once = self.make_parser(ctx), []
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and not (param.multiple or param.count):
+                every = copy(param)
+                every.multiple = True  # for the parser: it collects what it is given
+                every.add_to_parser(parser, ctx)
+                once.append(param)
+        found = parser.parse_args(args)[0]
+        if any(param.is_eager and found.get(str(param.name)) for param in once):  # --help
+            return
+        for param in once:
+            values = found.get(str(param.name)) or []
+            if param.is_flag and len(set(values)) > 1:
+                both = " and ".join((param.opts[0], param.secondary_opts[0]))
+                raise click.UsageError(f"{both} are both given", ctx)
+            if not param.is_flag and len(values) > 1:
+                times = "twice" if len(values) == 2 else f"{len(values)} times"
+                raise click.UsageError(f"{param.opts[-1]} is given {times}: {', '.join(map(str, values))}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it."""

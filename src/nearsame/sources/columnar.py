@@ -1,5 +1,6 @@
 """What Parquet and Arrow's own format have in common: files of named columns that are opened as a whole."""
 
+import shutil
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -39,6 +40,10 @@ class Columnar(FilePart):
     def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
         """The chosen columns, in order."""
 
+    def unread(self, opened: Any, source: Any) -> int:  # noqa: ARG002  (a footer says where everything is)
+        """Read to the end; how many bytes are left behind it."""
+        return 0
+
     @abstractmethod
     def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> AbstractContextManager[Any]:
         """Something that writes as the file was written."""
@@ -64,6 +69,8 @@ class Columnar(FilePart):
                 require_sound(batch, self.name)
                 yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
                 start += len(batch)
+            if left := self.unread(opened, source):
+                skip(Skipped(self.name, None, None, f"unread: {left:,} bytes after the end of the stream"))
 
     def copy(
         self,
@@ -77,16 +84,21 @@ class Columnar(FilePart):
         self.require_unchanged()
         with self.whole(lambda _: None) as source, damage(self.name):
             opened = self._opened(source, lambda _: None)
-            if opened is None:
+            if source is None or opened is None:
                 self.copy_unread(target, drop=drop_unread)
                 return
             if annotations is None and not len(removed):
-                copy_raw(self.file, target)
-                return
+                if not (drop_unread and self.unread(opened, source)):
+                    copy_raw(self.file, target)
+                    return
+                opened = self.reader(source)
             schema = self.schema(opened)
             schema = schema if annotations is None else annotated_schema(schema, self.name)
-            with sink(target, self.compression) as out, self.writer(out, schema, opened, source) as writer:
-                self.rewrite(writer, opened, removed, annotations)
+            with sink(target, self.compression) as out:
+                with self.writer(out, schema, opened, source) as writer:
+                    self.rewrite(writer, opened, removed, annotations)
+                if self.unread(opened, source) and not drop_unread:
+                    shutil.copyfileobj(source, out)
 
     def _opened(self, source: Any, skip: Skip) -> Any:
         if source is None:

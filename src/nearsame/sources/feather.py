@@ -2,8 +2,10 @@
 
 1. A copy has the same schema, the same kind, the same compression of its buffers and the same batches, but
    for the removed rows; a batch without removed rows is written as it came, an empty one not at all.
+2. What follows the end of a stream (another stream, or what a zeroed length makes unreadable) is told, and copied.
 """
 
+import collections
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -38,6 +40,13 @@ class Feather(Columnar):
     def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
         """The chosen columns, batch by batch."""
         return (batch.select(chosen.names()) for batch in _batches(opened))
+
+    def unread(self, opened: Any, source: Any) -> int:
+        """Read to the end; how many bytes are left behind it, which a footer rules out."""
+        if isinstance(opened, pa.RecordBatchFileReader):
+            return 0
+        collections.deque(opened, maxlen=0)
+        return int(source.size() - source.tell())
 
     def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> Any:
         """Something that writes as the file was written."""
