@@ -62,6 +62,17 @@ def test_damage_is_told_and_ends_nothing(tmp_path: Path) -> None:
     assert files == [each[:2] for each in found]
 
 
+def test_damage_that_was_once_not_told(tmp_path: Path) -> None:
+    """Each of these ended in silence, or in an error of somebody else's: lengths of zero, names of odd bytes."""
+    files = [
+        *[("plain-stream.arrow", number) for number in (66, 69, 87, 99, 132, 145, 199, 200)],
+        *[("wide-stream.arrow", 166), ("plain.parquet", 223), ("quoted.tsv", 331)],
+        *[("plain.jsonl", number) for number in (236, 265, 270, 313, 336, 350, 353)],
+    ]
+    found = [(name, number, complaint(name, number, result)) for name, number, result in outcomes(tmp_path, files)]
+    assert [(*each, "") for each in files] == found
+
+
 def main() -> None:
     """Run many, and list those that go wrong."""
     first, last = map(int, sys.argv[1:3])

@@ -39,7 +39,7 @@ def why_not_readable(source: Any) -> str:
     source.seek(size - _TAIL - length)
     try:
         return _complaint(_Compact(bytes(source.read(length))).struct(0))
-    except (IndexError, KeyError, TypeError, ValueError, struct.error):
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error):  # of what it should hold
         return "its footer is damaged"
 
 

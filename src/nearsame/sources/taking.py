@@ -62,7 +62,7 @@ def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Tabl
                     return pa.table({})
                 with damage(part.name):
                     found = _whole(part, File(str(copy)))
-                require_sound(found, part.name)
+                    require_sound(found, part.name)
                 return found
         case Dangling():
             return pa.table({})
