@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from nearsame import arrow
 from nearsame.kernels import unicode
 from nearsame.kernels._jit import jit
+from nearsame.kernels.mixing import hash_keys
 from nearsame.kernels.tokens import fold, hash_tokens
 
 REPEATS = 5
@@ -41,7 +42,7 @@ def count_words(texts: arrow.Strings) -> int:
     tables, sums = unicode.tables(), np.zeros(2, np.uint64)
     scratch, words = np.zeros((2, 2 * longest + 128), np.uint8), np.empty(longest + 66, np.uint64)
     hash_all(
-        texts.data, texts.offsets, np.uint64(0), arrow.NO_HASHES, tables.stage1, tables.stage2, scratch, words, sums
+        texts.data, texts.offsets, hash_keys(0), arrow.NO_HASHES, tables.stage1, tables.stage2, scratch, words, sums
     )
     return int(sums[0])
 

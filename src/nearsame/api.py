@@ -33,7 +33,7 @@ from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.evidence import BESIDE, OneForm, Pages
-from nearsame.identities import identity
+from nearsame.identities import identity, with_kept_seed
 from nearsame.layers import Layers, chosen_layers, needs_bare
 from nearsame.methods import Digest, Method
 from nearsame.pages import require_pages, with_max_record, with_pages
@@ -306,6 +306,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     settings: dict[str, Any], *, listing: bool = False, about: "_About | None" = None,
 ) -> tuple[Method, Run]:  # fmt: skip
     """Read both sides, and bring together what could be similar."""
+    recipe = with_kept_seed(recipe, how.workdir)
     require_columns(columns, recipe)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
@@ -329,7 +330,11 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     engine = _engine(how, known, recipe.stored_ratio)
     try:
         pages = None if about is None else Pages(reading, about.urls, required=layered)
-        found = None if about is None or pages is None else _first_layers(pages, about, keep, how, clock)
+        found = (
+            None
+            if about is None or pages is None
+            else _first_layers(pages, replace(about, seed=getattr(recipe, "seed", 0)), keep, how, clock)
+        )
         if found is None:
             state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
         else:
@@ -348,6 +353,7 @@ class _About:
     urls: CanonicalUrl | OneForm
     layers: tuple[str, ...] | None
     within: bool
+    seed: int = 0
 
 
 def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clock) -> Layers | None:
@@ -356,7 +362,7 @@ def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clo
         return None
     engine = _engine(replace(how, workdir=None), {}, 1)
     try:
-        return layers.first(pages, about.layers, keep, engine, clock, within=about.within)
+        return layers.first(pages, about.layers, keep, engine, clock, within=about.within, seed=about.seed)
     finally:
         engine.close()
 

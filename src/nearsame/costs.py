@@ -168,7 +168,7 @@ def _spelt(recipe: Shingled, stage: ShingleSets, text: str, item: int) -> str | 
     aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
     placed = place(aligned.text, stage.flags & 0xFF, stage.seed, stage.stop_words)
     step = stage.size if stage.flags & shingles.NOT_OVERLAPPING else 1
-    at = np.flatnonzero(runs(placed.hashes, stage.size, step=step) == np.uint64(item))
+    at = np.flatnonzero(runs(placed.hashes, stage.size, stage.seed, step=step) == np.uint64(item))
     if at.size == 0:
         return None
     first = int(at[0]) * step

@@ -230,7 +230,9 @@ class _Shingle(NamedTuple):
 def _word(text: arrow.Bytes, start: int, end: int, recipe: Shingling) -> str:
     """A token as it was hashed; a space is whatever stands between its neighbours."""
     word = bytes(text[start:end]).decode()
-    between = not {unicode.WORD, unicode.ALONE} & set(unicode.classes(word))
+    kinds = unicode.classes(word)
+    word = "".join(character for character, kind in zip(word, kinds, strict=True) if kind != unicode.UNSEEN)
+    between = not {unicode.WORD, unicode.ALONE} & set(kinds)
     if recipe.space_is_token and between and (word.isspace() or not recipe.keep_punctuation):
         return " "
     return word if recipe.keep_case else unicode.fold(word)
@@ -241,7 +243,7 @@ def _named(recipe: Shingled, items: arrow.UInt64s, words: list[str], hashes: arr
     if not words:
         return [_Shingle("(the whole text: it has no token)", 1, item) for item in items.tolist()]
     step = 1 if recipe.overlapping else recipe.shingle_size
-    found = runs(hashes, recipe.shingle_size, step=step).tolist()
+    found = runs(hashes, recipe.shingle_size, recipe.seed, step=step).tolist()
     texts = dict(zip(found, _runs(recipe, words), strict=True))
     times = Counter(found)
     if not recipe.repeats:

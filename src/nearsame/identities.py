@@ -1,7 +1,10 @@
 """What finished steps of a work directory depend on: another value of any of it, and they are another run's."""
 
 import hashlib
+import json
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from nearsame._version import __version__
@@ -12,7 +15,7 @@ from nearsame.sources.files import File
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["identity"]
+__all__ = ["identity", "with_kept_seed"]
 
 
 def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, layers: str | None) -> dict[str, Any]:
@@ -31,6 +34,17 @@ def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, lay
         "listing": listing,
         **({} if layers is None else {"layers": layers}),
     }
+
+
+def with_kept_seed(recipe: Method, workdir: str | os.PathLike[str] | None) -> Method:
+    """The recipe; if its seed was to be drawn, with the one that a work directory was begun with."""
+    if workdir is None or not recipe.is_drawn:
+        return recipe
+    try:
+        seed = json.loads((Path(workdir) / "run.json").read_bytes())["seed"]
+    except (OSError, ValueError, KeyError, TypeError):  # nothing was begun there, or nothing of ours
+        return recipe
+    return type(recipe)(**{**recipe.settings, "seed": seed})
 
 
 def _named(recipe: Method) -> str | None:

@@ -34,6 +34,7 @@ from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, ranks, readable
 from nearsame.stages.features.about import About, Describe
+from nearsame.stages.texts.raw import Texts
 from nearsame.steps import steps
 
 __all__ = ["LAYERS", "Layer", "Layers", "Left", "Settled", "chosen_layers", "first", "needs_bare", "require_layers"]
@@ -238,12 +239,13 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     clock: Clock,
     *,
     within: bool,
+    seed: int = 0,
 ) -> Layers:
-    """Read all documents, and run every layer but `text`."""
+    """Read all documents, and run every layer but `text`; `seed` is the method's."""
     reading = pages.reading
     reading.columns = replace(reading.columns, room=Room(engine.record_bytes))
     with clock("features", reading.size_bytes):
-        texts = _digested(_as_they_are(reading), engine)
+        texts = _digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
     values, notes = readable(keep, reading.order)
     priority = ranks(keep, about.text_bytes, values, reading.num_against, order=ties(keep, about, reading, values))
@@ -252,7 +254,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
         if name == "text":
             break
         with clock(f"layer {name}"):
-            flow = texts if name == "digest" else _digested(_documents(_names(pages, name)), engine)
+            flow = texts if name == "digest" else _digested(_documents(_names(pages, name)), engine, seed)
             entering = left if name in _TEXTLESS else left & ~empty
             best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
             decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
@@ -268,9 +270,9 @@ def _with_text(decided: Decided, empty: Mask) -> Decided:
     return Decided(rows, witnesses, nums, dens)
 
 
-def _digested(batches: Iterable[pa.RecordBatch], engine: Engine) -> Any:
+def _digested(batches: Iterable[pa.RecordBatch], engine: Engine, seed: int) -> Any:
     flow = engine.load(batches)
-    for stage in steps(Digest()).features:
+    for stage in (Texts(seed=seed), *steps(Digest()).features[1:]):
         flow = engine.map(flow, stage)
     return engine.keep(flow)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe, Threshold, in_unit_interval
+from nearsame.recipes import UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold, in_unit_interval
 
 __all__ = [
     "METHODS",
@@ -191,7 +191,9 @@ class Digest(TextRecipe):
 
     @model_validator(mode="after")
     def _options_count(self) -> "Digest":
-        given = [name for name in TextRecipe.model_fields if name != "unicode" and getattr(self, name)]
+        given = [
+            name for name in TextRecipe.model_fields if name not in ("unicode", "tokeniser") and getattr(self, name)
+        ]
         if given and not self.normalise:
             raise ValueError(f"{given[0]} does nothing to raw text: it needs normalise=True")
         return self
@@ -326,7 +328,7 @@ class Hyperplane(Recipe):
     )
     bands: int | None = Field(default=None, ge=1, description="Bands a code is cut into; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, le=64, description="Bits in a band; default: chosen from recall.")
-    seed: int = Field(default=0, ge=0, lt=2**63, description="Of the hyperplanes.")
+    seed: Seed = Field(default=0, description="Of the hyperplanes, below 2**128; `random` draws a secret one.")
 
     @property
     def may_miss(self) -> bool:

@@ -5,16 +5,31 @@
 3. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
 """
 
+import secrets
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
 from nearsame.errors import ConfigError
 
-__all__ = ["UNICODE_VERSION", "Recipe", "Shingled", "Shingling", "TextRecipe", "Threshold", "in_unit_interval"]
+__all__ = [
+    "TOKENISER",
+    "UNICODE_VERSION",
+    "Recipe",
+    "Seed",
+    "Shingled",
+    "Shingling",
+    "TextRecipe",
+    "Threshold",
+    "in_unit_interval",
+]
 
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
+
+
+SEED_BITS: Final = 128
+TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
 
 
 def _fraction(value: Any) -> Fraction:
@@ -43,6 +58,13 @@ def _codes(value: Any) -> Any:
     return tuple(filter(None, (code.strip() for code in value.split(",")))) if isinstance(value, str) else value
 
 
+def drawn(value: Any) -> Any:
+    """A seed as it was given, or for `random` one that nobody can guess."""
+    return secrets.randbits(SEED_BITS) if value == "random" else value
+
+
+Seed = Annotated[int, BeforeValidator(drawn), Field(ge=0, lt=1 << SEED_BITS)]
+
 Threshold = Annotated[
     Fraction,
     BeforeValidator(in_unit_interval),
@@ -58,6 +80,8 @@ class Recipe(BaseModel):
     name: ClassVar[str]
     measure: ClassVar[str]
 
+    _is_drawn: bool = PrivateAttr(default=False)
+
     def __init__(self, **settings: Any) -> None:
         try:
             super().__init__(**settings)
@@ -65,6 +89,12 @@ class Recipe(BaseModel):
             raise ConfigError(
                 _first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting."
             ) from None
+        self._is_drawn = settings.get("seed") == "random"
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the seed was drawn for this recipe."""
+        return self._is_drawn
 
     @property
     def raw_bytes(self) -> bool:
@@ -143,6 +173,7 @@ class TextRecipe(Recipe):
     )
     strip_accents: bool = Field(default=False, description="Drop combining marks after decomposition: é becomes e.")
     unicode: Literal["16.0.0"] = Field(default=UNICODE_VERSION, description="Version of the frozen Unicode tables.")
+    tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut and hashed.")
 
 
 class Shingling(TextRecipe):
@@ -185,8 +216,10 @@ class Shingled(Shingling):
     repeats: bool = Field(
         default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
     )
-    seed: int = Field(
-        default=0, ge=0, lt=2**63, description="Of the feature hash: 'exact' means over these 64-bit hashes."
+    seed: Seed = Field(
+        default=0,
+        description="Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
+        " for texts by people who would deceive; see docs/trust.md.",
     )
     drop_boilerplate: int | None = Field(
         default=None,

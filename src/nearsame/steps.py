@@ -170,7 +170,7 @@ def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCou
 
 
 def _texts(recipe: TextRecipe) -> Stage:
-    return Texts(recipe.nfkc, recipe.strip_accents)
+    return Texts(recipe.nfkc, recipe.strip_accents, getattr(recipe, "seed", 0))
 
 
 def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:

@@ -14,6 +14,7 @@ from tests.oracle.tokens import tokens
 
 from nearsame import arrow
 from nearsame.kernels import unicode
+from nearsame.kernels.mixing import hash_keys
 from nearsame.kernels.tokens import (
     CHARS,
     KEEP_CASE,
@@ -77,7 +78,7 @@ def _hashes(text, flags, *, seed=0, stops=(), before=b"a", after=b"z\xcc\x81"):
     assert {CANARY} == set(scratch[:, room:].ravel().tolist())
     out = np.full(size // 2 + 2, CANARY, np.uint64)
     known = arrow.frozen(np.array(sorted(stops), np.uint64))
-    count = hash_tokens(scratch[0][:room], scratch[1][:room], size, np.uint64(seed), known, out[:-1])
+    count = hash_tokens(scratch[0][:room], scratch[1][:room], size, hash_keys(seed), known, out[:-1])
     assert CANARY == out[-1]
     return out[:count].tolist()
 
@@ -167,7 +168,7 @@ def test_joined_tokens_are_the_oracles_with_one_space_between(found, flags):
     scratch = np.zeros((2, 2 * longest + 128), np.uint8)
     out, ends = np.full(2 * total + 24, CANARY, np.uint8), np.zeros(len(found) + 1, np.int64)
     stops = arrow.frozen(np.array([hashed(b"a", 0)], np.uint64))
-    join_tokens(column.data, column.offsets, flags, np.uint64(0), stops, *unicode.tables(), *scratch, out[:-8], ends)
+    join_tokens(column.data, column.offsets, flags, hash_keys(0), stops, *unicode.tables(), *scratch, out[:-8], ends)
     assert [CANARY] * 8 == out[-8:].tolist()
     stop = frozenset({"a"})
     expected = [" ".join(tokens(text, stop=stop, **_recipe(flags))) for text in found]

@@ -2,7 +2,8 @@
 
 1. The character database is unicodedataplus' (Unicode 16.0), never Python's own; case folding is
    Python's, so a test that compares folds keeps to characters that both know (`is_old`).
-2. A word character is a letter, a mark, a number or an underscore.
+2. A word character is a letter, a number or an underscore. What is never shown does not count, and a mark belongs to
+   the character before it, whatever that is; at the beginning it is nothing.
 3. A word character of a script written without spaces between words is a token by itself, unless other scripts
    use it too (Bopomofo does not count: it stands beside Han).
 4. A space stands between two tokens, never at an end: texts without any other token have none at all.
@@ -17,6 +18,13 @@ WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+
+# Default_Ignorable_Code_Point of DerivedCoreProperties.txt without the zero width space, which parts words.
+UNSEEN = (
+    "\xad\xad", "\u034f\u034f", "\u061c\u061c", "\u115f\u1160", "\u17b4\u17b5", "\u180b\u180f", "\u200c\u200f",
+    "\u202a\u202e", "\u2060\u206f", "\u3164\u3164", "\ufe00\ufe0f", "\ufeff\ufeff", "\uffa0\uffa0",
+    "\ufff0\ufff8", "\U0001bca0\U0001bca3", "\U0001d173\U0001d17a", "\U000e0000\U000e0fff",
+)  # fmt: skip
 
 # Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, as `script` and as `script_extensions` call them.
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"})
@@ -40,13 +48,13 @@ def tokens(
     """The tokens of a text, in order."""
     space = (unit == "chars") if whitespace is None else whitespace
     found: list[str] = []
-    for is_words, stretch in _stretches(prepare(text, nfkc=nfkc, strip_accents=strip_accents)):
+    for is_words, stretch in _stretches(clusters(prepare(text, nfkc=nfkc, strip_accents=strip_accents))):
         if is_words:
-            folded = stretch if keep_case else "".join(fold(character) for character in stretch)
-            found += list(folded) if unit == "chars" else _words(folded)
+            folded = stretch if keep_case else ["".join(fold(character) for character in one) for one in stretch]
+            found += folded if unit == "chars" else _words(folded)
         elif keep_punctuation:
             found += _marks(stretch, space=space)
-        elif space and (unit == "chars" or any(is_space(character) for character in stretch)):
+        elif space and (unit == "chars" or any(is_space(one[0]) for one in stretch)):
             found.append(" ")
     if found and found[0] == " ":
         del found[0]
@@ -66,6 +74,29 @@ def prepare(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> st
     return text
 
 
+def is_unseen(character: str) -> bool:
+    """Whether this is never shown, and parts no words."""
+    return any(ord(first) <= ord(character) <= ord(last) for first, last in UNSEEN)
+
+
+def is_mark(character: str) -> bool:
+    """Whether this belongs to the character before it."""
+    return unicodedataplus.category(character)[0] == "M" and not is_unseen(character)
+
+
+def clusters(text: str) -> list[str]:
+    """Each character with its marks."""
+    found: list[str] = []
+    for character in text:
+        if is_unseen(character):
+            continue
+        if not is_mark(character):
+            found.append(character)
+        elif found:
+            found[-1] += character
+    return found
+
+
 def fold(character: str) -> str:
     """Simple case folding: one character in, one character out."""
     for folded in (SIMPLE_FOLDS.get(character, ""), character.casefold(), character.lower()):
@@ -75,8 +106,8 @@ def fold(character: str) -> str:
 
 
 def is_word(character: str) -> bool:
-    """Whether this is a letter, a mark, a number or an underscore."""
-    return character == "_" or unicodedataplus.category(character)[0] in "LMN"
+    """Whether this is a letter, a number or an underscore."""
+    return character == "_" or (unicodedataplus.category(character)[0] in "LN" and not is_unseen(character))
 
 
 def stands_alone(character: str) -> bool:
@@ -101,37 +132,37 @@ def is_old(character: str) -> bool:
     return age != "Unassigned" and float(age) <= 14.0
 
 
-def _stretches(text: str) -> list[tuple[bool, str]]:
-    # Maximal runs of word characters (True) and of all others (False), in turn.
-    found: list[tuple[bool, str]] = []
-    for character in text:
-        if found and found[-1][0] == is_word(character):
-            found[-1] = (found[-1][0], found[-1][1] + character)
+def _stretches(text: list[str]) -> list[tuple[bool, list[str]]]:
+    # Maximal runs of word characters (True) and of all others (False), in turn, each with its marks.
+    found: list[tuple[bool, list[str]]] = []
+    for one in text:
+        if found and found[-1][0] == is_word(one[0]):
+            found[-1][1].append(one)
         else:
-            found.append((is_word(character), character))
+            found.append((is_word(one[0]), [one]))
     return found
 
 
-def _words(stretch: str) -> list[str]:
+def _words(stretch: list[str]) -> list[str]:
     found: list[str] = []
     is_open = False  # whether the last token may grow
-    for character in stretch:
-        alone = stands_alone(character)
+    for one in stretch:
+        alone = stands_alone(one[0])
         if is_open and not alone:
-            found[-1] += character
+            found[-1] += one
         else:
-            found.append(character)
+            found.append(one)
         is_open = not alone
     return found
 
 
-def _marks(stretch: str, *, space: bool) -> list[str]:
+def _marks(stretch: list[str], *, space: bool) -> list[str]:
     found: list[str] = []
     before = ""
-    for character in stretch:
-        if not is_space(character):
-            found.append(character)
-        elif space and not (before and is_space(before)):
+    for one in stretch:
+        if not is_space(one[0]):
+            found.append(one)
+        elif space and not (before and is_space(before[0])):
             found.append(" ")
-        before = character
+        before = one
     return found

@@ -49,7 +49,7 @@ _COMPARING = options.section(
     ),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     options.setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
-    options.setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+    options.setting("--seed", type=options.SEED, metavar="N|random", help="Of the feature hash.", stands="0"),
 )
 
 

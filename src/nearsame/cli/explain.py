@@ -47,7 +47,9 @@ _EXPLAINING = options.section(
         "--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"
     ),
     recipeoptions.CHOICE,
-    options.setting("--seed", type=int, metavar="N", help="minhash: of hashes and permutations.", stands="0"),
+    options.setting(
+        "--seed", type=options.SEED, metavar="N|random", help="minhash: of hashes and permutations.", stands="0"
+    ),
     options.spec(
         "--orders",
         metavar="FILE",

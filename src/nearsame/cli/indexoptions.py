@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nearsame.cli import options, recipeoptions
-from nearsame.cli.options import setting, spec
+from nearsame.cli.options import SEED, setting, spec
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
 
@@ -81,7 +81,7 @@ method = options.section(
     recipeoptions.ZERO_BIT,
     recipeoptions.digest("crc32", "bytesum"),
     recipeoptions.NORMALISE,
-    setting("--seed", type=int, metavar="N", help="Of the feature hash.", stands="0"),
+    setting("--seed", type=SEED, metavar="N|random", help="Of the feature hash.", stands="0"),
 )
 
 

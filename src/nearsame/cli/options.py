@@ -85,6 +85,19 @@ class Argument(click.Argument):
         self.writes = writes
 
 
+class _Seed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A whole number, or the word `random`."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """What a recipe takes."""
+        return value if value == "random" else click.INT.convert(value, param, ctx)
+
+
+SEED = _Seed()
+
+
 class Command(click.Command):
     """A command whose help groups the options by purpose, and which looks where it reads and writes before it runs."""
 

@@ -6,7 +6,7 @@
 
 import click
 
-from nearsame.cli.options import Spec, section, setting, spec, switch
+from nearsame.cli.options import SEED, Spec, section, setting, spec, switch
 
 __all__ = [
     "BLOCKS",
@@ -162,7 +162,7 @@ method = section(
     digest(),
     NORMALISE,
     setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),
-    setting("--seed", type=int, metavar="N", help="Of the feature hash, or the hyperplanes.", stands="0"),
+    setting("--seed", type=SEED, metavar="N|random", help="Of the feature hash, or the hyperplanes.", stands="0"),
 )
 
 text = section(

@@ -24,6 +24,7 @@ from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.features.boilerplate import WithoutBoilerplate
 from nearsame.stages.features.distinct import DistinctItems
 from nearsame.stages.features.frequencies import FrequencyTable
+from nearsame.stages.features.identity import SetDigests
 from nearsame.stages.keys.prefix import plan_counting
 from nearsame.steps import Steps, steps
 
@@ -32,7 +33,7 @@ __all__ = ["Frames", "few", "prepare"]
 _SALTS = 8  # that are tried before two documents with one name are an error
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
 _FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
-_GROUP = ["set_a", "set_b", "items_a", "items_b", "size"]
+_GROUP = ["set_a", "set_b", "size"]  # BLAKE2b, see SetDigests
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def _read(
             require_one_length(first)
         flow = verbs.map(with_moments(first, keep, verbs), step.features)
         flow, frequencies = _weighed(flow, method, step, verbs) if step.weigh else (flow, None)
-        flow, dropped = _without_boilerplate(verbs.keep(flow), method, verbs)
+        flow, dropped = _without_boilerplate(verbs.keep(verbs.map(flow, SetDigests())), method, verbs)
         about, (clash,) = verbs.told(_about(flow), "coalesce(max(fp <> other_fp), false)")
         if not clash:
             return salt, flow, frequencies, dropped, about
@@ -143,7 +144,7 @@ def _without_boilerplate(features: Any, method: Method, verbs: Verbs) -> tuple[A
         return features, NOTHING_DROPPED
     distinct = DistinctItems.close(verbs.fold(features, DistinctItems()))  # a slot for each; a copy needs no other
     found = boilerplate(features, max(1, distinct), most, cast("Any", verbs))
-    left = verbs.keep(verbs.map(features, WithoutBoilerplate.of(found)))
+    left = verbs.keep(verbs.map(verbs.map(features, WithoutBoilerplate.of(found)), SetDigests()))
     bare = [each.filter("num_tokens = 0 and size(items) > 0").count() for each in (left, features)]
     return left, Dropped(found.items.size, int(found.counts.sum()), bare[0] - bare[1])
 
@@ -168,13 +169,12 @@ def _about(features: Any) -> Any:
     """One row for each different document."""
     order = ["min(ord) as ord"] if "ord" in features.columns else []
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
-    hashes = ["min(items_a) as items_a", "min(items_b) as items_b"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
-        "xxhash64(items) as items_a", "xxhash64(1, items) as items_b", *(["ord"] if order else []),
+        *(["ord"] if order else []),
     )  # fmt: skip
     found = [f"min({name}) as {name}" for name in ["fp", *same]]
-    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *hashes, *order])
+    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *order])
 
 
 def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool) -> tuple[Any, dict[str, int]]:

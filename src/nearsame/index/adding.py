@@ -32,7 +32,7 @@ from nearsame.index.search import (
     mosts,
     similar_pairs,
 )
-from nearsame.index.shelves import Shelf, pack
+from nearsame.index.shelves import Shelf, pack, same_items
 from nearsame.matches import Added, Match
 from nearsame.stores.base import Row, Writer
 
@@ -258,9 +258,14 @@ class _Batch:
     def _groups(self) -> list[Int64s]:
         """By facet, for each document: the first one of the batch with its items; -1 without items."""
         found = []
-        for keys in self._given.asked.keys:
+        blobs = self._given.asked.blobs
+        for number, keys in enumerate(self._given.asked.keys):
             _, first, inverse = np.unique(keys.sets, return_index=True, return_inverse=True)
-            found.append(np.where(keys.present, first[inverse], -1))
+            groups = np.where(keys.present, first[inverse], -1)
+            for at in np.flatnonzero(keys.present & (groups != np.arange(groups.size))).tolist():
+                if not same_items(self._facets, number, blobs[groups[at]], blobs[at]):
+                    groups[at] = at
+            found.append(groups)
         return found
 
     @cached_property

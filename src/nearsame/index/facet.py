@@ -3,7 +3,8 @@
 1. Items come from the library's own stages, so an index answers as `dedup` does. They are all that is stored of a
    text, and keys can be made of them again: what is stored can be checked.
 2. A document without items, of a method, has no key of it.
-3. A *set key* is shared by all documents with the same items. The other keys (bands, headers) are for those that are
+3. A *set key* is shared by all documents with the same items; who shares
+   one is compared, item by item. The other keys (bands, headers) are for those that are
    similar, and only one of all documents with the same items needs to have them.
 4. Keys of two methods never meet: each method has a salt.
 """
@@ -24,7 +25,6 @@ from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.canonical import CanonicalUrl
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
-from nearsame.kernels.candidates import digest_runs
 from nearsame.kernels.scores import Bound
 from nearsame.methods import Digest, MinHash, SimHash
 from nearsame.stages.pairs import measures
@@ -133,7 +133,9 @@ class Facet:
     def _set_keys(self, items: Lists) -> tuple[Int64s, npt.NDArray[np.bool_]]:
         present = items.sizes > 0
         found = np.empty(present.size, np.int64)
-        digest_runs(items.items, items.starts, items.ends, found)
+        for i, (start, end) in enumerate(zip(items.starts.tolist(), items.ends.tolist(), strict=True)):
+            content = items.items[start:end].tobytes()
+            found[i] = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
         return found ^ self._salt, present
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:  # noqa: ARG002  (equality has none)

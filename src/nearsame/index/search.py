@@ -16,7 +16,7 @@ import numpy as np
 
 from nearsame.arrow import Int64s, frozen
 from nearsame.index.facet import Facet, Keys
-from nearsame.index.shelves import Shelf
+from nearsame.index.shelves import Shelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
 from nearsame.matches import Match
@@ -120,7 +120,7 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *,
         own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
         first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
         for at, hit in _verified(facet, shelf.items(number), pairs, places):
-            is_copy = (at, hit.number) in own
+            is_copy = (at, hit.number) in own and same_items(facets, number, asked.blobs[at], rows[hit.number].items)
             is_first = not is_copy or (at, hit.number) in first
             found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1:
@@ -264,11 +264,11 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
     distinct, inverse = np.unique(keys, return_inverse=True)
     hits = reader.first(distinct, most)
     of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    rows |= reader.rows([number for number in _distinct([numbers]) if number not in rows])
     for at, number in zip(of.tolist(), numbers.tolist(), strict=True):
         document, facet, hit = copies[at]
-        if number != hit.number:
+        if number != hit.number and same_items(facets, facet, rows[hit.number].items, rows[number].items):
             found[document][facet].append(hit._replace(number=number))
-    rows |= reader.rows([number for number in _distinct([numbers]) if number not in rows])
 
 
 def _row(items: Any, at: int) -> Any:

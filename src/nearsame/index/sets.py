@@ -14,12 +14,12 @@ from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
+from nearsame.kernels.blake2b import digest_texts
 from nearsame.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.sketches.minhash import Signatures
-from nearsame.stages.texts.raw import digest
 from nearsame.steps import steps
 
 __all__ = ["SetFacet"]
@@ -107,7 +107,7 @@ class SetFacet(Facet):
             features = through(documents([each.text or b"" for each in inputs]), stages)
             return cut(arrow.lists(features.column("items")))
         strings = inputs.texts
-        room = sets.sets(strings, arrow.frozen(digest(strings)[0]))
+        room = sets.sets(strings, [*digest_texts(strings.data, strings.offsets, sets.seed)])
         return [room.items[start:end] for start, end in pairwise(room.ends.tolist())]
 
     def _of_features(self, features: tuple[Any, ...]) -> UInt64s:

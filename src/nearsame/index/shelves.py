@@ -14,7 +14,7 @@ from nearsame.arrow import Int64s, Lists, UInt64s, frozen
 from nearsame.errors import StoreError
 from nearsame.index.facet import Facet
 
-__all__ = ["Shelf", "pack"]
+__all__ = ["Shelf", "pack", "same_items"]
 
 _WORD = 8
 
@@ -74,6 +74,14 @@ class Shelf:
         table = self._data.view(np.uint32)
         found: Int64s = table[self._starts // 4 + np.arange(len(self._facets))[:, None]].astype(np.int64)
         return found
+
+
+def same_items(facets: Sequence[Facet], number: int, blob: bytes, other: bytes) -> bool:
+    """Whether two documents have the same items, of one facet."""
+    if blob == other:
+        return True
+    one, two = (Shelf(facets, [each]).items(number) for each in (blob, other))
+    return np.array_equal(one.items[one.starts[0] : one.ends[0]], two.items[two.starts[0] : two.ends[0]])
 
 
 def _head_bytes(num_facets: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from nearsame.errors import ConfigError
 from nearsame.index.facet import Facet
 from nearsame.index.sets import SetFacet
-from nearsame.index.shelves import Shelf
+from nearsame.index.shelves import Shelf, same_items
 from nearsame.matches import Match
 from nearsame.stores.base import Reader, Row
 
@@ -51,7 +51,11 @@ def _listed(
     for score, row in sorted(able, key=lambda each: (-each[0], each[1].number)):
         keys = facets[number].set_keys(Shelf(facets, [row.items]).items(number))
         copies = reader.rows(reader.first(keys, limit).numbers.tolist())
-        found += [Match(each.id, score, "estimated", ("minhash",), None, each.url) for each in copies.values()]
+        found += [
+            Match(each.id, score, "estimated", ("minhash",), None, each.url)
+            for each in copies.values()
+            if same_items(facets, number, row.items, each.items)
+        ]
         if len(found) >= limit:
             break
     return tuple(found[:limit])

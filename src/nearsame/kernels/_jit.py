@@ -9,7 +9,7 @@
    writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
    can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
 3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
-   count, and loads of four and eight bytes at any address.
+   count, loads of four and eight bytes at any address, and BLAKE2b on eight texts at once.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-__all__ = ["is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+__all__ = ["blake2b_rounds", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
 
 
 def is_cold() -> bool:
@@ -138,3 +138,72 @@ def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.uint64), codegen
+
+
+_SIGMA = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+    (14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3),
+    (11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4),
+    (7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8),
+    (9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13),
+    (2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9),
+    (12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11),
+    (13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10),
+    (6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5),
+    (10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0),
+)
+_MIXED = (
+    (0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
+    (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14),
+)  # fmt: skip
+_START = (
+    0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
+    0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179,
+)  # fmt: skip
+_LANES = 8
+
+
+@intrinsic
+def blake2b_rounds(typingctx, state, message, length, last):  # type: ignore[no-untyped-def]
+    """BLAKE2b's compression (RFC 7693, 3.2) in eight lanes: uint64[8, 8], [16, 8], [8] and [8]; `state` changes.
+
+    A row is one word of all lanes, so all of it is arithmetic on vectors of eight words, whatever the processor has of
+    them.
+    """
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        word = ir.IntType(64)
+        lanes = ir.VectorType(word, _LANES)
+
+        def pointer(number, row):  # type: ignore[no-untyped-def]
+            view = context.make_array(signature.args[number])(context, builder, args[number])
+            at = builder.gep(view.data, [word(row * _LANES)])
+            return builder.bitcast(at, lanes.as_pointer())
+
+        def load(number, row=0):  # type: ignore[no-untyped-def]
+            return builder.load(pointer(number, row), align=8)
+
+        def turned(x, bits):  # type: ignore[no-untyped-def]
+            right, left = ([word(bits)] * _LANES, [word(64 - bits)] * _LANES)
+            return builder.or_(builder.lshr(x, ir.Constant(lanes, right)), builder.shl(x, ir.Constant(lanes, left)))
+
+        start = [ir.Constant(lanes, [word(value)] * _LANES) for value in _START]
+        before = [load(0, row) for row in range(8)]
+        words = [load(1, row) for row in range(16)]
+        v = [*before, *start]
+        v[12] = builder.xor(v[12], load(2))
+        v[14] = builder.xor(v[14], load(3))
+        for number in range(12):
+            order = _SIGMA[number % 10]
+            for step, (a, b, c, d) in enumerate(_MIXED):
+                for place, first, second in ((order[2 * step], 32, 24), (order[2 * step + 1], 16, 63)):
+                    v[a] = builder.add(builder.add(v[a], v[b]), words[place])
+                    v[d] = turned(builder.xor(v[d], v[a]), first)
+                    v[c] = builder.add(v[c], v[d])
+                    v[b] = turned(builder.xor(v[b], v[c]), second)
+        for row in range(8):
+            after = builder.xor(before[row], builder.xor(v[row], v[row + 8]))
+            builder.store(after, pointer(0, row), align=8)
+        return context.get_dummy_value()
+
+    return types.void(state, message, length, last), codegen

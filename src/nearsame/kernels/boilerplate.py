@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import finish
 from nearsame.kernels.sets import digest_set, first_at_least
-from nearsame.kernels.shingles import BARE
 
 __all__ = ["Slots", "count_these", "drop_items", "frequent_items", "hold_most", "num_frequent"]
 
@@ -81,18 +79,18 @@ def frequent_items(items, starts, ends, num_tokens, slots, low, high, least, out
 
 @jit
 def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, out, out_ends, about):
-    """Each set without the items that are dropped; what has nothing left is one item, made of its text's bytes.
+    """Each set without the items that are dropped; what has nothing left has the two halves of its text's digest.
 
     Args:
         items: uint64, ascending in each set.
         starts: int64[n].
         ends: int64[n].
-        digests: int64[n], of the texts' bytes: as of texts without tokens, copies stay copies.
+        digests: int64[2, n], of the texts' bytes: as of texts without tokens, copies stay copies.
         num_tokens: int64[n]; a set of none holds no shingle, and stays as it is.
         dropped: uint64, ascending.
         shift: uint64, of the filter.
         bits: uint64, a bit for each item >> shift that may be dropped (see auditing.mark_filter).
-        out: uint64, as many as items; filled.
+        out: uint64, as many as items and sets; filled.
         out_ends: int64[n + 1], filled.
         about: int64[3, n], filled: tokens (0 where nothing is left), 128 bits of the set.
     """
@@ -111,8 +109,9 @@ def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, o
             filled += 1
         about[0, i] = num_tokens[i]
         if filled == begin and ends[i] > starts[i]:
-            out[filled] = finish(np.uint64(digests[i]) ^ BARE)
-            filled += 1
+            a, b = np.uint64(digests[0, i]), np.uint64(digests[1, i])
+            out[filled], out[filled + 1] = min(a, b), max(a, b)
+            filled += 2
             about[0, i] = 0
         out_ends[i + 1] = filled
         a, b = digest_set(out, begin, filled)

@@ -1,12 +1,11 @@
-"""Rows of items wherever they lie in memory: chosen pairs scored, and what is shared by equal rows."""
+"""Rows of items wherever they lie in memory: chosen pairs scored."""
 
 import numpy as np
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.scores import score
-from nearsame.kernels.sets import digest_set
 
-__all__ = ["digest_runs", "score_pairs"]
+__all__ = ["score_pairs"]
 
 
 @jit
@@ -32,11 +31,3 @@ def score_pairs(bound, items, starts, ends, a, b, p, q, out):
             out[i, 0], out[i, 1] = -1, 1
         else:
             out[i, 0], out[i, 1] = score(bound, items, four, 0, 2, p, q)
-
-
-@jit
-def digest_runs(values, starts, ends, out):
-    """64 bits of each run values[starts[i]:ends[i]]: int64[n], filled."""
-    for i in range(out.size):
-        a, _ = digest_set(values, starts[i], ends[i])
-        out[i] = np.int64(a)

@@ -8,20 +8,18 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
-from nearsame.kernels.mixing import finish, hash_bytes, hash_text
+from nearsame.kernels.mixing import hash_bytes, hash_keys
 from nearsame.kernels.sets import sort_distinct
 from nearsame.kernels.tokens import CHARS, fold, search
 from nearsame.kernels.xxh3 import xxh3
 
-__all__ = ["digest_lists", "list_features", "spell", "spell_lists", "text_features"]
+__all__ = ["list_features", "spell", "spell_lists", "text_features"]
 
 _U7, _U56, _U63 = np.uint64(7), np.uint64(56), np.uint64(63)
 _GATHER = np.uint64(0x0102040810204080)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_SEED = np.uint64(0)  # of the hashes in `stops`
 _SPACE_BYTE = np.uint8(32)
-_BASE = np.uint64(0x9E3779B97F4A7C15 | 1)
-_BARE = np.uint64(0x5851F42D4C957F2D)
+_KEYS = hash_keys(0)  # of the hashes in `stops`
 
 
 @jit
@@ -50,7 +48,7 @@ def _spans(text, marks, size, stops, starts, ends):
             else:
                 inside_now = _ZERO
                 ends[count] = at
-                if stops.size == 0 or not search(stops, hash_bytes(text, starts[count], at, _SEED)):
+                if stops.size == 0 or not search(stops, hash_bytes(text, starts[count], at, _KEYS)):
                     count += 1
         inside = word >> _U63
     return count
@@ -221,14 +219,3 @@ def spell_lists(data, offsets, lists, vocabulary, where, out):
     filled = 0
     for j in range(lists[0], lists[lists.size - 1]):
         filled = _note(data, offsets[j], offsets[j + 1], vocabulary, where, out, filled)
-
-
-@jit
-def digest_lists(data, offsets, lists, digests):
-    """128 bits of each row of ready items, in order: int64[2, n]."""
-    for i in range(digests.shape[1]):
-        a, b = _SEED, _BARE
-        for j in range(lists[i], lists[i + 1]):
-            x, y = hash_text(data, offsets[j], offsets[j + 1], _SEED)
-            a, b = finish(a * _BASE + x), finish(b * _BASE + y)
-        digests[0, i], digests[1, i] = np.int64(a), np.int64(b)

@@ -1,25 +1,48 @@
-"""The hash functions: seeded, 64 bits out, the same on every machine.
+"""The hash functions: keyed, 64 bits out, the same on every machine.
 
-1. `mix` folds the 128-bit product of its operands, as the multiply-and-fold family of hashes does (Wang Yi's
-   wyhash is the best known); constants are odd words with about half of their bits set.
-2. All arithmetic wraps modulo 2**64, on uint64 only.
+1. Keys are drawn from a seed by BLAKE2b (`hash_keys`). The factor that stands alone is odd; each of the others has a
+   secret part, and what is multiplied is added as well. So no seed makes a factor zero that would hide the rest.
+2. Everything is made of `join`: the folded 128-bit product of two keyed words, as the multiply-and-fold family of
+   hashes has it (Wang Yi's wyhash is the best known), and the words again, crosswise. The product alone could be solved
+   for one of its factors, and a sum of products be put right in one place for what was changed in another.
+3. All arithmetic wraps modulo 2**64, on uint64 only.
 """
+
+import functools
+import hashlib
 
 import numpy as np
 
+from nearsame.arrow import UInt64s, frozen
 from nearsame.kernels._jit import jit, load64, mulhi
 
-__all__ = ["finish", "hash_bytes", "hash_text", "hash_texts", "mix"]
+__all__ = ["finish", "hash_bytes", "hash_keys", "hash_text", "join", "join_last", "mix"]
 
-_K0 = np.uint64(0x9E3779B97F4A7C15)
-_K1 = np.uint64(0xD1B54A32D192ED03)
-_K2 = np.uint64(0x8CB92BA72F3D8DD7)
-_K3 = np.uint64(0xABC98388FB8FAC03)
 _M1 = np.uint64(0xFF51AFD7ED558CCD)
 _M2 = np.uint64(0xC4CEB9FE1A85EC53)
-_S33 = np.uint64(33)
+_S33, _U32 = np.uint64(33), np.uint64(32)
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ZERO = np.uint64(0)
+
+# What each of the keys is for.
+_START, _CLOSE, _LENGTH = 0, 1, 2  # of a word
+_WORD = 4  # two, of the eight bytes of a word that are joined
+_JOIN = 6  # two, of what is joined to a shingle
+_LAST = 8  # two, of the last joint
+
+
+@functools.lru_cache(maxsize=64)
+def hash_keys(seed: int) -> UInt64s:
+    """The keys of a seed of up to 128 bits: uint64[16]; the one that is a factor by itself is odd.
+
+    >>> hash_keys(0).size, int(hash_keys(0)[1]) % 2
+    (16, 1)
+    """
+    secret = seed.to_bytes(16, "little")
+    parts = [hashlib.blake2b(bytes([part]), key=secret, person=b"nearsame hashes").digest() for part in range(2)]
+    keys = np.frombuffer(b"".join(parts), "<u8").astype(np.uint64)
+    keys[_CLOSE] |= np.uint64(1)
+    return frozen(keys)
 
 
 @jit
@@ -37,52 +60,44 @@ def finish(h):
 
 
 @jit
-def hash_bytes(data, start, end, seed):
-    """64 bits of data[start:end]; reads up to 7 bytes past `end`, which the buffer must have."""
-    h = seed ^ _K0
+def join(a, b, keys):
+    """One hash of two, in this order. The product is not all of it: it alone could be solved for one of its factors."""
+    return mix(a ^ keys[_JOIN], b ^ keys[_JOIN + 1]) + (a ^ ((b << _U32) | (b >> _U32)))
+
+
+@jit
+def join_last(a, b, length, keys):
+    """The same in the domain of a length, with keys of its own."""
+    return mix(a ^ (keys[_LAST] + length), b ^ keys[_LAST + 1]) + (a ^ ((b << _U32) | (b >> _U32)))
+
+
+@jit
+def hash_bytes(data, start, end, keys):
+    """64 bits of a token, data[start:end]; reads up to 7 bytes past `end`, which the buffer must have."""
+    h = keys[_START]
+    k0, k1 = keys[_WORD], keys[_WORD + 1]
     i = start
     while end - i > 8:
-        h = mix(h ^ load64(data, i), _K1)
+        word = load64(data, i)
+        h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
         i += 8
     word = load64(data, i) & (_ONES >> np.uint64(64 - 8 * (end - i))) if end > i else _ZERO
-    return mix(mix(h ^ word, _K1) ^ np.uint64(end - start), _K2)
+    h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+    return mix(h ^ (np.uint64(end - start) + keys[_LENGTH]), keys[_CLOSE])
 
 
 @jit
-def _tail(data, start, end):
-    """Up to 7 bytes as a uint64, reading none past `end`."""
-    word = _ZERO
-    for i in range(start, end):
-        word |= np.uint64(data[i]) << np.uint64(8 * (i - start))
-    return word
-
-
-@jit
-def hash_text(data, start, end, seed):
-    """128 bits of data[start:end] as two uint64; reads nothing outside."""
-    a = seed ^ _K0
-    b = seed ^ _K3
+def hash_text(data, start, end, keys):
+    """The same; reads nothing outside."""
+    h = keys[_START]
+    k0, k1 = keys[_WORD], keys[_WORD + 1]
     i = start
-    while end - i >= 16:
-        x = load64(data, i)
-        y = load64(data, i + 8)
-        a = mix(a ^ x, _K1 ^ y)
-        b = mix(b + y, _K2) ^ x
-        i += 16
-    if end - i >= 8:
-        x = load64(data, i)
-        a = mix(a ^ x, _K1)
-        b = mix(b + x, _K2)
+    while end - i > 8:
+        word = load64(data, i)
+        h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
         i += 8
-    word = _tail(data, i, end)
-    size = np.uint64(end - start)
-    a = mix(a ^ word, _K1 ^ size)
-    b = mix(b + word, _K2 + size)
-    return finish(a ^ (b >> _S33)), finish(b + a)
-
-
-@jit
-def hash_texts(data, offsets, seed, out):
-    """128 bits of each text, to out[i, 0] and out[i, 1]."""
-    for i in range(offsets.size - 1):
-        out[i, 0], out[i, 1] = hash_text(data, offsets[i], offsets[i + 1], seed)
+    word = _ZERO
+    for j in range(i, end):
+        word |= np.uint64(data[j]) << np.uint64(8 * (j - i))
+    h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+    return mix(h ^ (np.uint64(end - start) + keys[_LENGTH]), keys[_CLOSE])

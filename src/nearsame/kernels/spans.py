@@ -13,7 +13,7 @@ from nearsame.kernels.tokens import PUNCTUATION, SPACE, decode, fold, search
 
 __all__ = ["token_spans"]
 
-_OTHER, _WHITE = 0, 3  # classes in the Unicode table
+_OTHER, _WHITE, _ACCENT, _UNSEEN = 0, 3, 4, 5  # classes in the Unicode table
 _NO_MARK = np.uint8(0)
 _SPACE_BYTE = np.uint8(32)
 
@@ -27,20 +27,23 @@ def _width(lead):
 
 
 @jit
-def _next(data, i, end, punctuation, stage1, stage2):
-    """(start, end) of the next character at or after i that belongs to a token."""
+def _next(data, i, end, follows, punctuation, stage1, stage2):
+    """(start, end) of the next character at or after i that belongs to a token; `follows`: what is before i does."""
     while i < end:
         point, length = decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
         kind = entry >> np.uint32(24)
-        if kind != _WHITE and (punctuation or kind != _OTHER):
+        if kind == _ACCENT and follows:
             return i, i + length
+        if kind not in (_WHITE, _ACCENT, _UNSEEN) and (punctuation or kind != _OTHER):
+            return i, i + length
+        follows = follows and kind == _UNSEEN
         i += length
     return end, end
 
 
 @jit
-def token_spans(data, start, end, flags, seed, stops, stage1, stage2, text, marks, hashes, spans):
+def token_spans(data, start, end, flags, keys, stops, stage1, stage2, text, marks, hashes, spans):
     """The tokens of data[start:end]; returns their number.
 
     Args:
@@ -48,7 +51,7 @@ def token_spans(data, start, end, flags, seed, stops, stage1, stage2, text, mark
         start: first byte.
         end: the byte behind the last.
         flags: as in `fold`.
-        seed: uint64, of the hashes.
+        keys: of the hashes.
         stops: uint64 ascending: tokens with these hashes are left out.
         stage1: the Unicode table.
         stage2: the same.
@@ -69,17 +72,17 @@ def token_spans(data, start, end, flags, seed, stops, stage1, stage2, text, mark
             j += 1
             continue
         began = j
-        first, after = _next(data, behind, end, punctuation, stage1, stage2)
+        first, after = _next(data, behind, end, False, punctuation, stage1, stage2)
         if spaces and text[j] == _SPACE_BYTE:
             first, after = behind, first
             j += 1
         else:
             j += _width(text[j])
             while j < size and marks[j] != _NO_MARK:
-                _, after = _next(data, after, end, punctuation, stage1, stage2)
+                _, after = _next(data, after, end, True, punctuation, stage1, stage2)
                 j += _width(text[j])
         behind = after
-        h = hash_bytes(text, began, j, seed)
+        h = hash_bytes(text, began, j, keys)
         if stops.size == 0 or not search(stops, h):
             hashes[count] = h
             spans[count, 0] = first

@@ -5,7 +5,8 @@
    a byte between them, so that afterwards a token is a run of marked bytes and nothing else.
 2. ASCII goes eight bytes at a time: a table look-up per byte would cost more than all the rest.
 3. Hashing walks the changes in the marks, 64 bytes at a time, by counting trailing zeros.
-4. Scratch holds at least 2 · (bytes of the longest text) + 128 bytes; nothing is read outside of the text.
+4. A combining mark goes where the character before it went; what is not shown is as if it were not there.
+5. Scratch holds at least 2 · (bytes of the longest text) + 128 bytes; nothing is read outside of the text.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ PUNCTUATION = 2
 SPACE = 4
 CHARS = 8
 
-_OTHER, _WORD, _SINGLE, _WHITE = 0, 1, 2, 3  # classes in the Unicode table
+_OTHER, _WORD, _SINGLE, _WHITE, _ACCENT, _UNSEEN = range(6)  # classes in the Unicode table
 
 _HIGH = np.uint64(0x8080808080808080)
 _LOW7 = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -114,6 +115,7 @@ def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
     """The common case, words only: ASCII by eights, the rest by the table."""
     i = start
     o = 0
+    single = -1  # behind a token of one character, if that was the last
     while i < end:
         if end - i >= 8:
             x = load64(data, i)
@@ -131,8 +133,13 @@ def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
         if kind == _WORD:
             o = _put(folded, text, marks, o)
         elif kind == _SINGLE:
-            o = _gap(marks, _put(folded, text, marks, _gap(marks, o)))
-        else:
+            o = single = _gap(marks, _put(folded, text, marks, _gap(marks, o)))
+        elif kind == _ACCENT:
+            if o > 0 and marks[o - 1] != _NO_MARK:
+                o = _put(folded, text, marks, o)
+            elif single == o:
+                o = single = _gap(marks, _put(folded, text, marks, o - 1))
+        elif kind != _UNSEEN:
             o = _gap(marks, o)
     return o
 
@@ -146,26 +153,36 @@ def _fold_any(data, start, end, flags, stage1, stage2, text, marks):
     chars = flags & CHARS != 0
     i = start
     o = 0
+    single = -1
     pending = False
     while i < end:
         point, length = decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
         kind = entry >> np.uint32(24)
         i += length
+        folded = point if keep_case else point ^ (entry & np.uint32(0x1FFFFF))
+        if kind == _UNSEEN:
+            continue
+        if kind == _ACCENT:
+            if o > 0 and marks[o - 1] != _NO_MARK:
+                o = _put(folded, text, marks, o)
+            elif single == o:
+                o = single = _gap(marks, _put(folded, text, marks, o - 1))
+            continue
         if kind == _WHITE or (kind == _OTHER and not punctuation):
+            single = -1
             pending = pending or kind == _WHITE or chars
             o = _gap(marks, o) if o > 0 and marks[o - 1] != _NO_MARK else o
             continue
         if pending and space and o > 0:
             o = _gap(marks, _put(np.uint32(32), text, marks, o))
         pending = False
-        folded = point if keep_case else point ^ (entry & np.uint32(0x1FFFFF))
         alone = chars or kind != _WORD
         if alone and o > 0 and marks[o - 1] != _NO_MARK:
             o = _gap(marks, o)
         o = _put(folded, text, marks, o)
         if alone:
-            o = _gap(marks, o)
+            o = single = _gap(marks, o)
     return o
 
 
@@ -206,10 +223,11 @@ def search(values, x):
 
 
 @jit
-def hash_tokens(text, marks, size, seed, stops, out):
+def hash_tokens(text, marks, size, keys, stops, out):
     """Hash each run of marked bytes into `out` (uint64), without those in `stops` (ascending); returns their number.
 
-    `size` is what `fold` returned; `out` holds size // 2 + 1 hashes. 1.5 ns a byte of ordinary English at most.
+    `size` is what `fold` returned, `keys` are those of the seed (mixing.hash_keys); `out`
+    holds size // 2 + 1 hashes. 1.5 ns a byte of ordinary English at most.
     """
     count = 0
     began = 0
@@ -231,7 +249,7 @@ def hash_tokens(text, marks, size, seed, stops, out):
                 inside_now = _ONE
             else:
                 inside_now = _ZERO
-                h = hash_bytes(text, began, at, seed)
+                h = hash_bytes(text, began, at, keys)
                 if stops.size == 0 or not search(stops, h):
                     out[count] = h
                     count += 1
@@ -240,7 +258,7 @@ def hash_tokens(text, marks, size, seed, stops, out):
 
 
 @jit
-def join_tokens(data, offsets, flags, seed, stops, stage1, stage2, text, marks, out, ends):
+def join_tokens(data, offsets, flags, keys, stops, stage1, stage2, text, marks, out, ends):
     """Write the tokens of each text, folded, with one space between them, to out[ends[i]:ends[i + 1]].
 
     `out` holds twice the bytes of all texts and 16 more; the other arguments are those of `fold` and `hash_tokens`.
@@ -255,7 +273,7 @@ def join_tokens(data, offsets, flags, seed, stops, stage1, stage2, text, marks, 
             if inside and began < 0:
                 began = j
             if not inside and began >= 0:
-                if stops.size == 0 or not search(stops, hash_bytes(text, began, j, seed)):
+                if stops.size == 0 or not search(stops, hash_bytes(text, began, j, keys)):
                     if o > ends[i]:
                         out[o] = _SPACE_BYTE
                         o += 1

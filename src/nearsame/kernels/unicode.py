@@ -34,9 +34,11 @@ __all__ = [
     "DROPPED",
     "FOLD_MASK",
     "INERT_SHIFT",
+    "MARK",
     "OTHER",
     "RECORD_SHIFT",
     "SPACE",
+    "UNSEEN",
     "VERSION",
     "WORD",
     "Normalisation",
@@ -50,9 +52,11 @@ __all__ = [
 VERSION = "16.0.0"
 
 OTHER = 0  # punctuation, symbols, controls, and what is not assigned
-WORD = 1  # letters, marks, numbers and the underscore
+WORD = 1  # letters, numbers and the underscore
 ALONE = 2  # a WORD character of a script without spaces: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar
 SPACE = 3  # the property White_Space
+MARK = 4  # combining marks: of the character before them, whatever that is
+UNSEEN = 5  # what is not shown: variation selectors, joiners, soft hyphens, marks of direction
 
 CLASS_SHIFT = 24
 FOLD_MASK = (1 << 21) - 1
@@ -116,7 +120,7 @@ def fold(text: str) -> str:
 
 
 def classes(text: str) -> list[int]:
-    """What each character of a text is to the tokeniser: OTHER, WORD, ALONE or SPACE.
+    """What each character of a text is to the tokeniser: OTHER, WORD, ALONE, SPACE, MARK or UNSEEN.
 
     >>> classes("a 漢!")
     [1, 3, 2, 0]

@@ -16,7 +16,7 @@ from nearsame.arrow import Int64s
 
 __all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
 
-FORMAT = "1"  # of the tables and of what is in them
+FORMAT = "2"  # of the tables and of what is in them
 
 
 class Row(NamedTuple):

@@ -139,10 +139,12 @@ class WithoutBoilerplate:
         return cls(boilerplate, arrow.frozen(bits))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """FEATURES without the items; one that has none left has the hash of its bytes, and counts no tokens."""
+        """FEATURES without the items; one that has none left has the digest of its text, and counts no tokens."""
         lists = arrow.lists(batch.column("items"))
-        digests, num_tokens = (arrow.ints(batch.column(name)) for name in ("digest_a", "num_tokens"))
-        items, ends = np.empty(int(lists.sizes.sum()), np.uint64), np.empty(len(batch) + 1, np.int64)
+        digests = arrow.frozen(np.stack([arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")]))
+        num_tokens = arrow.ints(batch.column("num_tokens"))
+        room = int(lists.sizes.sum()) + len(batch)
+        items, ends = np.empty(room, np.uint64), np.empty(len(batch) + 1, np.int64)
         about: Any = np.empty((3, len(batch)), np.int64)
         kernel.drop_items(
             *lists, digests, num_tokens, self.boilerplate.items, np.uint64(64 - _FILTER_BITS), self.filter,

@@ -1,6 +1,7 @@
 """TEXTS to FEATURES for whole documents: a checksum, or the text itself where the checksum can collide.
 
-1. `items` is what two documents must have in common, all of it: the words of the digest, or (crc32, bytesum) the text.
+1. `items` is what two documents must have in common, all of it: the words of the digest (of MD5, SHA-1 and XXH3, which
+   can be forged, and of SHA-256), or (crc32, bytesum) the text.
 2. `set_a`, `set_b` are what they meet by: the digest's first words, or the weak checksum.
 3. A null or empty text has no items; normalised, a text without tokens is its raw bytes.
 """
@@ -23,6 +24,7 @@ from nearsame.stages.features.words import hash_words, join_words
 __all__ = ["TextDigests", "available"]
 
 _WEAK = ("crc32", "bytesum")
+_BROKEN = ("md5", "sha1", "xxh3_128")  # whoever wants two texts of one digest can have them
 
 
 def available() -> tuple[str, ...]:
@@ -81,7 +83,7 @@ class TextDigests:
             words, offsets = _padded(contents)
             met = sums, np.zeros(len(batch), np.int64)
         else:
-            words, offsets = _padded([_STRONG[self.algorithm](content) if content else b"" for content in contents])
+            words, offsets = _padded([self._digest(content) for content in contents])
             met = _first_words(words, offsets)
         raw = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")]
         about = [pa.array(column) for column in (num_tokens, *met)]
@@ -90,8 +92,15 @@ class TextDigests:
     def words(self, texts: arrow.Strings) -> list[arrow.UInt64s]:
         """The words of each text's digest, its length in front, without a table around them: none of an empty text."""
         contents, _ = self._contents(texts)
-        words, offsets = _padded([_STRONG[self.algorithm](content) if content else b"" for content in contents])
+        words, offsets = _padded([self._digest(content) for content in contents])
         return [words[a:b] for a, b in pairwise(offsets.tolist())]
+
+    def _digest(self, content: bytes) -> bytes:
+        """Nothing of an empty text; behind a digest that can be forged one that cannot."""
+        if not content:
+            return b""
+        sure = hashlib.sha256(content).digest() if self.algorithm in _BROKEN else b""
+        return _STRONG[self.algorithm](content) + sure
 
     def _checksum(self, content: bytes) -> int:
         return zlib.crc32(content) if self.algorithm == "crc32" else _bytesum(content)

@@ -8,6 +8,7 @@ import numpy as np
 from nearsame import arrow
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import spans, unicode
+from nearsame.kernels.mixing import hash_keys
 from nearsame.stages.features.words import hash_words
 
 __all__ = ["Placed", "place", "runs"]
@@ -33,15 +34,15 @@ def place(text: arrow.Bytes, flags: int, seed: int, stop_words: AbstractSet[str]
     hashes, places = np.zeros(text.size + 66, np.uint64), np.zeros((text.size + 66, 2), np.int64)
     stops = hash_words(stop_words, flags, seed)
     count = spans.token_spans(
-        arrow.frozen(text), 0, text.size, flags, np.uint64(seed), stops, *tables, *scratch, hashes, places
+        arrow.frozen(text), 0, text.size, flags, hash_keys(seed), stops, *tables, *scratch, hashes, places
     )
     return Placed(arrow.frozen(hashes[:count]), arrow.frozen(places[:count, 0]), arrow.frozen(places[:count, 1]))
 
 
-def runs(tokens: arrow.UInt64s, size: int, *, step: int = 1) -> arrow.UInt64s:
+def runs(tokens: arrow.UInt64s, size: int, seed: int, *, step: int = 1) -> arrow.UInt64s:
     """The hashes of the shingles, in order and with their repeats; a text of fewer tokens is one shingle.
 
     Shingle i begins with token i · step.
     """
     out = np.empty(tokens.size + 1, np.uint64)
-    return arrow.frozen(out[: kernel.shingle(tokens, tokens.size, size, step, out)])
+    return arrow.frozen(out[: kernel.shingle(tokens, tokens.size, size, step, hash_keys(seed), out)])

@@ -1,9 +1,10 @@
 """TEXTS (or ITEMS) to FEATURES: each text's set of shingles.
 
 1. Pure: the same batch gives the same features, whatever stands beside it.
-2. A null or empty text has no items; a text without tokens has one, the hash of its bytes.
+2. A null or empty text has no items; a text without tokens has two, the halves of its digest.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,8 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
+from nearsame.kernels.mixing import hash_keys
+from nearsame.stages.features.identity import digest_lists
 from nearsame.stages.features.words import hash_words
 
 __all__ = ["ItemSets", "Room", "ShingleSets"]
@@ -36,18 +39,20 @@ class ShingleSets:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
-        room = self.sets(arrow.strings(batch.column("text")), arrow.ints(batch.column("digest_a")))
+        room = self.sets(
+            arrow.strings(batch.column("text")), [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")]
+        )
         return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
 
-    def sets(self, texts: arrow.Strings, bare: arrow.Int64s) -> "Room":
-        """The sets of some texts without a table around them; `bare` is a hash of each raw text."""
+    def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "Room":
+        """The sets of some texts without a table around them; `digests` are both halves of each raw text's."""
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
-        room = Room(longest, int(lengths.sum()) + bare.size + 1, bare.size)
+        room = Room(longest, int(lengths.sum()) + lengths.size + 1, lengths.size)
         kernel.shingle_sets(
-            texts.data, texts.offsets, bare, self.size, self.flags,
-            np.uint64(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
+            texts.data, texts.offsets, arrow.frozen(np.stack(digests)), self.size, self.flags,
+            hash_keys(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
             room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
         return room
@@ -69,11 +74,11 @@ class ItemSets:
         texts = arrow.strings(column.values.fill_null(""))
         longest = int(np.diff(lists).max(initial=0))
         room = Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
-        digests = np.empty((2, len(batch)), np.int64)
         kernel.list_sets(
-            texts.data, texts.offsets, lists, self.flags, np.uint64(self.seed),
-            room.words, room.counts, room.items, room.ends, room.about, digests,
+            texts.data, texts.offsets, lists, self.flags, hash_keys(self.seed),
+            room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
+        digests = digest_lists(texts, lists, self.seed)
         num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
         return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import hyperplanes
 from nearsame.kernels.sets import digest_sets
+from nearsame.stages.features.identity import digest_runs
 
 __all__ = ["RoundedVectors"]
 
@@ -34,8 +35,7 @@ class RoundedVectors:
         np.cumsum(_num_words(values, ends), out=offsets[1:])
         items = np.zeros(int(offsets[-1]), np.uint64)
         hyperplanes.round_vectors(values, ends[:-1], ends[1:], offsets[:-1], items)
-        raw, whole = np.empty((2, len(batch)), np.int64), np.empty((2, len(batch)), np.int64)
-        digest_sets(arrow.frozen(values.view(np.uint64)), ends, raw)
+        raw, whole = digest_runs(values, ends), np.empty((2, len(batch)), np.int64)
         digest_sets(items, offsets, whole)
         about = (8 * sizes, *raw, sizes, *whole)
         columns = [batch.column("row"), *map(pa.array, about), arrow.items(items, offsets)]

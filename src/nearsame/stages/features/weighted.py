@@ -18,6 +18,7 @@ from nearsame.kernels import features as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.indel import pack_letters
 from nearsame.stages.features.hashes import Hasher, hash_features
+from nearsame.stages.features.identity import digest_lists
 from nearsame.stages.features.words import hash_words
 
 __all__ = ["ListFeatures", "Spelling", "TextFeatures"]
@@ -110,8 +111,7 @@ class ListFeatures:
         room = _Room(int(sizes.max(initial=0)), int(sizes.sum()) + 1, len(batch), counted=self.spelling.counted)
         kernel.list_features(texts.data, texts.offsets, lists, *room.scratch, *room.out)
         num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
-        digests = np.empty((2, len(batch)), np.int64)
-        kernel.digest_lists(texts.data, texts.offsets, lists, digests)
+        digests = digest_lists(texts, lists, 0)
         raw = [batch.column("row"), *map(pa.array, (num_bytes, *digests))]
 
         def spell(vocabulary: arrow.UInt64s, where: Any) -> arrow.Bytes:

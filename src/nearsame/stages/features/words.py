@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.kernels import tokens, unicode
+from nearsame.kernels.mixing import hash_keys
 
 __all__ = ["hash_words", "join_words"]
 
@@ -20,7 +21,7 @@ def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
     for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
         case = flags & tokens.KEEP_CASE
         size = tokens.fold(column.data, start, end, case, tables.stage1, tables.stage2, scratch[0], scratch[1])
-        if tokens.hash_tokens(scratch[0], scratch[1], size, np.uint64(seed), arrow.NO_HASHES, found) == 1:
+        if tokens.hash_tokens(scratch[0], scratch[1], size, hash_keys(seed), arrow.NO_HASHES, found) == 1:
             hashes.append(found[0])
     return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
 
@@ -32,7 +33,7 @@ def join_words(texts: arrow.Strings, flags: int, stops: arrow.UInt64s) -> tuple[
     ends = np.empty(texts.offsets.size, np.int64)
     tables = unicode.tables()
     tokens.join_tokens(
-        texts.data, texts.offsets, flags, np.uint64(0), stops, tables.stage1, tables.stage2, *scratch, out, ends
+        texts.data, texts.offsets, flags, hash_keys(0), stops, tables.stage1, tables.stage2, *scratch, out, ends
     )
     return out, ends
 

@@ -6,17 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.kernels import mixing
+from nearsame.kernels.blake2b import digest_texts
 from nearsame.stages.texts.normalise import normalise
 
-__all__ = ["Texts", "digest"]
-
-
-def digest(texts: arrow.Strings) -> arrow.Int64s:
-    """128 bits of each raw text: int64[2, n]."""
-    digests = np.empty((texts.is_null.size, 2), np.uint64)
-    mixing.hash_texts(texts.data, texts.offsets, np.uint64(0), digests)
-    return np.ascontiguousarray(digests.view(np.int64).T)
+__all__ = ["Texts"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +18,7 @@ class Texts:
 
     nfkc: bool = False
     strip_accents: bool = False
+    seed: int = 0
 
     output = schemas.TEXTS
 
@@ -32,7 +26,9 @@ class Texts:
         """TEXTS of a batch of DOCUMENTS."""
         column = batch.column("text")
         texts = arrow.strings(column)
-        about = [pa.array(part) for part in (np.diff(texts.offsets), *digest(texts))]
+        about = [
+            pa.array(part) for part in (np.diff(texts.offsets), *digest_texts(texts.data, texts.offsets, self.seed))
+        ]
         if self.nfkc or self.strip_accents:
             column = normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents)
         return pa.RecordBatch.from_arrays([batch.column("row"), *about, column], schema=schemas.TEXTS)

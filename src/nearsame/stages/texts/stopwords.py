@@ -76,5 +76,5 @@ def _lists() -> dict[str, set[str]]:
 
 
 def _is_token(word: str) -> bool:
-    kinds = unicode.classes(word)
-    return kinds == [unicode.ALONE] or (bool(kinds) and set(kinds) == {unicode.WORD})
+    kinds = [kind for kind in unicode.classes(word) if kind != unicode.UNSEEN]
+    return kinds == [unicode.ALONE] or (kinds[:1] == [unicode.WORD] and {*kinds} <= {unicode.WORD, unicode.MARK})

@@ -1,0 +1,49 @@
+"""What stands for the whole of a document: digests that decide whether two are the same, and nothing else does.
+
+1. They are BLAKE2b, so nobody makes two documents of one digest, whether or not he knows the seed.
+2. Lengths are digested first, so that no two lists run together to the same bytes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow, schemas
+from nearsame.kernels.blake2b import digest_texts, digest_values
+
+__all__ = ["SetDigests", "digest_lists", "digest_runs"]
+
+
+def digest_lists(texts: arrow.Strings, lists: arrow.Int64s, seed: int) -> arrow.Int64s:
+    """128 bits of each row of ready items, in order: row i has the strings lists[i] to lists[i + 1]. int64[2, n]."""
+    out = np.empty((lists.size - 1, 2), np.int64)
+    data, sizes = texts.data, np.diff(texts.offsets)
+    for i, (first, last) in enumerate(zip(lists[:-1].tolist(), lists[1:].tolist(), strict=True)):
+        content = data[texts.offsets[first] : texts.offsets[last]].tobytes()
+        out[i] = np.frombuffer(digest_values(sizes[first:last].tobytes() + content, seed), np.int64)
+    return np.ascontiguousarray(out.T)
+
+
+def digest_runs(values: npt.NDArray[np.generic], ends: arrow.Int64s) -> arrow.Int64s:
+    """128 bits of each run values[ends[i]:ends[i + 1]] of numbers: int64[2, n]."""
+    data = np.frombuffer(np.ascontiguousarray(values), np.uint8) if values.size else np.zeros(1, np.uint8)
+    return digest_texts(arrow.frozen(data), arrow.frozen(ends * values.itemsize), 0)
+
+
+@dataclass(frozen=True)
+class SetDigests:
+    """The stage that puts digests of the items into `set_a` and `set_b`, where no engine compares the items again."""
+
+    output = schemas.FEATURES
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """FEATURES with other digests."""
+        lists = arrow.lists(batch.column("items"))
+        ends = np.append(lists.starts, lists.ends[-1:]) if len(batch) else np.zeros(1, np.int64)
+        found = digest_runs(lists.items, arrow.frozen(ends))
+        for name, half in zip(("set_a", "set_b"), found, strict=True):
+            at = batch.schema.get_field_index(name)
+            batch = batch.set_column(at, batch.schema.field(at), pa.array(half))
+        return batch
