@@ -99,6 +99,8 @@ def clusters(text: str) -> list[str]:
 
 def fold(character: str) -> str:
     """Simple case folding: one character in, one character out."""
+    if is_mark(character):
+        return character
     for folded in (SIMPLE_FOLDS.get(character, ""), character.casefold(), character.lower()):
         if len(folded) == 1:
             return folded
