@@ -311,7 +311,8 @@ def _described(taken: _Taken, runs: npt.NDArray[np.int64]) -> Side:
     covered = np.zeros(taken.placed.hashes.size, np.bool_)
     for first, size in runs:
         covered[first : first + size] = True
-    return Side(len(taken.text), covered.size, len(taken.items), int(covered.sum()))
+    num_shingles = len(taken.items) if covered.size else min(1, len(taken.items))  # a text without tokens has two items
+    return Side(len(taken.text), covered.size, num_shingles, int(covered.sum()))
 
 
 def _passages(one: _Taken, other: _Taken, runs: npt.NDArray[np.int64]) -> tuple[Passage, ...]:

@@ -211,7 +211,7 @@ def test_what_a_folder_holds_beside_documents_is_counted(tmp_path):
 def test_a_text_of_100_megabytes(tmp_path):
     """It is a document like any other."""
     records = [{"id": "big", "text": "word " * 20_000_000}, *documents()]
-    done = run("dedup", write_jsonl(tmp_path / "a.jsonl", records), "-o", tmp_path / "clean")
+    done = run("dedup", write_jsonl(tmp_path / "a.jsonl", records), "-o", tmp_path / "clean", "--max-record", "200MB")
     assert 0 == done.exit_code, done.stderr
     assert "kept                     3" in done.stdout
 

@@ -36,7 +36,6 @@ _SCRIPTS = (
 )
 _GAPS = (" ", " ", " ", "  ", "\n", "\t ", "\u00a0", "\u3000", ", ", ". ", "-", "'", "!?", "🙂", "\u200d", "\x00")
 _BARE = (None, "", " ", "\n\n", "***", "!!!", "—", "🙂🙂", "\u200b", "\u0301", "\ufe0f")
-_MARKS = ("\u0301", "\ufe0f")  # without accents nothing is left of them, and they count as empty
 _ITEMS = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 Documents = list[Any]  # texts, lists of items, or vectors; None is one too
@@ -114,8 +113,6 @@ def made(seed: int, names: tuple[str, ...] = METHODS) -> Case:
     documents = _documents(random, kind)
     num_against = random.randint(0, len(documents)) if random.random() < 0.3 else None
     recipe = _RECIPES[name](random, kind, documents)
-    if recipe.get("strip_accents"):
-        documents = ["***" if document in _MARKS else document for document in documents]
     question = random.choice(("dedup", "dedup", "pairs", "star" if num_against is None else "pairs"))
     columns = {
         column: [random.choice((None, *range(4))) for _ in documents] for column in ("when", "score")

@@ -4,6 +4,7 @@
 2. A class becomes a piece of a regular expression, folding a table of `str.translate`.
 """
 
+import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["OTHER", "SPACE", "WORD", "alone", "folded", "prepared", "span"]
+__all__ = ["MARK", "OTHER", "SPACE", "WORD", "alone", "folded", "prepared", "shown", "span"]
 
 _FILE = Path(__file__).parent.parent / "kernels" / "unicode.npz"
-OTHER, WORD, _ALONE, SPACE = range(4)
+OTHER, WORD, _ALONE, SPACE, MARK, _UNSEEN = range(6)
 _LAST = 0x110000
 
 _S, _L, _V, _T = 0xAC00, 0x1100, 0x1161, 0x11A7  # Hangul is arithmetic (The Unicode Standard, 3.12)
@@ -46,6 +47,21 @@ def span(kind: int) -> str:
 def alone() -> str:
     """Likewise of the characters that are a token each."""
     return span(_ALONE)
+
+
+def shown(text: str) -> str:
+    """The text without what is never shown, and without marks that have no character before them."""
+    return text if text.isascii() else _marks_in_front().sub("", _unseen().sub("", text))
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    return re.compile(f"[{span(_UNSEEN)}]+")
+
+
+@cache
+def _marks_in_front() -> re.Pattern[str]:
+    return re.compile(f"\\A[{span(MARK)}]+")
 
 
 @cache

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from nearsame.proofs.characters import OTHER, SPACE, WORD, alone, folded, prepared, span
+from nearsame.proofs.characters import MARK, OTHER, SPACE, WORD, alone, folded, prepared, shown, span
 
 __all__ = ["Cut", "Features", "Raw"]
 
@@ -44,7 +44,9 @@ class Cut:
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order."""
         told = self.recipe
-        found = _pattern(self._chars, bool(told.get("keep_punctuation")), self._space).findall(self.prepared(text))
+        found = _pattern(self._chars, bool(told.get("keep_punctuation")), self._space).findall(
+            shown(self.prepared(text))
+        )
         if self._space:
             found = [" " if gap else token for token, gap in found if token or self._is_space(gap)]
             found = found[bool(found) and found[0] == " " :]
@@ -136,10 +138,11 @@ def _spaces() -> re.Pattern[str]:
 @cache
 def _pattern(chars: bool, punctuation: bool, space: bool) -> re.Pattern[str]:  # noqa: FBT001  (a key of the cache)
     """What finds tokens; with `space`, as (token, gap), of which one is empty."""
-    single, words, spaces, others = alone(), span(WORD), span(SPACE), span(OTHER)
-    token = f"[{single}{words}]" if chars else f"[{single}]|[{words}]+"
+    single, words, spaces, others, marks = alone(), span(WORD), span(SPACE), span(OTHER), span(MARK)
+    own = f"[{marks}]*"  # of the character before them, whatever that is
+    token = f"[{single}{words}]{own}" if chars else f"[{single}]{own}|[{words}][{words}{marks}]*"
     if punctuation:
-        token, gap = f"{token}|[{others}]", f"[{spaces}]+"
+        token, gap = f"{token}|[{others}]{own}", f"[{spaces}][{spaces}{marks}]*"
     else:
-        gap = f"[{spaces}{others}]+"
+        gap = f"[{spaces}{others}][{spaces}{others}{marks}]*"
     return re.compile(f"({token})|({gap})" if space else token)
