@@ -30,7 +30,7 @@ from nearsame.sources.manifest import manifest
 from nearsame.sources.taking import take, together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
-from nearsame.stages.pairs.expand import Listed
+from nearsame.stages.pairs.expand import Listed, by_priority
 from nearsame.stages.pairs.join import Found
 from nearsame.stages.texts.pages import PageTexts
 
@@ -113,6 +113,10 @@ class Result:
         found = Found(a[order], b[order], nums[order], dens[order])
         columns = self._removals.beside(found, order)
         listed = Listed(found.a, found.b, self._removals.similarity[order], columns)
+        if self.run.settings["ties"] == "content":  # as on Spark, where rows have no order
+            places = np.ones(len(self.run.names.origins), np.int64)
+            places[witnesses] = 0
+            listed = by_priority(listed, places, self.run.state.step.mirror)
         return self.run.pairs_table(listed, self._removals.measures.take(pa.array(order)))
 
     @property

@@ -155,10 +155,14 @@ def audit_pairs(  # noqa: PLR0913  (as above)
     asked = np.zeros(size, np.bool_)
     asked[rows] = True
     here = asked[listed.a] | asked[listed.b]
-    known = listed.a[here] * size + listed.b[here]
-    a, b = rows[owners], partners
-    is_listed = np.isin(np.minimum(a, b) * size + np.maximum(a, b), known, kind="sort")
+    known = _undirected(listed.a[here], listed.b[here], size)
+    is_listed = np.isin(_undirected(rows[owners], partners, size), known, kind="sort")
     return of_pairs(state.method, threshold, rows.size, owners, is_listed)
+
+
+def _undirected(a: Rows, b: Rows, size: int) -> Rows:
+    """A number of each pair, whichever document is first."""
+    return np.minimum(a, b) * size + np.maximum(a, b)
 
 
 def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to ask about, and how many of them)

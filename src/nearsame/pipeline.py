@@ -33,7 +33,7 @@ from nearsame.stages.features.about import About, CountRows, Describe
 from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.keys.prefix import CountItems, plan_counting
-from nearsame.stages.pairs.expand import Groups, Listed, check_number, fewer_pairs
+from nearsame.stages.pairs.expand import Groups, Listed, by_priority, check_number, fewer_pairs
 from nearsame.stages.pairs.join import Found
 from nearsame.stages.texts.pages import PageTexts
 from nearsame.steps import Steps, steps
@@ -74,6 +74,7 @@ class State:
     distinct: Any = None  # the features of the documents that represent all others
     meeting: Meeting | None = None
     notes: tuple[str, ...] = ()  # what one must know of the priority
+    by_content: bool = False  # ties are decided by content: the first of a pair is the one of higher priority
 
     @cached_property
     def volumes(self) -> dict[str, dict[str, int]]:
@@ -135,6 +136,7 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
     state = State(method, engine, about, best, priority, step, frequencies, dropped, reading.num_against, notes=notes)
+    state = replace(state, by_content=keep.ties != "reading")
     if step.keys is None:
         return state
     num_items = int(about.sizes.sum())
@@ -246,12 +248,17 @@ def join(state: State, threshold: Fraction, groups: Groups, most: int) -> Iterat
                 waiting = []
         yield _listed(state, groups, waiting)
     check_number(total, most, fewer=fewer)
-    yield groups.within()
+    yield _turned(state, groups.within())
 
 
 def _listed(state: State, groups: Groups, parts: list[Found]) -> Listed:
     found = Found.joined(parts)
-    return groups.between(found, beside(state, found))
+    return _turned(state, groups.between(found, beside(state, found)))
+
+
+def _turned(state: State, pairs: Listed) -> Listed:
+    """The pairs with the document of higher priority first, where ties are not decided by reading."""
+    return by_priority(pairs, state.ranks, state.step.mirror) if state.by_content else pairs
 
 
 def beside(state: State, found: Found) -> npt.NDArray[np.float64]:

@@ -1,6 +1,8 @@
 """Folders that Spark writes: whole or not at all, and over nothing that nearsame did not write."""
 
+import contextlib
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -8,20 +10,25 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark.places import Place, place_at
+from nearsame.engines.spark.plans import roots
 from nearsame.errors import OutputError
+from nearsame.frames.answers import SparkRun
 from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
+from nearsame.results import Clock
 
 
 @pytest.fixture(params=["a path", "a URL"])
 def target(request, tmp_path):
-    """A place as a local path, and as a URL, where folders cannot be renamed."""
+    """A place as a local path, and as a URL."""
     return str(tmp_path / "out.parquet") if request.param == "a path" else (tmp_path / "out.parquet").as_uri()
 
 
 def written(session, target, **settings):
     """A folder with ten numbers."""
-    frames = {"numbers": session.range(10, numPartitions=2)}
-    write_folder(session, target, frames, [], lambda _: {"kept": 10}, overwrite=settings.get("overwrite", False))
+    frames = {"numbers": settings.get("frame", session.range(10, numPartitions=2))}
+    check_target(session, target, [], STATS, overwrite=settings.get("overwrite", False))
+    write_folder(session, target, frames, settings.get("record", lambda kept: {"kept": kept.count()}))
 
 
 def test_a_folder_has_its_tables_and_the_statistics(spark, target, tmp_path):
@@ -68,18 +75,137 @@ def test_a_place_in_a_source_is_refused(spark, tmp_path):
 def test_a_frame_is_written_in_the_format_of_its_name(suffix, spark, tmp_path):
     """Parts that others read back."""
     target = tmp_path / f"numbers.{suffix}"
-    write_frame(spark, target, spark.range(10), [], overwrite=False)
+    write_frame(spark, target, spark.range(10))
     reader = spark.read.option("header", True).option("inferSchema", True).format(format_of(target))
     assert 45 == reader.load(str(target)).agg({"id": "sum"}).first()[0]
-    with pytest.raises(OutputError, match="exists"):
-        write_frame(spark, target, spark.range(10), [], overwrite=False)
 
 
 def test_what_fails_leaves_nothing(spark, tmp_path):
     """Neither the folder nor a part of it."""
     with pytest.raises(ZeroDivisionError):
-        write_folder(spark, tmp_path / "out", {"n": spark.range(3)}, [], lambda _: {"kept": 1 // 0}, overwrite=False)
+        written(spark, tmp_path / "out", record=lambda _: {"kept": 1 // 0})
     assert [] == list(tmp_path.iterdir())
+
+
+def _spellings(path):
+    """Ways to write one address."""
+    linked = path.parent / "link"
+    linked.symlink_to(path.parent)
+    name, home = path.name, path.parent
+    return [str(path), f"file:{path}", path.as_uri(), f"{path}/", f"{home}/./x/../{name}", f"{linked}/{name}"]
+
+
+def test_a_source_is_not_touched_however_it_is_spelled(spark, tmp_path):
+    """Neither where the new answer would hold it, nor where it would lie in it; nor what a pattern would match."""
+    (tmp_path / "x").mkdir()
+    written(spark, tmp_path / "clean")
+    for target in _spellings(tmp_path / "clean"):
+        for source in (f"{tmp_path}/clean/numbers", f"file:{tmp_path}/clean/numbers", f"{tmp_path}/clea*/num*"):
+            with pytest.raises(OutputError, match="is or holds the source"):
+                check_target(spark, target, [source], STATS, overwrite=True)
+            with pytest.raises(OutputError, match="is inside the source"):
+                check_target(spark, f"{target.rstrip('/')}/numbers/new", [source], STATS, overwrite=True)
+    with pytest.raises(OutputError, match="the next run would read it"):
+        check_target(spark, tmp_path / "new", [f"{tmp_path}/*/*/*.parquet"], STATS, overwrite=False)
+    check_target(spark, tmp_path / "new", [f"{tmp_path}/*/*.jsonl", "s3a://other/data", "?:"], STATS, overwrite=False)
+
+
+def test_a_former_answer_stands_when_writing_fails(spark, tmp_path):
+    """A function of the user's raises in the midst."""
+    from pyspark.sql.functions import udf
+
+    written(spark, tmp_path / "out")
+    failing = spark.range(10).select(udf(lambda number: 1 // (number - 5), "long")("id").alias("id"))
+    with pytest.raises(ns.EngineError, match="ZeroDivisionError") as caught:
+        written(spark, tmp_path / "out", frame=failing, overwrite=True)
+    assert len(str(caught.value).splitlines()) == 1
+    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    assert 10 == pyarrow.dataset.dataset(tmp_path / "out" / "numbers").count_rows()
+    assert ["out"] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_former_answer_stands_when_a_renaming_fails(failing, spark, tmp_path, monkeypatch):
+    """That of the old one, and that of the new."""
+    written(spark, tmp_path / "out")
+    rename, times = Place.move_to, []
+
+    def move_to(self, other):
+        times.append(other)
+        if len(times) == failing:
+            raise OutputError("no")
+        rename(self, other)
+
+    monkeypatch.setattr(Place, "move_to", move_to)
+    with pytest.raises(OutputError, match="no"):
+        written(spark, tmp_path / "out", record=lambda _: {"kept": 11}, overwrite=True)
+    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    assert ["out"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
+    """Between the two renamings the former answer is set aside: it stands again."""
+    written(spark, tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / ".out.0123abcd.old")
+    (tmp_path / ".out.0123abcd.new").mkdir()
+    (tmp_path / ".out.other").mkdir()
+    with pytest.raises(OutputError, match="exists"):
+        check_target(spark, tmp_path / "out", [], STATS, overwrite=False)
+    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    (note,) = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+    assert f"{tmp_path}/.out.0123abcd.new is left of a run that was killed: delete it" in note
+
+
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä"])
+def test_a_folder_may_have_any_name(name, spark, tmp_path):
+    """What patterns and addresses make of such signs is no matter."""
+    written(spark, tmp_path / name)
+    assert {"kept": 10} == json.loads((tmp_path / name / STATS).read_bytes())
+    written(spark, tmp_path / name, overwrite=True)
+    assert [name] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_path_without_a_scheme_is_of_the_default_file_system(spark, tmp_path):
+    """As it is for reading."""
+    with hadoop(spark, "fs.defaultFS", "viewfs://one/", f"fs.viewfs.mounttable.one.link./data={tmp_path.as_uri()}"):
+        written(spark, "/data/out")
+        assert place_at(spark, "/data/out").address == "viewfs://one/data/out"
+        assert 10 == spark.read.parquet("/data/out/numbers").count()
+        with pytest.raises(OutputError, match="exists"):
+            check_target(spark, "viewfs://one/data/out", [], STATS, overwrite=False)
+        with pytest.raises(OutputError, match="is or holds the source"):
+            check_target(spark, "/data/out", [(tmp_path / "out" / "numbers").as_uri()], STATS, overwrite=True)
+        written(spark, "/data/out", overwrite=True)
+    assert ["out"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_the_files_behind_a_frame_are_not_touched(spark, tmp_path):
+    """Whatever was made of it, and persisted or not."""
+    written(spark, tmp_path / "clean")
+    frame = spark.read.parquet(f"{tmp_path}/clean/num*").selectExpr("cast(id as string) as text")
+    for given in (frame, frame.union(frame).distinct(), frame.filter("text > ''").persist()):
+        assert [f"file:{tmp_path}/clean/numbers"] == roots(given)
+        given.unpersist()
+    side = SimpleNamespace(parts=[SimpleNamespace(frame=frame)])
+    frames = SimpleNamespace(sides=[side], verbs=SimpleNamespace(session=spark))
+    with pytest.raises(OutputError, match="is or holds the source"):
+        SparkRun(frames, Clock(), {}).check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
+
+
+@contextlib.contextmanager
+def hadoop(session, *settings):
+    """Settings of Hadoop's for a while: name, value, name=value."""
+    name, value, *others = settings
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    given = dict([(name, value), *(each.split("=", 1) for each in others)])
+    before = {each: conf.get(each) for each in given}
+    for each, wanted in given.items():
+        conf.set(each, wanted)
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            conf.unset(each) if old is None else conf.set(each, old)
 
 
 def test_another_ending_is_refused():

@@ -2,7 +2,7 @@
 
 1. The number of a row is an engine's own; compared are ids, similarities, measures, roles and users' columns.
 2. Tables become bags: a line that stands twice counts twice, so repeated ids hide nothing but who is who among them.
-3. A pair has no direction: it is told with the lesser id first, and its columns change places with it.
+3. A pair has a direction: the document of higher priority is first on both engines, where ties go by content.
 """
 
 from collections import Counter
@@ -18,8 +18,6 @@ __all__ = ["Answer", "deduplicated", "difference", "listed", "local", "on_spark"
 
 Run = Callable[..., Any]
 Lines = Counter[tuple[Any, ...]]
-
-_MIRROR = {"a_in_b": "b_in_a", "exact_a_in_b": "exact_b_in_a"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,7 @@ def deduplicated(ask: Run, source: pa.Table, *, higher: str | None = None, **set
 
 def listed(ask: Run, source: pa.Table, **settings: Any) -> Lines:
     """All pairs."""
+    settings.setdefault("ties", "content")
     documents, given = ask(source, **settings)
     return _pairs(_arrow(ns.pairs(documents, audit=False, **given).pairs))
 
@@ -97,18 +96,7 @@ def _bag(table: pa.Table, names: list[str]) -> Lines:
 def _pairs(table: pa.Table) -> Lines:
     extra = [name for name in table.column_names if not name.startswith(("a_id", "a_row", "a_source", "b_id", "b_row"))]
     extra = sorted(set(extra) - {"b_source"})
-    found: Lines = Counter()
-    for line in table.to_pylist():
-        a, b = line["a_id"], line["b_id"]
-        mirrored = {**line, **{x: line[y] for x, y in _mirror(table.column_names)}}
-        ways = [(a, b, *(line[name] for name in extra)), (b, a, *(mirrored[name] for name in extra))]
-        found[min(ways, key=repr)] += 1
-    return found
-
-
-def _mirror(names: list[str]) -> list[tuple[str, str]]:
-    both = [pair for pair in _MIRROR.items() if pair[0] in names]
-    return [*both, *((y, x) for x, y in both)]
+    return _bag(table, ["a_id", "b_id", *extra])
 
 
 def _clusters(table: pa.Table) -> Lines:

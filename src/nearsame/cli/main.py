@@ -56,6 +56,7 @@ class _Commands(click.Group):
             status = super().main(given, *args[1:], **extra)
         except BaseException as error:  # noqa: BLE001  (this is where all of them end)
             if "--debug" in given:
+                error.__suppress_context__ = False  # what Spark said, too
                 click.echo(printable(traceback.format_exc(), lines=True), err=True)
             status, message, hint = _verdict(error)
             _say(message, hint)

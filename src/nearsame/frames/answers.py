@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame._version import __version__
+from nearsame.engines.spark.plans import roots
 from nearsame.errors import ConfigError, SourceError
 from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.deciding import Decision, decide, inherited, similar
@@ -20,7 +21,7 @@ from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.flow import Frames
 from nearsame.frames.listing import beside, listed
 from nearsame.frames.records import Records
-from nearsame.frames.writing import write_folder, write_frame
+from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
 from nearsame.methods import Method
 from nearsame.outputs.tables import skipped_table
 from nearsame.results import Audit, Clock, Stats
@@ -85,6 +86,18 @@ class SparkRun:
             recipe={**frames.method.record(), **self.settings},
             versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )
+
+    def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
+        """See that a folder may be written; what to say of leftovers beside it.
+
+        Raises:
+            OutputError: It may not: it is there, or would lie in what was read, or over it.
+        """
+        read = [root for side in self.frames.sides for part in side.parts for root in roots(part.frame)]
+        notes = check_target(self.session, target, self.sources, mark, overwrite=overwrite, roots=read)
+        for note in notes:
+            self.clock.progress.note(note)
+        return notes
 
     def release(self) -> None:
         """Give back what Spark keeps for further questions."""
@@ -251,10 +264,11 @@ class SparkResult:
     def write(self, directory: str | Path, *, overwrite: bool = False, pairs: bool = False) -> Stats:
         """Write a folder: `kept/`, `removed/` and `clusters/` as Parquet parts, and `stats.json`.
 
-        In a local file system it appears complete or not at all; elsewhere `stats.json` is written last.
+        It appears complete or not at all, and whatever goes wrong, what stood there before stands.
 
         Args:
-            directory: A folder that all executors see, or a URL that Spark can write to; it must not exist.
+            directory: A folder that all executors see, in the session's default file system, or an address that Spark
+                can write to; it must not exist.
             overwrite: Whether a folder of an earlier run is replaced.
             pairs: Whether to write `pairs/`, each removed document with its witness, too.
 
@@ -265,10 +279,12 @@ class SparkResult:
             OutputError: The folder cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
         """
-        run, known = self.run, self.stats
+        run = self.run
+        notes = run.check_target(directory, STATS, overwrite=overwrite)
+        known = replace(self.stats, notes=(*self.stats.notes, *notes))
 
-        def record(home: str) -> dict[str, Any]:
-            written = run.session.read.parquet(f"{home}/kept").count()
+        def record(kept: Any) -> dict[str, Any]:
+            written = kept.count()
             if written != known.kept:
                 message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
                 raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
@@ -277,7 +293,7 @@ class SparkResult:
         frames = {"kept": self.kept(), "removed": self.removals, "clusters": self.clusters}
         with run.clock("writing"):
             tables = {**frames, **({"pairs": self.pairs} if pairs else {})}
-            write_folder(run.session, directory, tables, run.sources, record, overwrite=overwrite)
+            write_folder(run.session, directory, tables, record)
         return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})
 
     def at(self, *, threshold: Any) -> "SparkResult":
@@ -361,7 +377,9 @@ class SparkPairs:
         Raises:
             OutputError: The folder cannot be written, or would lie in a source or over one.
         """
-        write_frame(self.run.session, path, self.table, self.run.sources, overwrite=overwrite)
+        format_of(path)
+        self.run.check_target(path, DONE, overwrite=overwrite)
+        write_frame(self.run.session, path, self.table)
 
     @property
     def stats(self) -> Stats:

@@ -1,22 +1,25 @@
 """Answers in folders: Spark's executors write the parts, the driver writes the statistics.
 
-1. In a local (or mounted) file system a folder appears complete or not at all, as on one machine.
-2. Elsewhere a folder cannot be renamed as one: there the statistics are written last, and what has them is complete.
-3. What nearsame did not write is never replaced.
+1. A folder appears complete or not at all, in every file system that can rename one (engines/spark/appearing.py).
+2. What nearsame did not write is never replaced, and what is read is never touched, however it is spelled.
+3. The statistics are written last: what has them is complete.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nearsame.engines.spark.appearing import appearing, mended
+from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.places import Place, as_pattern, matches, place_at, places_of
 from nearsame.errors import OutputError
-from nearsame.outputs.folder import appearing, require_place
+from nearsame.outputs.folder import require_place
 
 __all__ = ["DONE", "STATS", "check_target", "format_of", "write_folder", "write_frame"]
 
 STATS, DONE = "stats.json", "_SUCCESS"  # what tells that nearsame, or Spark, wrote a folder
+_WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
 
 
@@ -36,78 +39,76 @@ def format_of(path: str | Path) -> str:
     return _FORMATS[suffix]
 
 
-def check_target(session: Any, target: str | Path, sources: Sequence[str], mark: str, *, overwrite: bool) -> None:
+def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is written, and over what)
+    session: Any, target: str | Path, sources: Sequence[str], mark: str, *, overwrite: bool, roots: Sequence[str] = ()
+) -> list[str]:
     """See that a folder may be written, or replaced: it has the mark of an earlier run.
+
+    Args:
+        session: Spark's.
+        target: The folder.
+        sources: What is read, as it was named: paths and patterns.
+        mark: The file that an earlier run would have left in the folder.
+        overwrite: Whether it may be replaced.
+        roots: The files and folders that the DataFrames of a run are read from.
+
+    Returns:
+        What to say of leftovers of a run that was killed.
 
     Raises:
         OutputError: It may not.
     """
-    if "://" not in str(target):
-        require_place(target, tuple(sources), overwrite=overwrite, mark=mark)
-        return
-    url = str(target).rstrip("/")
-    for source in (each.rstrip("/") for each in sources):
-        if f"{url}/".startswith(f"{source}/") or f"{source}/".startswith(f"{url}/"):
-            raise OutputError(f"{target} and the source {source}: one is in the other", hint="Name another place.")
-    system, place = _of_hadoop(session, url)
-    if not system.exists(place):
-        return
+    place = place_at(session, target)
+    for source in (*sources, *roots):
+        _require_apart(session, place, target, source)
+    notes = mended(place)
+    if place.local is not None:
+        require_place(place.local, overwrite=overwrite, mark=mark)
+    elif place.exists():
+        _require_replaceable(place, mark, overwrite=overwrite)
+    return notes
+
+
+def _require_apart(session: Any, place: Place, target: str | Path, source: str) -> None:
+    hint = "Name a place outside of what is read."
+    for read in places_of(session, source):
+        if place.holds(read):
+            raise OutputError(f"{target} is or holds the source {source}", hint=hint)
+        if read.holds(place):
+            raise OutputError(f"{target} is inside the source {source}, where the next run would read it", hint=hint)
+    if any(matches(session, source, place.inside(name)) for name in _WRITTEN):
+        raise OutputError(f"{target} is what {source} matches: the next run would read it", hint=hint)
+
+
+def _require_replaceable(place: Place, mark: str, *, overwrite: bool) -> None:
+    if place.is_file():
+        raise OutputError(f"{place.address} is a file, and a folder is to be written", hint="Name another place.")
     if not overwrite:
-        raise OutputError(f"{target} exists", hint="Name another, or add --overwrite (overwrite=True) to replace it.")
-    if len(system.listStatus(place)) and not system.exists(_of_hadoop(session, f"{url}/{mark}")[1]):
-        message = f"{target} is not empty, and nothing that nearsame wrote: it has no {mark}"
+        hint = "Name another, or add --overwrite (overwrite=True) to replace it."
+        raise OutputError(f"{place.address} exists", hint=hint)
+    names = place.names()
+    if names and mark not in names:
+        message = f"{place.address} is not empty, and nothing that nearsame wrote: it has no {mark}"
         raise OutputError(message, hint="Empty it yourself, or name another place.")
 
 
-def write_folder(  # noqa: PLR0913  (what is written, where, and over what)
-    session: Any,
-    target: str | Path,
-    frames: Mapping[str, Any],
-    sources: Sequence[str],
-    record: Callable[[str], dict[str, Any]],
-    *,
-    overwrite: bool,
+def write_folder(
+    session: Any, target: str | Path, frames: Mapping[str, Any], record: Callable[[Any], dict[str, Any]]
 ) -> None:
-    """Write each frame as a folder of Parquet parts, and what `record(folder)` then says as the statistics."""
-    check_target(session, target, sources, STATS, overwrite=overwrite)
-    with _home(session, target) as home:
+    """Write each frame as a folder of Parquet parts, and what `record(kept)` then says as the statistics.
+
+    `kept` is the first of the frames as it was written. Whether the folder may be written was checked before.
+    """
+    with plainly(), appearing(place_at(session, target)) as home:
         for name, frame in frames.items():
-            frame.write.parquet(f"{home}/{name}", compression="zstd")
-        _write_text(session, f"{home}/{STATS}", json.dumps(record(home), indent=2, ensure_ascii=False) + "\n")
+            frame.write.parquet(home.inside(name).address, compression="zstd")
+        written = session.read.parquet(as_pattern(home.inside(next(iter(frames))).address))
+        home.inside(STATS).write_text(json.dumps(record(written), indent=2, ensure_ascii=False) + "\n")
 
 
-def write_frame(session: Any, target: str | Path, frame: Any, sources: Sequence[str], *, overwrite: bool) -> None:
+def write_frame(session: Any, target: str | Path, frame: Any) -> None:
     """Write a frame as a folder of parts in the format that its name ends with."""
     kind = format_of(target)
-    check_target(session, target, sources, DONE, overwrite=overwrite)
-    with _home(session, target) as home:
+    with plainly(), appearing(place_at(session, target)) as home:
         options = {"header": True, "escape": '"'} if kind == "csv" else {}
-        frame.write.format(kind).options(**options).save(home)
-
-
-@contextmanager
-def _home(session: Any, target: str | Path) -> Iterator[str]:
-    """The URL to write to; what was there goes only when the new is there, or where that cannot be, before it."""
-    if "://" in str(target):
-        url = str(target).rstrip("/")
-        system, place = _of_hadoop(session, url)
-        system.delete(place, True)
-        yield url
-        return
-    with appearing(require_place(target, overwrite=True, mark=None)) as made:
-        yield made.as_uri()
-
-
-def _write_text(session: Any, url: str, text: str) -> None:
-    system, place = _of_hadoop(session, url)
-    stream = system.create(place)
-    stream.write(bytearray(text.encode()))
-    stream.close()
-    folder, _, name = url.rpartition("/")
-    system.delete(_of_hadoop(session, f"{folder}/.{name}.crc")[1], False)  # what Hadoop adds on a local disk
-
-
-def _of_hadoop(session: Any, url: str) -> tuple[Any, Any]:
-    """The file system of a URL, and its path."""
-    place = session._jvm.org.apache.hadoop.fs.Path(url)  # noqa: SLF001  (there is no public way to Hadoop)
-    return place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf()), place  # noqa: SLF001  (likewise)
+        frame.write.format(kind).options(**options).save(home.address)

@@ -9,7 +9,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["changing"]
+__all__ = ["changing", "roots"]
 
 _STEADY = (
     "MonotonicallyIncreasingID",
@@ -29,6 +29,20 @@ def changing(frame: Any) -> str | None:
     if plan.deterministic() and not plan.containsPattern(time):
         return None
     return next(_found(plan, time), None)
+
+
+def roots(frame: Any) -> list[str]:
+    """The files and folders that a frame is read from, persisted or not: what was named, its patterns resolved."""
+    return list(dict.fromkeys(_roots(frame._jdf.queryExecution().analyzed())))  # noqa: SLF001  (likewise)
+
+
+def _roots(plan: Any) -> Iterator[str]:
+    if plan.getClass().getSimpleName() == "LogicalRelation":
+        relation = plan.relation()
+        if relation.getClass().getSimpleName() == "HadoopFsRelation":
+            yield from (str(each.toString()) for each in _each(relation.location().rootPaths()))
+    for child in _each(plan.children()):
+        yield from _roots(child)
 
 
 def _found(plan: Any, time: Any) -> Iterator[str]:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nearsame.engines.spark.failures import LOG, cause_of, plain
 from nearsame.errors import ConfigError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -126,8 +127,13 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
             with suppress(Exception):  # its process may be what failed
                 session.stop()
     except (PySparkException, Py4JError) as error:
-        cause, hint = _cause(error), f"Read {log}, where Spark tells more."
-        raise EngineError(f"Spark gave up: {cause}", hint=hint) from error
+        hint = f"Read {log}, where Spark tells more."
+        raise EngineError(f"Spark gave up: {cause_of(error)}", hint=hint) from error
+    except EngineError as error:
+        if LOG not in error.hint:
+            log.unlink(missing_ok=True)
+        error.hint = error.hint.replace(LOG, f"{log}")
+        raise
     except BaseException:
         log.unlink(missing_ok=True)
         raise
@@ -184,22 +190,8 @@ def _session(chosen: dict[str, str], log: Path) -> "SparkSession":
 def _reason(error: Exception, log: Path) -> str:
     """Why Spark did not start: what the error says, or where it is only that the process has ended, its log."""
     if getattr(error, "java_exception", None) is not None and "stopped SparkContext" not in str(error):
-        return _cause(error)
+        return cause_of(error)
     lines = [line.strip() for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
     while lines and not re.search(r"(Exception|Error|ERROR)\b", lines[0]):
         del lines[0]
-    return ". ".join(_plain(line) for line in lines[:2] if not line.startswith("at ")) or _cause(error)
-
-
-def _cause(error: Exception) -> str:
-    """The line that tells why: of an exception in a worker its last one, of Spark's own the innermost cause."""
-    java = getattr(error, "java_exception", None)
-    text = str(java.getMessage() or java.toString()) if java is not None else str(error)
-    raised = re.findall(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", text, re.MULTILINE)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return _plain(raised[-1]) if raised else _plain((lines or [type(error).__name__])[0])
-
-
-def _plain(line: str) -> str:
-    """A line of Java's without the names of threads and packages."""
-    return re.sub(r'^Exception in thread "[^"]*" |(?<!\S)(?:[a-z_]\w*\.)+(?=\w*(?:Exception|Error)\b)', "", line)
+    return ". ".join(plain(line) for line in lines[:2] if not line.startswith("at ")) or cause_of(error)

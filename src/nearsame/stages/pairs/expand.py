@@ -19,7 +19,7 @@ from nearsame.errors import TooManyPairsError
 from nearsame.methods import Method, SimHash
 from nearsame.stages.pairs.join import Found
 
-__all__ = ["Groups", "Listed", "check_number", "fewer_pairs"]
+__all__ = ["Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
 
 Rows = npt.NDArray[np.int64]
 _Runs = tuple[Rows, Rows]  # where runs of rows start, and how long they are
@@ -39,6 +39,13 @@ class Listed(NamedTuple):
         a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
         order = np.lexsort((b, a))
         return Listed(a[order], b[order], similarity[order], columns[:, order])
+
+
+def by_priority(pairs: Listed, earlier: Rows, mirror: Sequence[int]) -> Listed:
+    """The pairs with the document first that has the lower place in an order of all."""
+    turn = earlier[pairs.a] > earlier[pairs.b]
+    a, b = np.where(turn, pairs.b, pairs.a), np.where(turn, pairs.a, pairs.b)
+    return Listed(a, b, pairs.similarity, np.where(turn, pairs.columns[list(mirror)], pairs.columns))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,92 @@
+"""A folder that Spark writes and that appears complete or not at all, in whatever file system.
+
+1. Everything is written to a hidden folder beside the place; what was there is set aside by renaming it, the new is
+   renamed into its place, and only then the old is deleted.
+2. Whatever ends the writing, the former answer stands, and the hidden folder is deleted.
+3. A process that is killed cannot clean up: the next one puts a former answer that was set aside back into its place,
+   and names what else is left over.
+4. Where a store renames by copying (S3), the copying is not one step: a process that is killed in it leaves a part of
+   the new answer, and both answers whole beside it.
+"""
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nearsame.engines.spark.places import Place
+from nearsame.errors import NearSameError, OutputError
+from nearsame.placing import to_disk
+
+__all__ = ["appearing", "mended"]
+
+_NEW, _OLD = ".new", ".old"  # not what one machine calls its own, which it would delete
+
+
+@contextmanager
+def appearing(place: Place) -> Iterator[Place]:
+    """The place to write a folder at; it is renamed to the one that is asked for when the block ends without an error.
+
+    Raises:
+        OutputError: It could not be renamed.
+    """
+    if not place.key[2]:
+        raise OutputError(f"{place.address} is the root of a store", hint="Name a folder in it.")
+    stem = f".{place.name}.{secrets.token_hex(4)}"
+    made, old = place.beside(stem + _NEW), place.beside(stem + _OLD)
+    try:
+        yield made
+        if made.local is not None:
+            _require_on_disk(Path(made.local))
+        if place.exists():
+            place.move_to(old)
+        made.move_to(place)
+    finally:
+        _restore(place, old)
+        _clear(made)
+        if place.exists():
+            _clear(old)
+
+
+def _require_on_disk(made: Path) -> None:
+    try:
+        to_disk(made)
+    except OSError as error:
+        raise OutputError.at(made, error) from error
+
+
+def _restore(place: Place, old: Place) -> None:
+    """Put the former answer back, if nothing stands in its place.
+
+    Raises:
+        OutputError: It cannot be moved.
+    """
+    if place.exists() or not old.exists():
+        return
+    try:
+        old.move_to(place)
+    except NearSameError as error:
+        message = f"{place.address}: its former answer is now in {old.address}, and could not be put back"
+        raise OutputError(f"{message} ({error.message})", hint=f"Rename {old.name} to {place.name}.") from None
+
+
+def _clear(place: Place) -> None:
+    with suppress(NearSameError):  # the next run names it
+        place.delete()
+
+
+def mended(place: Place) -> list[str]:
+    """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again."""
+    pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}({re.escape(_NEW)}|{re.escape(_OLD)})")
+    left = [name for name in place.parent().names() if pattern.fullmatch(name)]
+    olds = [name for name in left if name.endswith(_OLD)]
+    notes = []
+    if olds and not place.exists():
+        left.remove(olds[-1])
+        place.beside(olds[-1]).move_to(place)
+        notes.append(f"{place.address} stands again: a run that was killed had set it aside")
+    return notes + [
+        f"{place.beside(name).address} is left of a run that was killed: delete it, unless one writes there now"
+        for name in left
+    ]

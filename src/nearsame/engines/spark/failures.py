@@ -1,0 +1,108 @@
+"""What Spark says when it fails, as one sentence: of Java's 230 lines the one that tells why.
+
+1. A file that cannot be read is a SourceError with its name; everything else is an EngineError.
+2. The trace is not lost: it is the `__context__` of the error, and `--debug` shows it.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote
+
+from nearsame.errors import EngineError, NearSameError, SourceError
+
+__all__ = ["CHANGED", "LOG", "cause_of", "first_line", "plain", "plainly", "unreadable_file"]
+
+CHANGED = "the source changed: it has rows that were not there when the documents were compared"
+LOG = "Spark's log"  # in hints; a command puts its name there
+_STEADY = "Give a source that stays the same: persist it, or write it to files first."
+_RESULTS = "spark.driver.maxResultSize"
+_FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\. (?:SQLSTATE|[A-Z])")
+_RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Errors of Spark in the block are raised as ours.
+
+    Raises:
+        SourceError: A file cannot be read, or the source has changed.
+        EngineError: Spark gave up for another reason.
+    """
+    from py4j.protocol import Py4JError  # noqa: PLC0415  (an extra)
+    from pyspark.errors import PySparkException  # noqa: PLC0415  (likewise)
+
+    try:
+        yield
+    except NearSameError:
+        raise
+    except (PySparkException, Py4JError) as error:
+        raise _verdict(error) from None
+
+
+def _verdict(error: Exception) -> NearSameError:
+    """Our error for one of Spark's."""
+    whole = _whole(error)
+    if CHANGED in whole:
+        return SourceError(CHANGED, hint=_STEADY)
+    file = unreadable_file(error)
+    if file is not None:
+        return SourceError(f"{file} cannot be read: {_innermost(error)}", hint="Mend the file, or leave it out.")
+    if _RESULTS in whole:
+        limit = re.search(rf"{re.escape(_RESULTS)} ?\(?([^).\s]*)", whole)
+        size = f"={limit[1]}" if limit and limit[1] else ""
+        message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
+        return EngineError(message, hint=f"Raise it, as in --conf {_RESULTS}=2g.")
+    return EngineError(f"Spark gave up: {cause_of(error)}", hint=f"Read {LOG}, where it tells more.")
+
+
+def unreadable_file(error: Exception) -> str | None:
+    """The file that Spark could not read, if that is what failed."""
+    found = _FILE.search(_whole(error))
+    return unquote(found[1]) if found else None
+
+
+def _whole(error: Exception) -> str:
+    """All that an error and its causes say."""
+    return "\n".join([str(error), *(str(each.toString()) for each in _causes(error))])
+
+
+def _causes(error: Exception) -> Iterator[Any]:
+    """The exceptions of Java behind an error, the innermost last."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        java = getattr(error, "_origin", None)
+    while java is not None:
+        yield java
+        java = java.getCause()
+
+
+def _innermost(error: Exception) -> str:
+    """What the first cause says, in one line."""
+    *_, last = [None, *_causes(error)]
+    said = str(error) if last is None else str(last.getMessage() or last.toString())
+    return first_line(said) or type(error).__name__
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, without packages of Java and the code of a state.
+
+    >>> first_line("java.lang.RuntimeException: it is cut. SQLSTATE: KD001")
+    'RuntimeException: it is cut.'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return re.sub(r"\s*SQLSTATE: \w+$", "", plain(lines[0])) if lines else ""
+
+
+def cause_of(error: Exception) -> str:
+    """The line that tells why: of an exception in a worker its last one, of Spark's own the innermost cause."""
+    java = getattr(error, "java_exception", None)
+    text = str(java.getMessage() or java.toString()) if java is not None else str(error)
+    raised = _RAISED.findall(text)
+    return plain(raised[-1]) if raised else first_line(text) or type(error).__name__
+
+
+def plain(line: str) -> str:
+    """A line of Java's without the names of threads and packages."""
+    return re.sub(r'^Exception in thread "[^"]*" |(?<!\S)(?:[a-z_]\w*\.)+(?=\w*(?:Exception|Error)\b)', "", line)

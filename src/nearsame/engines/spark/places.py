@@ -1,0 +1,218 @@
+"""Places in the file systems that Spark knows, reached through Hadoop's own interface.
+
+1. A path without a scheme is in the session's default file system, for writing as for reading.
+2. A place has one address however it is spelled: qualified, and on this machine's disk with its links followed.
+3. What Java says when something fails is an error that names the place.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nearsame.engines.spark.failures import first_line
+from nearsame.errors import OutputError
+
+__all__ = ["Place", "as_pattern", "matches", "place_at", "places_of"]
+
+_GLOB = re.compile(r"([\][{}*?\\])")
+_ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
+_PORTS = {"hdfs": 8020}
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A file or folder, there or not.
+
+    Attributes:
+        session: whose file systems.
+        address: where it is, as Spark reads and writes it.
+    """
+
+    session: Any
+    address: str
+
+    @cached_property
+    def _path(self) -> Any:
+        return self.session._jvm.org.apache.hadoop.fs.Path(self.address)  # noqa: SLF001  (no public way to Hadoop)
+
+    @cached_property
+    def _system(self) -> Any:
+        return self._path.getFileSystem(_conf(self.session))
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return str(self._path.getName())
+
+    @property
+    def local(self) -> str | None:
+        """The path on this machine's disk, if it is there."""
+        uri = self._path.toUri()
+        return str(uri.getPath()) if uri.getScheme() == "file" else None
+
+    @cached_property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from all other places: the store, and the path there."""
+        uri = self._mounted().toUri()
+        scheme = _ONE_STORE.get(str(uri.getScheme()).lower(), str(uri.getScheme()).lower())
+        port = uri.getPort() if uri.getPort() >= 0 else _PORTS.get(scheme, -1)
+        host = str(uri.getHost() or uri.getAuthority() or "").lower()
+        return scheme, f"{host}:{port}", str(uri.getPath()).rstrip("/")
+
+    def _mounted(self) -> Any:
+        """The path in the file system that is mounted there, where one is."""
+        if not self.address.startswith("viewfs:"):
+            return self._path
+        path, rest = self._path, []
+        with _told(self):
+            while not self._system.exists(path):
+                rest.append(str(path.getName()))
+                path = path.getParent()
+            found = self._system.resolvePath(path)
+        return place_at(self.session, "/".join([str(found.toString()), *reversed(rest)]))._path  # noqa: SLF001  (own class)
+
+    def holds(self, other: "Place") -> bool:
+        """Whether the other one is this one, or inside."""
+        *store, path = self.key
+        *other_store, other_path = other.key
+        return store == other_store and f"{other_path}/".startswith(f"{path}/")
+
+    def beside(self, name: str) -> "Place":
+        """The place of another name in the same folder."""
+        return Place(self.session, f"{self.address.rpartition('/')[0]}/{name}")
+
+    def inside(self, name: str) -> "Place":
+        """The place of a name in this folder."""
+        return Place(self.session, f"{self.address}/{name}")
+
+    def exists(self) -> bool:
+        """Whether anything is there."""
+        with _told(self):
+            return bool(self._system.exists(self._path))
+
+    def is_file(self) -> bool:
+        """Whether it is there, and no folder."""
+        with _told(self):
+            return self.exists() and bool(self._system.getFileStatus(self._path).isFile())
+
+    def names(self) -> list[str]:
+        """What is in this folder, oldest first; nothing if there is none."""
+        with _told(self):
+            if not self.exists():
+                return []
+            known = self._system.listStatus(self._path)
+            return [str(each.getPath().getName()) for each in sorted(known, key=lambda one: one.getModificationTime())]
+
+    def parent(self) -> "Place":
+        """The folder that it is in."""
+        return Place(self.session, self.address.rpartition("/")[0] or "/")
+
+    def move_to(self, other: "Place") -> None:
+        """Rename, where nothing is.
+
+        Raises:
+            OutputError: That failed, or something is there.
+        """
+        if other.exists():
+            raise OutputError(f"{other.address} has appeared meanwhile", hint="See what else writes there.")
+        with _told(other):
+            moved = self._system.rename(self._path, other._path)  # noqa: SLF001  (of the same class)
+        if not moved:
+            message = f"{self.address} could not be renamed to {other.name}"
+            raise OutputError(message, hint="Check that there is permission to write.")
+        stray = other.inside(self.name)  # what Hadoop does where a folder appeared in this moment
+        if stray.exists():
+            stray.delete()
+            raise OutputError(f"{other.address} has appeared meanwhile", hint="See what else writes there.")
+
+    def delete(self) -> None:
+        """See that nothing is there."""
+        with _told(self):
+            self._system.delete(self._path, True)
+
+    def write_text(self, text: str) -> None:
+        """Write a file."""
+        with _told(self):
+            stream = self._system.create(self._path)
+            stream.write(bytearray(text.encode()))
+            stream.close()
+        self.beside(f".{self.name}.crc").delete()  # what Hadoop adds on a local disk
+
+
+def _conf(session: Any) -> Any:
+    return session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001  (no public way to Hadoop)
+
+
+@contextmanager
+def _told(place: Place) -> Iterator[None]:
+    """What Java says, as an error that names the place."""
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        said = first_line(str(error.java_exception.toString()))
+        hint = "Check the address, and that there is room and permission to write."
+        raise OutputError(f"{place.address}: {said}", hint=hint) from None
+
+
+def place_at(session: Any, address: str | os.PathLike[str]) -> Place:
+    """The place of an address or a path.
+
+    Raises:
+        OutputError: It is none, or of a file system that Spark does not know.
+    """
+    given = os.fspath(address).rstrip("/") or os.fspath(address)
+    found = Place(session, given)
+    with _told(Place(session, given)):
+        whole = found._system.makeQualified(found._path)  # noqa: SLF001  (of the same class)
+    uri = whole.toUri()
+    if uri.getScheme() == "file":
+        return Place(session, f"file://{os.path.realpath(uri.getPath())}")
+    return Place(session, str(whole.toString()))
+
+
+def places_of(session: Any, source: str) -> list[Place]:
+    """The place of a source, or those of all that its pattern matches; none where it is no address."""
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+
+    try:
+        found = place_at(session, source)
+    except OutputError:
+        return []
+    if not _GLOB.search(source):
+        return [found]
+    pattern = session._jvm.org.apache.hadoop.fs.Path(source)  # noqa: SLF001  (likewise)
+    try:
+        known = pattern.getFileSystem(_conf(session)).globStatus(pattern) or []
+    except Py4JJavaError:
+        known = []
+    return [found, *(place_at(session, str(each.getPath().toString())) for each in known)]
+
+
+def matches(session: Any, pattern: str, place: Place) -> bool:
+    """Whether a pattern would match a place, or a folder that it is in."""
+    if not _GLOB.search(pattern):
+        return False
+    glob = session._jvm.org.apache.hadoop.fs.GlobPattern  # noqa: SLF001  (likewise)
+    try:
+        asked = place_at(session, pattern)
+    except OutputError:
+        return False
+    wanted, there = asked.key[2].split("/"), place.key[2].split("/")
+    if asked.key[:2] != place.key[:2] or len(wanted) > len(there):
+        return False
+    return all(one == other or glob(one).matches(other) for one, other in zip(wanted, there, strict=False))
+
+
+def as_pattern(address: str) -> str:
+    r"""An address for what reads patterns.
+
+    >>> print(as_pattern("file:///a[1]/b c"))
+    file:///a\[1\]/b c
+    """
+    return _GLOB.sub(r"\\\1", address)

@@ -1,0 +1,62 @@
+"""A driver that is killed while it writes over a former answer: the old or the new, whole."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.dataset
+import pytest
+from tests import sparks
+
+from nearsame.frames.writing import STATS, check_target, write_folder
+
+pytestmark = pytest.mark.slow
+
+_DRIVER = """
+import os, signal, sys, time
+from pyspark.sql.functions import udf
+from nearsame.engines.spark.places import Place
+from nearsame.frames.writing import write_folder
+from tests import sparks
+
+target, began, moment = sys.argv[1:]
+session = sparks.session()
+
+def slowly(number):
+    if moment == "in a task":
+        open(began, "w").close()
+        time.sleep(600)
+    return number
+
+rename, moved = Place.move_to, []
+
+def move_to(self, other):
+    moved.append(other)
+    if len(moved) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(self, other)
+
+Place.move_to = move_to
+frame = session.range(20, numPartitions=2).select(udf(slowly, "long")("id").alias("id"))
+write_folder(session, target, {"numbers": frame}, lambda kept: {"kept": kept.count()})
+"""
+
+
+@pytest.mark.parametrize("moment", ["in a task", "between the renamings"])
+def test_a_killed_driver_leaves_the_former_answer(moment, spark, tmp_path):
+    """It stands, or stands again before the next run writes."""
+    target, began = tmp_path / "out", tmp_path / "began"
+    write_folder(spark, target, {"numbers": spark.range(10)}, lambda kept: {"kept": kept.count()})
+    environment = {**os.environ, **sparks.environment()}
+    child = subprocess.Popen([sys.executable, "-c", _DRIVER, target, began, moment], env=environment)
+    while child.poll() is None and not began.exists():
+        time.sleep(0.1)
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    notes = check_target(spark, target, [], STATS, overwrite=True)
+    assert {"kept": 10} == json.loads((target / STATS).read_bytes())
+    assert 10 == pyarrow.dataset.dataset(target / "numbers").count_rows()
+    assert any(".new is left of a run that was killed" in note for note in notes)
