@@ -98,6 +98,22 @@ def test_without_java_there_is_one_line(source, tmp_path, monkeypatch):
     assert (2, said + line) == (done.exit_code, done.stderr)
 
 
+@pytest.mark.parametrize("debug", [(), ("--debug",)])
+def test_what_spark_said_is_shown_where_it_is_asked_for(debug, source, tmp_path, monkeypatch):
+    """Else there is one sentence."""
+
+    def failing(*_, **__):
+        try:
+            json.loads("230 lines")
+        except ValueError:
+            raise ns.EngineError("Spark gave up: no", hint="Read its log.") from None
+
+    monkeypatch.setattr("nearsame.api.dedup", failing)
+    done = run("dedup", source, "-o", tmp_path / "out", *debug)
+    assert (2, bool(debug)) == (done.exit_code, "JSONDecodeError" in done.stderr)
+    assert done.stderr.endswith("error: Spark gave up: no\nhint: Read its log.\n")
+
+
 @pytest.mark.parametrize(("missing", "said"), [("pyspark", "pyspark"), ("pandas", "pandas, as pyspark does")])
 def test_without_its_packages_there_is_one_line(missing, said, source, tmp_path, monkeypatch):
     """Likewise."""
