@@ -105,3 +105,11 @@ def test_what_is_not_shown_is_no_word(unseen):
 def test_a_text_that_is_all_marks_is_like_its_copies_only():
     """It has no word."""
     assert 1 == ns.dedup(["\u0301\u0302", "\u0301\u0302", "\u0301"]).stats.removed
+
+
+@pytest.mark.parametrize("method", [ns.Jaccard(strip_accents=True), ns.Digest(normalise=True, strip_accents=True)])
+def test_texts_of_marks_alone_are_told_apart_when_accents_are_dropped(method):
+    """Nothing is left of them, and yet they are no empty texts."""
+    found = ns.dedup(["\u0301", "\u0302", "\u0301", ""], method=method)
+    assert [("0", "2")] == list(zip(*(found.pairs.column(name).to_pylist() for name in ("a_id", "b_id")), strict=True))
+    assert 1 == found.stats.empty

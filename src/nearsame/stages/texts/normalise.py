@@ -6,7 +6,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearsame.arrow import Bytes, Int64s, Strings, strings
 from nearsame.kernels import normalise as kernels
@@ -23,8 +22,6 @@ def normalise(column: pa.LargeStringArray, *, nfkc: bool, strip_accents: bool) -
         nfkc: Unicode NFKC: ligatures, full-width forms and the like become plain.
         strip_accents: Drop nonspacing marks after decomposition: é becomes e.
 
-    A text of which nothing is left, being all marks, stays as it is: it is no empty text.
-
     >>> texts = pa.array(["ﬁn de siècle", None], pa.large_string())
     >>> normalise(texts, nfkc=True, strip_accents=True).to_pylist()
     ['fin de siecle', None]
@@ -35,9 +32,7 @@ def normalise(column: pa.LargeStringArray, *, nfkc: bool, strip_accents: bool) -
     texts = strings(column)
     data, offsets = _normalised(texts, mode)
     validity = pa.array(~texts.is_null).buffers()[1] if column.null_count else None
-    made = pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data), validity)
-    gone = (np.diff(offsets) == 0) & (np.diff(texts.offsets) > 0)
-    return pc.if_else(pa.array(gone), column, made) if gone.any() else made
+    return pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data), validity)
 
 
 def _normalised(texts: Strings, mode: int) -> tuple[Bytes, Int64s]:

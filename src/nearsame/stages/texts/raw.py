@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearsame import arrow, schemas
 from nearsame.kernels.blake2b import digest_texts
@@ -30,5 +31,11 @@ class Texts:
             pa.array(part) for part in (np.diff(texts.offsets), *digest_texts(texts.data, texts.offsets, self.seed))
         ]
         if self.nfkc or self.strip_accents:
-            column = normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents)
+            column = _kept(normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents), column, texts)
         return pa.RecordBatch.from_arrays([batch.column("row"), *about, column], schema=schemas.TEXTS)
+
+
+def _kept(normalised: pa.LargeStringArray, column: pa.Array, texts: arrow.Strings) -> pa.Array:
+    """The normalised texts; one of which nothing is left, being all marks, stays as it is: it is no empty text."""
+    gone = (np.diff(arrow.strings(normalised).offsets) == 0) & (np.diff(texts.offsets) > 0)
+    return pc.if_else(pa.array(gone), column, normalised) if gone.any() else normalised
