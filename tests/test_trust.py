@@ -111,5 +111,7 @@ def test_a_text_that_is_all_marks_is_like_its_copies_only():
 def test_texts_of_marks_alone_are_told_apart_when_accents_are_dropped(method):
     """Nothing is left of them, and yet they are no empty texts."""
     found = ns.dedup(["\u0301", "\u0302", "\u0301", ""], method=method)
-    assert [("0", "2")] == list(zip(*(found.pairs.column(name).to_pylist() for name in ("a_id", "b_id")), strict=True))
+    assert [("memory:0", "memory:2")] == list(
+        zip(*(found.pairs.column(name).to_pylist() for name in ("a_id", "b_id")), strict=True)
+    )
     assert 1 == found.stats.empty
