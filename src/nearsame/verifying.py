@@ -93,7 +93,8 @@ class _Product:
     def __init__(self, claims: Claims) -> None:
         told = claims.columns
         beside = tuple(told["beside"])
-        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": tuple(told["asked_of_pages"])})
+        asked = tuple(told["asked_of_pages"])
+        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked, "room": None})  # of another run
 
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""

@@ -7,6 +7,7 @@
 4. No text makes a stage raise; a null is an empty text, whatever bytes lie under it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from nearsame.stages.features.shingles import ItemSets, ShingleSets
 from nearsame.stages.features.weighted import ListFeatures, Spelling
 from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys
 from nearsame.stages.pairs import measures
+from nearsame.stages.pairs.audit import ALL_PARTNERS, PartnersStage
 
 METHODS: dict[str, Method] = {
     "jaccard": Jaccard(shingle_size=2, threshold=0.5),
@@ -70,7 +72,15 @@ def _steps(name: str, texts: Any) -> list[tuple[Any, pa.RecordBatch, pa.RecordBa
     if name == "jaccard":
         batch = next((made for stage, _, made in found if isinstance(stage, ShingleSets)), None)
         found += [] if batch is None else [(stage, batch, batch := stage(batch)) for stage in _in_passes(batch)]
-    return found
+    return [_unbounded(*step) for step in found]
+
+
+def _unbounded(stage: Any, batch: pa.RecordBatch, made: pa.RecordBatch) -> tuple[Any, pa.RecordBatch, pa.RecordBatch]:
+    """The same step; an audit that stops at the first partner of a document may stop at any, so it is to find all."""
+    if not isinstance(stage, PartnersStage):
+        return stage, batch, made
+    stage = replace(stage, most=ALL_PARTNERS)
+    return stage, batch, stage(batch)
 
 
 def _of(batch: pa.RecordBatch, rows: list[int]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ _BYTE, _INTEGERS = 3, (4, 5, 6)
 _LONG = 15  # of a list: its size follows
 # numbers of fields, as parquet.thrift gives them
 _SCHEMA, _NUM_ROWS, _GROUPS, _ALGORITHM = 2, 3, 4, 8
+_SEEN = 1 << 16  # bytes at the end that are read at once: a small file at a web server without ranges is one read
 _NAME, _NUM_CHILDREN = 4, 5
 _COLUMNS, _GROUP_ROWS = 1, 3
 _ABOUT, _KEY, _SEALED = 3, 8, 9
@@ -32,13 +33,17 @@ def why_not_readable(source: Any) -> str:
     size = source.tell()
     if size < 2 * _TAIL:
         return ""
-    source.seek(size - _TAIL)
-    (length,) = struct.unpack("<I", source.read(4))
-    if source.read(4) != _MAGIC or length > size - _TAIL:
+    seen = min(size, _SEEN)
+    source.seek(size - seen)
+    tail = bytes(source.read(seen))
+    (length,) = struct.unpack("<I", tail[-_TAIL:-4])
+    if tail[-4:] != _MAGIC or length > size - _TAIL:
         return ""
-    source.seek(size - _TAIL - length)
+    if length + _TAIL > seen:
+        source.seek(size - _TAIL - length)
+        tail = bytes(source.read(length + _TAIL))
     try:
-        return _complaint(_Compact(bytes(source.read(length))).struct(0))
+        return _complaint(_Compact(tail[-_TAIL - length : -_TAIL]).struct(0))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error):  # of what it should hold
         return "its footer is damaged"
 
