@@ -21,7 +21,7 @@ import pytest
 import nearsame as ns
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
-from tests.oracle.tokens import fold, is_word, stands_alone
+from tests.oracle.tokens import fold, is_mark, is_unseen, is_word, stands_alone
 
 Pairs = dict[tuple[str, str], str]  # similarities with six decimals, as the lists have them
 
@@ -97,7 +97,8 @@ def _is_plain(character: str) -> bool:
     # Whether the lists' definition makes of it what ours does; \u03a3 is small in two ways, by what follows it.
     is_theirs = re.match(r"\w", character) is not None
     folds_alike = fold(character) == character.lower() and character != "\u03a3"
-    return is_theirs == is_word(character) and folds_alike and not stands_alone(character)
+    joins = is_unseen(character) or is_mark(character)  # and parts words in the lists
+    return is_theirs == is_word(character) and folds_alike and not stands_alone(character) and not joins
 
 
 def _is_tokenised_alike(text: str) -> bool:

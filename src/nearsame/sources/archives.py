@@ -141,8 +141,9 @@ def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, 
         if reason or packed is None:
             begins, said = _end(data, packed, form, last), f"its Content-Length of {last.length:,} is not where it ends"
         else:
-            begins, said = _unread(data, packed, last.offset)
-        if begins in (None, last.offset):
+            shared = last.offset >= len(data)  # records that share a member may have its end for a place
+            begins, said = _unread(data, packed, start if shared else last.offset)
+        if begins is None or (said and begins == last.offset):
             yield last._replace(kind=DAMAGE, block=b"", reason=said)
             return _next_start(data, packed, form, last.offset + 1)
         yield last
