@@ -41,7 +41,7 @@ def dedup(source: Path, *options: str) -> tuple[int, int, str]:
     return code, most >> 10, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "texts"])
 def test_a_record_that_is_too_long_takes_no_memory_and_stays(name, tmp_path):
     """Neither reading nor writing back holds its 300 MB; the others are compared."""
@@ -74,7 +74,7 @@ def test_a_record_that_is_too_long_takes_no_memory_and_stays(name, tmp_path):
             assert 1 == len(before.read().splitlines())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_cap_holds_for_long_texts_or_the_run_says_what_does_not_fit(tmp_path):
     """Two of 60 MB fit in 700 MB, two of 150 MB do not."""
     write_lines(tmp_path / "a.jsonl", [60 * MB, 60 * MB])
@@ -86,7 +86,7 @@ def test_the_cap_holds_for_long_texts_or_the_run_says_what_does_not_fit(tmp_path
     assert "b.jsonl, record 0: a record of" in said or "b.jsonl, line 1: a record of" in said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_blank_lines_are_nothing_but_bytes(tmp_path):
     """A gigabyte of them takes as much work as any other gigabyte that is not looked at."""
     with (tmp_path / "a.jsonl").open("wb") as out:

@@ -250,7 +250,7 @@ def test_some_calls(bench, mode):
     each_failure(bench, mode, some)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("mode", ["fail", "full", "kill"])
 def test_every_call(bench, mode):

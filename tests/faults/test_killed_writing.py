@@ -13,7 +13,7 @@ from tests import sparks
 
 from nearsame.frames.writing import STATS, check_target, write_folder
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 _DRIVER = """
 import os, signal, sys, time
