@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Beside", "put_back", "to_disk"]
+__all__ = ["Beside", "put_back", "sync", "to_disk"]
 
 _AT_CWD, _NO_REPLACE, _EXCHANGE = -100, 1, 2  # of renameat2(2)
 _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
@@ -70,7 +70,7 @@ class Beside:
         elif not _renamed(self.made, self.place, _EXCHANGE):
             self.place.rename(self._home / _OLD)
             self.made.rename(self.place)  # should this fail, leaving the block puts the old one back
-        _sync(self.place.parent)
+        sync(self.place.parent)
 
 
 def put_back(place: Path) -> None:
@@ -84,12 +84,12 @@ def put_back(place: Path) -> None:
 def to_disk(made: Path) -> None:
     """Without this a crash soon after the renaming could leave empty files under the final name."""
     if not made.is_dir():
-        _sync(made)
+        sync(made)
         return
     for folder, _, names in os.walk(made):
         for name in names:
-            _sync(Path(folder, name))
-        _sync(Path(folder))
+            sync(Path(folder, name))
+        sync(Path(folder))
 
 
 def _left(place: Path) -> list[Path]:
@@ -168,7 +168,8 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

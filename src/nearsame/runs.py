@@ -29,7 +29,7 @@ from nearsame.sources import MAX_RECORD, Part
 from nearsame.sources.reading import Reading
 from nearsame.sources.taking import texts
 from nearsame.stages.pairs.expand import Listed
-from nearsame.stages.texts.pages import PageTexts
+from nearsame.stages.texts.pages import TALLIES, PageTexts
 
 __all__ = ["Run", "inputs_of"]
 
@@ -116,14 +116,7 @@ class Run:
         aside = dict(self.reading.aside)
         cut = aside.pop("cut", 0)
         passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
-        return {
-            "passed_over": passed,
-            "cut": cut,
-            "without_main": 0,
-            "elsewhere": 0,
-            "nowhere": 0,
-            **self.state.engine.tallies,
-        }
+        return {"passed_over": passed, "cut": cut, **dict.fromkeys(TALLIES, 0), **self.state.engine.tallies}
 
     @property
     def _reading_settings(self) -> dict[str, Any]:

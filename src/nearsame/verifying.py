@@ -94,7 +94,7 @@ class _Product:
         told = claims.columns
         beside = tuple(told["beside"])
         asked = tuple(told["asked_of_pages"])
-        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked, "room": None})  # of another run
+        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked})
 
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""

@@ -51,9 +51,9 @@ def test_a_copy_of_what_a_link_leads_to_is_told(tmp_path):
     assert "led out" not in run("dedup", folder, "-o", tmp_path / "first", "--copy").stdout
     (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
     done = run("dedup", folder, "-o", tmp_path / "out", "--copy")
-    said = " ".join(done.stdout.split())
-    assert "out.txt in" in said
-    assert "led out of the folder, and was copied as what it led to" in said
+    said = "".join(done.stdout.split())  # a path that is longer than the terminal is broken anywhere
+    assert "out.txtin" in said
+    assert "ledoutofthefolder,andwascopiedaswhatitledto" in said
     notes = json.loads((tmp_path / "out" / "stats.json").read_bytes())["notes"]
     assert any("led out" in note for note in notes)
     assert "led out" not in run("dedup", folder, "-o", tmp_path / "list").stdout

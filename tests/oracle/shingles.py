@@ -1,7 +1,7 @@
 """Tokens to sets of shingles: what two documents have in common, or not.
 
 1. Fewer tokens than the size: one shingle of them all.
-2. A text without tokens has one item, itself, which no shingle equals; an empty text or null has none.
+2. A text without tokens has two items, the halves of its hash, which no shingle equals; an empty text or null has none.
 """
 
 from collections import Counter
@@ -15,9 +15,10 @@ __all__ = ["Raw", "features", "shingle_list", "shingles"]
 
 @dataclass(frozen=True)
 class Raw:
-    """The one item of a text without tokens: equal only for equal texts."""
+    """An item of a text without tokens: equal only for equal texts. It has two, as each is 64 bits of its hash."""
 
     text: str
+    half: int = 0
 
 
 def shingle_list(words: Sequence[str], size: int, *, overlapping: bool = True) -> list[tuple[str, ...]]:
@@ -54,5 +55,5 @@ def features(
         return frozenset()
     words = tokens(text, **recipe)  # type: ignore[arg-type]
     if not words:
-        return frozenset({Raw(text)})
+        return frozenset({Raw(text, 0), Raw(text, 1)})
     return shingles(words, size, overlapping=overlapping, repeats=repeats)

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
+from nearsame.placing import sync
 
 __all__ = ["Batches", "Checkpoints", "tallies_of", "with_tallies"]
 
@@ -128,10 +129,10 @@ class Checkpoints:
             for number, array in enumerate(arrays):
                 path = beside / f"{number:02d}.npy"
                 np.save(path, array)
-                _sync(path)
+                sync(path)
             _write_json(beside / "sizes.json", {path.name: path.stat().st_size for path in beside.glob("*.npy")})
             beside.rename(home)
-            _sync(self.folder)
+            sync(self.folder)
         except BaseException:
             shutil.rmtree(beside, ignore_errors=True)  # of what does not fit, nothing may stay in the way
             raise
@@ -198,9 +199,9 @@ def _write_synced(path: Path, batch: pa.RecordBatch) -> None:
     path.parent.mkdir(exist_ok=True)
     try:
         write_batches(beside, [batch])
-        _sync(beside)
+        sync(beside)
         beside.rename(path)
-        _sync(path.parent)
+        sync(path.parent)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -217,9 +218,9 @@ def _json(path: Path) -> Any:
 def _write_json(path: Path, content: Any) -> None:
     beside = path.with_suffix(".tmp")
     beside.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    _sync(beside)
+    sync(beside)
     beside.rename(path)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def _difference(name: str, found: Any, wanted: Any) -> str:
@@ -269,11 +270,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -60,15 +60,21 @@ def finish(h):
 
 
 @jit
+def _joined(a, b, key_a, key_b):
+    """The product is not all of it: it alone could be solved for one of its factors."""
+    return mix(a ^ key_a, b ^ key_b) + (a ^ ((b << _U32) | (b >> _U32)))
+
+
+@jit
 def join(a, b, keys):
-    """One hash of two, in this order. The product is not all of it: it alone could be solved for one of its factors."""
-    return mix(a ^ keys[_JOIN], b ^ keys[_JOIN + 1]) + (a ^ ((b << _U32) | (b >> _U32)))
+    """One hash of two, in this order."""
+    return _joined(a, b, keys[_JOIN], keys[_JOIN + 1])
 
 
 @jit
 def join_last(a, b, length, keys):
     """The same in the domain of a length, with keys of its own."""
-    return mix(a ^ (keys[_LAST] + length), b ^ keys[_LAST + 1]) + (a ^ ((b << _U32) | (b >> _U32)))
+    return _joined(a, b, keys[_LAST] + length, keys[_LAST + 1])
 
 
 @jit
@@ -79,10 +85,10 @@ def hash_bytes(data, start, end, keys):
     i = start
     while end - i > 8:
         word = load64(data, i)
-        h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+        h = _joined(h, word, k0, k1)
         i += 8
     word = load64(data, i) & (_ONES >> np.uint64(64 - 8 * (end - i))) if end > i else _ZERO
-    h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+    h = _joined(h, word, k0, k1)
     return mix(h ^ (np.uint64(end - start) + keys[_LENGTH]), keys[_CLOSE])
 
 
@@ -94,10 +100,10 @@ def hash_text(data, start, end, keys):
     i = start
     while end - i > 8:
         word = load64(data, i)
-        h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+        h = _joined(h, word, k0, k1)
         i += 8
     word = _ZERO
     for j in range(i, end):
         word |= np.uint64(data[j]) << np.uint64(8 * (j - i))
-    h = mix(h ^ k0, word ^ k1) + (h ^ ((word << _U32) | (word >> _U32)))
+    h = _joined(h, word, k0, k1)
     return mix(h ^ (np.uint64(end - start) + keys[_LENGTH]), keys[_CLOSE])

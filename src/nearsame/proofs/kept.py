@@ -157,9 +157,11 @@ class Kept:
         if not listed.is_file():
             self._missing(part)
             return
-        wanted = b"".join((part.files[at] or b"") + b"\n" for at in stay)
+        names = [name or b"" for name in part.files]
+        end = b"\0" if any(b"\n" in name or b"\r" in name for name in names) else b"\n"
+        wanted = b"".join(names[at] + end for at in stay)
         if listed.read_bytes() != wanted:
-            pairs = zip_longest(wanted.split(b"\n"), listed.read_bytes().split(b"\n"), fillvalue=b"")
+            pairs = zip_longest(wanted.split(end), listed.read_bytes().split(end), fillvalue=b"")
             line, (a, b) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
             told = (each.decode("utf-8", "replace") for each in (b, a))
             self.findings.wrong(f"{self._place(part)}, line {line}", "it is {!r}, and should be {!r}".format(*told))

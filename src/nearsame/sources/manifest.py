@@ -7,7 +7,7 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -66,7 +66,9 @@ def manifest(parts: Sequence[Part], num_against: int, columns: Columns, written:
     ]
     values = list(zip(*lines, strict=True)) or [()] * len(MANIFEST)
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
-    told = json.dumps({"columns": asdict(columns), "written": written})
+    read = asdict(replace(columns, room=None))  # which is of the machine, not of the answer
+    del read["room"]
+    told = json.dumps({"columns": read, "written": written})
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: told.encode()}))
 
 

@@ -110,10 +110,8 @@ def _num_unlinked(tree: Any, around: list[str]) -> int:
 
 
 def _elsewhere(tree: Any, *, formatted: bool) -> Content:
-    for text in (_from_records(tree), _from_noscript(tree, formatted=formatted), _from_description(tree)):
-        if text:
-            return Content(text, ELSEWHERE)
-    return Content("", NOWHERE)
+    text = _from_records(tree) or _from_noscript(tree, formatted=formatted) or _from_description(tree)
+    return Content(text, ELSEWHERE if text else NOWHERE)
 
 
 def _from_records(tree: Any) -> str:

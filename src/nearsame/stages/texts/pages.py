@@ -33,9 +33,10 @@ from nearsame.stages.texts.page_content import (
     visible,
 )  # fmt: skip
 
-__all__ = ["EXTRACTS", "MARKUP", "PageTexts", "page_text"]
+__all__ = ["EXTRACTS", "MARKUP", "TALLIES", "PageTexts", "page_text"]
 
 EXTRACTS = ("main", "text", "none", "trafilatura")
+TALLIES = ("without_main", "elsewhere", "nowhere", "bounded")  # what is counted of pages
 MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 
 
@@ -81,12 +82,9 @@ class PageTexts:
     def tally(batch: pa.RecordBatch) -> dict[str, int]:
         """What is to be counted of a batch of EXTRACTED."""
         counts = np.bincount(batch.column("found").to_numpy(), minlength=NOWHERE + 1)
-        return {
-            "without_main": int(counts[VISIBLE]),
-            "elsewhere": int(counts[ELSEWHERE]),
-            "nowhere": int(counts[NOWHERE]),
-            "bounded": int(pc.sum(batch.column("bounded")).as_py() or 0),
-        }
+        bounded = pc.sum(batch.column("bounded")).as_py() or 0
+        values = (int(counts[VISIBLE]), int(counts[ELSEWHERE]), int(counts[NOWHERE]), int(bounded))
+        return dict(zip(TALLIES, values, strict=True))
 
     def _texts(self, body: pa.Array, mimes: list[str | None], charsets: list[str | None]) -> tuple[Any, ...]:
         extract = _extractor(self.extract)
