@@ -39,7 +39,11 @@ def test_stop_words_go_before_shingles_are_made() -> None:
 
 def test_a_text_without_tokens_has_itself_as_its_only_item() -> None:
     """So only its exact copies resemble it; empty and null texts resemble nothing."""
-    assert [frozenset({Raw("***", 0), Raw("***", 1)}), frozenset(), frozenset()] == [features("***"), features(""), features(None)]
+    assert [frozenset({Raw("***", 0), Raw("***", 1)}), frozenset(), frozenset()] == [
+        features("***"),
+        features(""),
+        features(None),
+    ]
 
 
 def test_a_short_text_is_one_shingle_and_a_remainder_is_one_too() -> None:
