@@ -39,6 +39,14 @@ def test_pairs_that_come_one_by_one_have_the_interval_of_single_draws():
     assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-4)
 
 
+def test_bunches_that_are_all_alike_have_an_interval() -> None:
+    """Their variance is nothing, and that they are all pairs there are is not believed for it."""
+    found = bunched_share(np.full(10, 50), np.full(10, 100))
+    assert found == share(5, 10)._replace(num=500, of=1_000)
+    many = bunched_share(np.full(100, 50), np.full(100, 100))
+    assert many.low < 0.5 < many.high
+
+
 def test_where_nothing_is_missed_the_documents_count_and_not_the_pairs():
     """A thousand pairs of ten documents say no more than ten draws."""
     of_ten = share(10, 10)

@@ -4,7 +4,7 @@
 2. Pairs of sampled documents: the share is a ratio of two sums over documents, so its variance is that of a ratio
    estimator. The interval is Clopper and Pearson's for as many independent pairs as would have that variance (Korn
    and Graubard 1998); where few documents miss anything, their variance says little, and no more independent pairs are
-   believed in than Kish's number of documents (docs/decisions/audit-interval.md).
+   believed in than Kish's number of documents (docs/decisions/audit-interval.md). Nor are they ever more than the pairs.
 3. No distribution comes from a library: importing one took longer than the audit itself.
 """
 
@@ -48,7 +48,7 @@ def bunched_share(hits: Rows, totals: Rows) -> Share | None:
     if 0 < num < of:
         errors = hits - value * totals
         variance = float((errors**2).sum()) / of**2 * hits.size / max(hits.size - 1, 1)
-        believed = value * (1 - value) / variance
+        believed = min(of, value * (1 - value) / variance) if variance else kish
         missing = int((hits < totals).sum())
         if missing < _ENOUGH_BUNCHES:
             believed = min(believed, kish)
