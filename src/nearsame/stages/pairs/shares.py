@@ -4,7 +4,8 @@
 2. Pairs of sampled documents: the share is a ratio of two sums over documents, so its variance is that of a ratio
    estimator. The interval is Clopper and Pearson's for as many independent pairs as would have that variance (Korn
    and Graubard 1998); where few documents miss anything, their variance says little, and no more independent pairs are
-   believed in than Kish's number of documents (docs/decisions/audit-interval.md). Nor are they ever more than the pairs.
+   believed in than Kish's number of documents (docs/decisions/audit-interval.md).
+   Nor more than there are pairs.
 3. No distribution comes from a library: importing one took longer than the audit itself.
 """
 
