@@ -7,7 +7,7 @@
 import random
 from collections.abc import Callable
 
-__all__ = ["CORPORA", "chain", "half", "just_under", "pools", "template"]
+__all__ = ["CORPORA", "alike", "chain", "half", "just_under", "pools", "template"]
 
 _SIZE = 200  # words in a document
 
@@ -30,6 +30,12 @@ def just_under(num: int) -> list[str]:
     return [_behind(_SIZE - own, [f"x{i}w{j}" for j in range(own)]) for i in range(num)]
 
 
+def alike(num: int) -> list[str]:
+    """Each two at a Jaccard similarity of .63: none goes, and the bands of MinHash bring most pairs together."""
+    own = _SIZE * 22 // 100
+    return [_behind(_SIZE - own, [f"x{i}w{j}" for j in range(own)]) for i in range(num)]
+
+
 def chain(num: int) -> list[str]:
     """Each is the one before, a tenth of its words further on: every other one goes."""
     words = [f"c{i}" for i in range(10 * num + 100)]
@@ -47,7 +53,7 @@ def pools(num: int) -> list[str]:
 
 
 CORPORA: dict[str, Callable[[int], list[str]]] = {
-    function.__name__: function for function in (template, half, just_under, chain, pools)
+    function.__name__: function for function in (template, half, just_under, alike, chain, pools)
 }
 
 

@@ -40,6 +40,7 @@ class Case:
         num: documents.
         kept: how many of so many stay; None: not known beforehand.
         settings: of the recipe.
+        method: which.
     """
 
     title: str
@@ -47,12 +48,15 @@ class Case:
     num: int
     kept: Callable[[int], int] | None
     settings: dict[str, int] = field(default_factory=dict)
+    method: str = "jaccard"
 
 
 CASES = {
     "template": Case("copies of one template", "template", 200_000, lambda _: 1),
     "half": Case("half boilerplate", "half", 100_000, lambda num: num),
     "just_under": Case("85 % boilerplate, J = .7", "just_under", 100_000, lambda num: num),
+    "alike": Case("all at J = .63", "alike", 16_000, lambda num: num),
+    "alike, minhash": Case("the same, MinHash", "alike", 16_000, lambda num: num, method="minhash"),
     "chain": Case("a chain", "chain", 10_000, lambda num: (num + 1) // 2),
     "pools": Case("words from pools", "pools", 8_000, None, {"shingle_size": 1}),
     "pools, dropped": Case(
@@ -65,12 +69,12 @@ def _write(texts: list[str], file: Path) -> None:
     pq.write_table(pa.table({"text": texts}), file, row_group_size=_BATCH)
 
 
-def run_one(file: str, settings: dict[str, int]) -> None:
+def run_one(file: str, name: str, settings: dict[str, int]) -> None:
     """What the process of a measurement does: a tiny corpus, then the file; the statistics as JSON."""
-    method = ns.Jaccard(**settings)
-    ns.dedup(boilerplate.chain(20), method=method)
+    method = {"jaccard": ns.Jaccard, "minhash": ns.MinHash}[name](**settings)
+    ns.dedup(boilerplate.chain(20), method=method, audit=False)
     began = time.perf_counter()
-    stats = ns.dedup(file, method=method).stats
+    stats = ns.dedup(file, method=method, audit=False).stats
     print(json.dumps({"took": time.perf_counter() - began, "kept": stats.kept, "compared": stats.compared}))
 
 
@@ -78,7 +82,7 @@ def measure(case: Case, num: int, folder: Path) -> tuple[str, ...]:
     """A line of the table."""
     file = folder / "corpus.parquet"
     _write(boilerplate.CORPORA[case.corpus](num), file)
-    command = [sys.executable, str(Path(__file__)), "--one", str(file), json.dumps(case.settings)]
+    command = [sys.executable, str(Path(__file__)), "--one", str(file), case.method, json.dumps(case.settings)]
     run = processes.run(command, {"NUMBA_CACHE_DIR": str(folder / "kernels")})
     stats = json.loads(run.output)
     seconds = stats["took"]
@@ -100,11 +104,11 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench hot", description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), help="which; default: all")
     parser.add_argument("--share", type=float, default=1.0, help="of the full sizes, for a trial")
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
     if given.one:
-        run_one(given.one[0], json.loads(given.one[1]))
+        run_one(*given.one[:2], json.loads(given.one[2]))
         return 0
     load, rows = os.getloadavg()[0], []
     with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as name:

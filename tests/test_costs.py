@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.boilerplate import CORPORA
+from bench import corpus
+from bench.boilerplate import CORPORA, alike
 
 import nearsame as ns
 from nearsame import costs
@@ -18,6 +19,7 @@ WORDS = ns.Jaccard(shingle_size=1)
 @pytest.fixture
 def _sparing(monkeypatch: Any) -> None:
     monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.5)
+    monkeypatch.setattr(costs, "OFFER_SECONDS", 0.1)
 
 
 class Watching:
@@ -120,3 +122,61 @@ def test_counting_a_few_items_can_be_merged() -> None:
     """The state of two workers is the sum of theirs."""
     fold = CountThese(np.zeros(2, np.uint64), np.zeros(0, np.int64))
     assert [3, 3] == fold.merge(fold.start() + 1, fold.start() + 2).tolist()
+
+
+class _Stop(Exception):  # noqa: N818  (not an error: enough was seen)
+    """The run was told what it would cost."""
+
+
+class Stopping(Watching):
+    """Who ends a run once it says what it will cost."""
+
+    def note(self, text: str) -> None:
+        """The end."""
+        raise _Stop(text)
+
+
+OFFER = re.compile(r"about ([\d,]+) comparisons, .*--method jaccard: exact, about ([\d,]+) comparisons")
+
+
+@pytest.mark.parametrize("ask", [ns.dedup, ns.pairs])
+def test_minhash_on_documents_just_under_the_threshold_offers_the_exact_join_before_it_compares(ask: Any) -> None:
+    """8,000 documents, each two at J = .63: a fifth of all pairs are to be compared, and none by the exact join."""
+    with pytest.raises(_Stop) as told:
+        ask(alike(8000), method="minhash", audit=False, progress=Stopping())
+    ours, exact = (int(number.replace(",", "")) for number in OFFER.search(str(told.value)).groups())
+    assert 8000 * 7999 / 8 < ours < 8000 * 7999 / 2
+    assert exact == 0
+
+
+@pytest.mark.usefixtures("_sparing")
+@pytest.mark.parametrize("settings", [{}, {"verify": "estimate"}])
+def test_what_the_exact_join_is_offered_with_is_what_both_take(settings: dict[str, str]) -> None:
+    """The comparisons that both methods then make."""
+    texts = alike(2500) + CORPORA["chain"](500)
+    found = ns.dedup(texts, method=ns.MinHash(**settings), audit=False)
+    exact = ns.dedup(texts, method="jaccard")
+    ours, theirs = (int(number.replace(",", "")) for number in OFFER.search(found.stats.notes[0]).groups())
+    assert ours == pytest.approx(found.stats.compared, rel=0.1)
+    assert theirs <= 5 * exact.stats.compared < ours / 100
+    assert "count_table" not in found.stats.room
+
+
+@pytest.mark.usefixtures("_sparing")
+@pytest.mark.parametrize("name", ["template", "half", "chain"])
+def test_minhash_offers_nothing_where_it_compares_little(name: str) -> None:
+    """However large the buckets are."""
+    assert () == ns.dedup(CORPORA[name](6000), method="minhash", audit=False).stats.notes
+
+
+@pytest.mark.usefixtures("_sparing")
+def test_minhash_offers_nothing_where_the_exact_join_compares_as_much() -> None:
+    """All copies of a template are pairs, by whichever method."""
+    notes = ns.pairs(CORPORA["template"](2000), method="minhash", audit=False).stats.notes
+    assert ["jaccard" in note for note in notes] == [False] * len(notes)
+
+
+def test_minhash_on_an_ordinary_corpus_offers_nothing() -> None:
+    """Made like the web, some 10,000 documents."""
+    texts = [text for batch in corpus.documents(20_000_000) for text in batch.column("text").to_pylist()]
+    assert () == ns.dedup(texts, method="minhash", audit=False).stats.notes

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -165,9 +166,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
     _require_urls(run, url_column, urls)
-    rule = pipeline.deciding(run.state, recipe.least, within=within, clusters=clusters)
-    run = costs.foretold(run, lambda meeting, each: rule.decide(meeting, each, 1).num_compared)
-    decided = pipeline.decide(run.state, rule, run.clock, within=within)
+    deciding = partial(pipeline.deciding, threshold=recipe.least, within=within, clusters=clusters)
+    run = costs.foretold(run, lambda state, *by: deciding(state).decide(*by, 1).num_compared)
+    decided = pipeline.decide(run.state, deciding(run.state), run.clock, within=within)
     audited = _audited(run, recipe, how, audits.audit_decision, decided, within=within)
     return required.met_by(Result(run.without_features(), recipe, decided, audited))
 
@@ -265,8 +266,8 @@ def pairs(  # noqa: PLR0913  (as above)
     _require_urls(run, url_column)
     across = None if against is None else run.state.num_against
     groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)
-    rule = pipeline.joining(run.state, recipe.least, groups)
-    run = costs.foretold(run, lambda meeting, each: sum(part.num_verified for part in rule.join(meeting, each, 1)))
+    joining = partial(pipeline.joining, threshold=recipe.least, groups=groups)
+    run = costs.foretold(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
     with run.clock("joining"):
         found = Listed.joined(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
     audited = _audited(run, recipe, how, audits.audit_pairs, found, across=across is not None)

@@ -1,7 +1,9 @@
 """What comparing will cost where much is shared: said before it begins, with its cause and what to do about it.
 
 1. Nothing is said, and next to nothing done, where all pairs that share a key can be compared within BUDGET_SECONDS.
-2. Nothing depends on how fast the machine is, or on threads: the same run says the same. Seconds are those of one
+2. MinHash brings together whatever is somewhat alike, the exact join what has rare items in common. Where comparing
+   takes MinHash more than OFFER_SECONDS and the exact join a fraction of it, the exact join is offered.
+3. Nothing depends on how fast the machine is, or on threads: the same run says the same. Seconds are those of one
    processor that compares two sets of 300 items in a microsecond or so.
 """
 
@@ -17,17 +19,21 @@ import numpy.typing as npt
 from nearsame import arrow
 from nearsame.kernels import shingles
 from nearsame.kernels.buckets import Meeting
-from nearsame.methods import Method, MinHash, Shingled
+from nearsame.methods import Jaccard, Method, MinHash, Shingled
+from nearsame.pipeline import State
 from nearsame.runs import Run
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.places import place, runs
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.pairs.foresight import Foresight, most_comparisons
 from nearsame.stages.texts.aligned import align
+from nearsame.steps import steps
 
-__all__ = ["BUDGET_SECONDS", "foretold"]
+__all__ = ["BUDGET_SECONDS", "OFFER_SECONDS", "foretold"]
 
-BUDGET_SECONDS = 60.0
+BUDGET_SECONDS, OFFER_SECONDS = 60.0, 2.0
+_FRACTION = 4  # how many times as much is worth an offer
+_SAMPLED = 2048  # documents that the exact join is tried on
 _COMPARISON_SECONDS, _ITEM_SECONDS = 50e-9, 1.6e-9  # of each comparison, and of each item of both sets
 _NAMED, _LOOKED_AT = 3, 12  # shingles to name, and the largest buckets to find them in
 _MEMBERS, _OTHERS = 16, 256  # documents of a bucket, and of all, that tell what is rare and common to its members
@@ -36,25 +42,49 @@ _SHOWN = 60  # characters of a shingle
 Rows = npt.NDArray[np.int64]
 
 
-def foretold(run: Run, compared: Callable[[Meeting, Any], int]) -> Run:
+def foretold(run: Run, compared: Callable[[State, Meeting, Any], int]) -> Run:
     """The run, with a note if comparing will take long; whoever watches is told at once.
 
     Args:
         run: all documents have met.
-        compared: applies the rule that is to follow to a meeting, and counts its comparisons.
+        compared: applies the rule that is to follow, as a method has it, to a meeting, and counts its comparisons.
     """
     state = run.state
-    meeting = state.meeting
-    if meeting is None or _seconds(meeting, most_comparisons(meeting)) <= BUDGET_SECONDS:
+    meeting, minhash = state.meeting, isinstance(state.method, MinHash)
+    most = OFFER_SECONDS if minhash else BUDGET_SECONDS
+    if meeting is None or _seconds(meeting, most_comparisons(meeting)) <= most:
         return run
     with run.clock("foretelling"):
-        number = int(state.engine.sample(meeting, Foresight(compared)))
-        if _seconds(meeting, number) <= BUDGET_SECONDS:
+        number = int(state.engine.sample(meeting, Foresight(partial(compared, state))))
+        seconds = _seconds(meeting, number)
+        if seconds <= most:
             return run
-        causes = _causes(run)
-    note = _note(number, _seconds(meeting, number), causes, state.method)
+        exact = _by_exact_join(state, compared) if minhash else number
+        offered = exact if number >= _FRACTION * max(exact, 1) else None
+        if seconds <= BUDGET_SECONDS and offered is None:
+            return run
+        causes = _causes(run) if seconds > BUDGET_SECONDS else []
+    note = _note(number, seconds, causes, state.method, offered)
     run.clock.progress.note(note)
     return replace(run, notes=(*run.notes, note))
+
+
+def _by_exact_join(state: State, compared: Callable[[State, Meeting, Any], int]) -> int:
+    """About how many comparisons the exact join takes for the same documents: what a sample of them says."""
+    method = Jaccard(threshold=state.method.least)
+    exact = replace(state, method=method, step=steps(method))
+    leads = np.flatnonzero((state.best == np.arange(state.best.size)) & (state.about.sizes > 0))
+    rows = _spread(leads, _SAMPLED)
+    chosen = np.zeros(state.best.size, np.bool_)
+    chosen[rows] = True
+    engine, room = state.engine, dict(state.engine.room)
+    counts, keys = cast("Any", exact.step.counts), cast("Any", exact.step.keys)
+    features, counted = counts(engine.only(state.distinct, chosen), int(state.about.sizes[rows].sum()), engine)
+    meeting = engine.meet(engine.keep(engine.map(features, keys(counted))), features, state.ranks)
+    engine.room.clear()  # it says how the run goes, not this trial
+    engine.room.update(room)
+    times = leads.size / max(1, rows.size)
+    return int(engine.sample(meeting, Foresight(partial(compared, exact), times)))
 
 
 @dataclass(frozen=True)
@@ -70,8 +100,9 @@ def _seconds(meeting: Meeting, comparisons: int) -> float:
     return float(comparisons * (_COMPARISON_SECONDS + _ITEM_SECONDS * items))
 
 
-def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method) -> str:
-    ways = []
+def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method, exact: int | None) -> str:
+    """What is said; `exact` are the comparisons of the exact join, where that is worth naming."""
+    ways = [] if exact is None else [f"method jaccard (--method jaccard: exact, about {exact:,} comparisons)"]
     if isinstance(method, Shingled):
         if causes:
             limit = _rounded(min(cause.documents for cause in causes) - 1)
@@ -82,10 +113,11 @@ def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method)
     if not isinstance(method, MinHash):
         ways.append("method minhash")
     named = ", ".join(f'"{cause.text}" (in {cause.documents:,} documents)' for cause in causes)
-    because = f", above all {named}" if causes else ""
+    because = "share what is rare elsewhere" if exact is None else "are somewhat alike, but less than is asked for"
     return (
         f"comparing may take about {number:,} comparisons, some {_time(seconds)} of one processor, because many"
-        f" documents share what is rare elsewhere{because}. What makes it less: {', '.join(ways)}"
+        f" documents {because}{f', above all {named}' if causes and exact is None else ''}."
+        f" What makes it less: {', '.join(ways)}"
     )
 
 

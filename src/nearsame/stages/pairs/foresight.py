@@ -35,9 +35,11 @@ class Foresight:
 
     Attributes:
         compared: applies that rule to a meeting, by the given way to run things, and counts its comparisons.
+        times: of a meeting that is itself a sample, by how many times the documents that it stands for are more.
     """
 
     compared: Callable[[Meeting, Any], int]
+    times: float = 1.0
 
     def sample(self, meeting: Meeting, _array: Array = np.empty) -> int:
         """About how many comparisons a meeting takes."""
@@ -45,7 +47,7 @@ class Foresight:
         docs = np.linspace(0, total - 1, min(total, _SAMPLED)).astype(np.int64)
         half, whole = (self.compared(_thinned(meeting, part), _serially) for part in (docs[::2], docs))
         growth = min(2.0, max(1.0, log2(max(whole, 1) / max(half, 1))))
-        return round(float(whole * (total / max(docs.size, 1)) ** growth))
+        return round(float(whole * (self.times * total / max(docs.size, 1)) ** growth))
 
 
 def _serially(things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
