@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import pipeline, schemas
+from nearsame.arguments import checked, require_number
 from nearsame.errors import ConfigError
 from nearsame.evidence import sides
 from nearsame.methods import Method
@@ -42,6 +43,7 @@ _NUM_LARGEST = 5
 _NONE = np.zeros(0, np.int64)
 
 
+@checked
 @dataclass(frozen=True)
 class Result:
     """Which documents stay, which go, and why."""
@@ -230,6 +232,7 @@ class Result:
             >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
             ['a rose']
         """
+        require_number("count", count, 0)
         decided = self._decided
         chosen = spread(self._removals.similarity, self._removals.same_text, count)
         found = self.removals.take(pa.array(chosen))
@@ -265,6 +268,7 @@ class Result:
         return together(found, [part.name for part in reading.parts])
 
 
+@checked
 @dataclass(frozen=True)
 class Pairs:
     """All similar pairs."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from nearsame import audits, costs, layers, pipeline
 from nearsame.answers import Pairs, Result
-from nearsame.arguments import require_number, require_path, require_text, require_yes_or_no
+from nearsame.arguments import checked, require_number
 from nearsame.asking import (
     chosen_recipe,
     chosen_ties,
@@ -51,6 +51,7 @@ __all__ = ["Pairs", "Result", "dedup", "pairs"]
 
 
 @with_method_hint
+@checked
 def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one go by keyword)
     source: Any,
     *,
@@ -150,7 +151,6 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     require_clusters(clusters, method)
     if method.of_vectors and policy.policy in ("longest", "shortest"):
         raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
-    require_text("url_column", url_column)
     beside, vectors = (url_column or "url", *BESIDE), chosen_vectors(method, vector_column)
     columns = Columns(text_column, id_column, policy.reads, features_column, vectors, beside)
     columns = with_max_record(with_pages(columns, html_column, extract, max_document), max_record)
@@ -174,6 +174,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
 
 
 @with_method_hint
+@checked
 def pairs(  # noqa: PLR0913  (as above)
     source: Any,
     *,
@@ -250,7 +251,6 @@ def pairs(  # noqa: PLR0913  (as above)
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     required = Requirements(require_recall)
     how = _How(strict, required.audit(audit), threads, batch_rows, progress, memory, workdir)
-    require_text("url_column", url_column)
     beside = (url_column or "url",)
     policy = Keep.parse("first", chosen_ties(ties, order_column, engine), order_column)
     vectors = chosen_vectors(method, vector_column)
@@ -294,12 +294,9 @@ class _How:
     workdir: str | os.PathLike[str] | None
 
     def __post_init__(self) -> None:
-        require_yes_or_no("strict", self.strict)
-        require_yes_or_no("audit", self.audit, default=True)
         for name in ("threads", "batch_rows"):
             if getattr(self, name) is not None:
                 require_number(name, getattr(self, name), 1)
-        require_path("workdir", self.workdir)
 
 
 def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)

@@ -1,15 +1,96 @@
 """Arguments of calls, checked before anything is read: what cannot be is refused by name and value.
 
-1. A message says what was given; nothing is made of a value of another type, not even a number of a text.
+1. A signature is the table of what its function takes: `checked` holds every argument to its annotation.
+2. A message says what was given; nothing is made of a value of another type, not even a number of a text.
+3. What a type cannot say (the least number, one of several words) is refused by the function itself.
 """
 
+import functools
+import inspect
+import math
 import operator
 import os
-from typing import Any
+import types
+from collections.abc import Callable, Collection, Iterable
+from numbers import Integral, Real
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nearsame.errors import ConfigError
 
-__all__ = ["require_document", "require_number", "require_path", "require_text", "require_yes_or_no"]
+__all__ = ["checked", "require_number", "require_type"]
+
+_Checked = TypeVar("_Checked", bound=Callable[..., Any])
+
+_MOST_SHOWN = 200  # characters of a value
+_PATHS = ("PathLike", "Path")
+_WORDS = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    os.PathLike: "a path",
+}
+_PLURALS = {str: "texts", int: "whole numbers", float: "numbers", os.PathLike: "paths"}
+
+
+def checked(function: _Checked) -> _Checked:
+    """The same function, or class with its public methods, which refuses arguments that its annotations exclude.
+
+    Raises:
+        ConfigError: An argument is of another type. What is missing or unknown stays Python's TypeError.
+
+    Example:
+        >>> @checked
+        ... def twice(text: str, *, times: int = 2) -> str:
+        ...     return text * times
+        >>> twice("a", times="3")
+        Traceback (most recent call last):
+        nearsame.errors.ConfigError: times='3' is not a whole number
+    """
+    if isinstance(function, type):
+        for name, member in list(vars(function).items()):
+            if name != "__init__" and name.startswith("_"):
+                continue
+            if isinstance(member, classmethod):
+                setattr(function, name, classmethod(checked(member.__func__)))
+            elif inspect.isfunction(member):
+                setattr(function, name, checked(member))
+        return function
+    signature = inspect.signature(function)
+    hints = functools.cache(lambda: get_type_hints(function))
+
+    @functools.wraps(function)
+    def asked(*args: Any, **given: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **given)
+        except TypeError:
+            return function(*args, **given)  # whose own words are better
+        for name, value in bound.arguments.items():
+            if name in hints() and signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
+                require_type(name, value, hints()[name])
+                bound.arguments[name] = operator.index(value) if isinstance(value, Integral) else value  # NumPy's
+        return function(*bound.args, **bound.kwargs)
+
+    return asked  # type: ignore[return-value]  # the same but for what it refuses
+
+
+def require_type(name: str, value: Any, kind: Any) -> None:
+    """Refuse a value that an annotation excludes, and a NUL in what may be a path.
+
+    Example:
+        >>> require_type("k", None, int | None)
+    """
+    kinds = _kinds(kind)
+    if isinstance(value, str | os.PathLike) and os.PathLike in map(_plain, kinds) and "\0" in str(value):
+        raise ConfigError(
+            f"{name}={_shown(value)} has a NUL, as no path has", hint="Give the path of a file or folder."
+        )
+    if any(_fits(value, each) for each in kinds):
+        return
+    told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
+    what = _in_words(told, _WORDS)
+    or_nothing = ", or leave it out" if types.NoneType in kinds else ""
+    raise ConfigError(f"{name}={_shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
 
 
 def require_number(name: str, value: Any, least: int) -> None:
@@ -18,35 +99,83 @@ def require_number(name: str, value: Any, least: int) -> None:
     >>> require_number("threads", 2, 1)
     """
     hint = f"Give a whole number, {least} or more."
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise ConfigError(f"{name}={value!r} is not a whole number", hint=hint)
-    if number < least:
+    if not _is_whole(value):
+        raise ConfigError(f"{name}={_shown(value)} is not a whole number", hint=hint)
+    if operator.index(value) < least:
         raise ConfigError(f"{name}={value!r} is not at least {least}", hint=hint)
 
 
-def require_text(name: str, value: Any) -> None:
-    """Refuse what is neither text nor None."""
-    if value is not None and not isinstance(value, str):
-        raise ConfigError(f"{name}={value!r} is not a text", hint="Give a name, or leave it out.")
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    """The members of a union, or the type alone."""
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
 
 
-def require_document(name: str, value: Any) -> None:
-    """Refuse what is no text at all, None included."""
-    if not isinstance(value, str):
-        raise ConfigError(f"{name}={value!r} is not a text", hint="Give the text itself.")
+def _plain(kind: Any) -> Any:
+    """A type without its parameters; a path is whatever has one."""
+    plain = get_origin(kind) or kind
+    return os.PathLike if getattr(plain, "__name__", "") in _PATHS else plain
 
 
-def require_path(name: str, value: Any) -> None:
-    """Refuse what is neither a path nor None."""
-    if value is not None and not isinstance(value, (str, os.PathLike)):
-        raise ConfigError(f"{name}={value!r} is not a path", hint="Give the path of a folder, or leave it out.")
+def _fits(value: Any, kind: Any) -> bool:
+    plain = _plain(kind)
+    if plain in _NUMBERS:
+        return _NUMBERS[plain](value)
+    if plain in (Any, object) or not isinstance(plain, type) or _is_unchecked(plain):
+        return True
+    if isinstance(value, str | bytes) and issubclass(plain, Iterable) and plain not in (str, bytes):
+        return False  # a text is no list of texts
+    return isinstance(value, plain) and _all_fit(value, kind)
 
 
-def require_yes_or_no(name: str, value: Any, *, default: bool = False) -> None:
-    """Refuse what is neither True nor False; with `default`, None is left to the method."""
-    if not isinstance(value, bool) and not (default and value is None):
-        raise ConfigError(f"{name}={value!r} is not True or False", hint="Give one of the two.")
+def _is_unchecked(kind: type) -> bool:
+    """Whether it is a protocol that says nothing of what it has while a program runs."""
+    return getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", True)
+
+
+def _all_fit(values: Any, kind: Any) -> bool:
+    """Whether what is in a list is what it should be; what can be read only once is not looked into."""
+    inside = get_args(kind)
+    if len(inside) != 1 or not isinstance(values, Collection):
+        return True
+    return all(any(_fits(value, each) for each in _kinds(inside[0])) for value in values)
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value)
+
+
+_NUMBERS: dict[Any, Callable[[Any], bool]] = {
+    bool: lambda value: isinstance(value, bool),
+    int: _is_whole,
+    float: _is_number,
+}
+
+
+def _in_words(kinds: Iterable[Any], words: dict[Any, str], a_list: str = "a list of") -> str:
+    """What a value must be: "a text", "a list of lists of texts"."""
+    found = dict.fromkeys(
+        f"{a_list} {_in_words(_kinds(get_args(each)[0]), _PLURALS, 'lists of')}"
+        if _is_list(each)
+        else words.get(_plain(each), str(_plain(each).__name__))
+        for each in kinds
+        if each is not types.NoneType
+    )
+    *others, last = found
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _is_list(kind: Any) -> bool:
+    return len(get_args(kind)) == 1 and isinstance(_plain(kind), type) and issubclass(_plain(kind), Iterable)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

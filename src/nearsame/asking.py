@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from nearsame import audits
-from nearsame.arguments import require_text, require_yes_or_no
 from nearsame.errors import ConfigError
-from nearsame.methods import METHODS, Jaccard, Method, Recipe, Shingling, by_name
+from nearsame.methods import METHODS, Jaccard, Method, Shingling, by_name
 from nearsame.sources import Columns
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
 ]
 
 _Asking = TypeVar("_Asking", bound=Callable[..., Any])
-_CALLED = {"items": "features", "vectors": "vector"}  # what callers call these columns
 
 
 def with_method_hint(function: _Asking) -> _Asking:
@@ -51,8 +49,6 @@ def with_method_hint(function: _Asking) -> _Asking:
 
 def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
     """What decides between documents of equal value."""
-    require_text("ties", ties)
-    require_text("order_column", order_column)
     if ties == "reading" and engine is not None:
         raise ConfigError(
             "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
@@ -75,16 +71,11 @@ def chosen_recipe(method: Method | str | None) -> Method:
     """The recipe itself, by its name, or the default."""
     if method is None:
         return Jaccard()
-    if not isinstance(method, str | Recipe):
-        raise ConfigError(
-            f"method={method!r} is no recipe", hint='Give one, as in Jaccard(), or a name, as in "jaccard".'
-        )
     return by_name(method) if isinstance(method, str) else method
 
 
 def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
     """Whether documents of one side are compared with each other."""
-    require_yes_or_no("within", within, default=True)
     if within is False and against is None:
         raise ConfigError("within=False without against: nothing would be compared", hint="Give against, too.")
     if not recipe.across_only:
@@ -118,13 +109,7 @@ def chosen_vectors(recipe: Method, name: str | None) -> str | None:
 
 
 def require_columns(columns: Columns, recipe: Method) -> None:
-    """An error unless names are texts, and columns are what the method looks at."""
-    for name in ("text", "id", "order", "items", "vectors"):
-        require_text(f"{_CALLED.get(name, name)}_column", getattr(columns, name))
-    _require_of_method(columns, recipe)
-
-
-def _require_of_method(columns: Columns, recipe: Method) -> None:
+    """An error unless columns are what the method looks at."""
     if recipe.of_vectors and columns.text is not None:
         message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
         raise ConfigError(message, hint="Name their column with vector_column.")

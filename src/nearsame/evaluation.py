@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import causes
+from nearsame.arguments import checked, require_number
 from nearsame.contenders import Contender, Outcome, contenders, listed, run_apart, run_here
 from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
@@ -57,6 +58,7 @@ class _Answer(NamedTuple):
     seconds: float = 0.0
 
 
+@checked
 def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
     source: Any,
     *,
@@ -103,6 +105,8 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         >>> evaluate(texts, methods=["jaccard"], apart=False).scores[0].pairs
         1
     """
+    if threads is not None:
+        require_number("threads", threads, 1)
     watcher = progress or Silent()
     inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)

@@ -10,7 +10,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urljoin
 
 import numpy as np
@@ -33,6 +33,7 @@ Mask = npt.NDArray[np.bool_]
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
 
 
+@runtime_checkable
 class OneForm(Protocol):
     """What makes one of several URLs, as learnt rules do."""
 

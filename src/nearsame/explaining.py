@@ -14,7 +14,7 @@ import pyarrow as pa
 import xxhash
 
 from nearsame import arrow, schemas
-from nearsame.arguments import require_document
+from nearsame.arguments import checked
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels import sets, unicode
@@ -34,6 +34,7 @@ __all__ = ["explain"]
 _BATCH = 4096  # shingles sketched at a time
 
 
+@checked
 def explain(
     text: str, *, method: Method | str = "simhash", orders: Sequence[Sequence[str]] | None = None
 ) -> Explanation:
@@ -54,7 +55,6 @@ def explain(
         >>> explain("a b", method=SimHash(bits=4, table={"a": 0b1100, "b": 0b0100})).answer["binary"]
         '0100'
     """
-    require_document("text", text)
     match by_name(method) if isinstance(method, str) else method:
         case MinHash() as recipe:
             return _minhash(text, recipe, orders)

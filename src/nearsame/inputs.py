@@ -97,7 +97,11 @@ def names_of(sources: Any) -> tuple[str, ...]:
     """
     several = sources if isinstance(sources, tuple) else (sources,)
     names = (os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))
-    return tuple(str(name) for name in names if name != "-")
+    named = tuple(str(name) for name in names if name != "-")
+    for name in named:
+        if "\0" in name:
+            raise SourceError(f"{name!r} has a NUL, as no path has", hint="Give the path of a file or folder.")
+    return named
 
 
 def local_paths(name: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes import UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold, in_unit_interval
+from nearsame.recipes import UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold
 
 __all__ = [
     "METHODS",
@@ -269,7 +269,7 @@ class SimHash(Shingling):
         """Unconfirmed, a threshold of Hamming similarity is another k."""
         if self.confirm is not None:
             return super().raised(threshold)
-        k = (1 - in_unit_interval(threshold)) * self.bits
+        k = (1 - Jaccard(threshold=threshold).threshold) * self.bits
         return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
 
     @model_validator(mode="after")

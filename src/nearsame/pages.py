@@ -7,7 +7,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nearsame.arguments import require_text
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources import MAX_DOCUMENT, Columns
@@ -29,8 +28,6 @@ def with_pages(columns: Columns, html: str | None, extract: str | None, max_docu
     Raises:
         ConfigError: It cannot be, or contradicts itself.
     """
-    for name, value in (("html_column", html), ("extract", extract)):
-        require_text(name, value)
     other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
     if html is not None and other is not None:
         message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: one takes the other's place"

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame import pipeline
+from nearsame.arguments import checked
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
 from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
@@ -49,6 +50,7 @@ class _Offered(NamedTuple):
     drawn: int
 
 
+@checked
 def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by keyword)
     *,
     corpus: Any = None,
@@ -103,6 +105,7 @@ def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by key
     )
 
 
+@checked
 def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: float = 0.99) -> SimHashPlan:
     """What "within k bits" finds of pairs with a Jaccard similarity, for unweighted sets of about one size.
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.arguments import require_document
+from nearsame.arguments import checked
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.methods import Jaccard, Method, MinHash, Recipe, Shingled, Shingling, SimHash, TextRecipe, by_name
@@ -48,6 +48,7 @@ _MOST_CELLS = 4 * 10**9  # of an edit distance's table: two texts of 63,000 lett
 _PASSAGE = {"words": 8, "chars": 40}
 
 
+@checked
 def compare(  # noqa: PLR0913  (a keyword for each question)
     a: str,
     b: str,
@@ -82,8 +83,6 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         >>> found["jaccard"].similarity, found["containment_b"].similarity, found.similar
         (Fraction(1, 1), Fraction(1, 1), True)
     """
-    require_document("a", a)
-    require_document("b", b)
     given = by_name(method) if isinstance(method, str) else method or Jaccard()
     if isinstance(given, Shingled):
         given.require_alone("two texts")

@@ -22,7 +22,6 @@ __all__ = [
     "Shingling",
     "TextRecipe",
     "Threshold",
-    "in_unit_interval",
 ]
 
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
@@ -39,7 +38,7 @@ def _fraction(value: Any) -> Fraction:
         raise ValueError(f"{value!r} is not a number") from error
 
 
-def in_unit_interval(value: Any) -> Fraction:
+def _in_unit_interval(value: Any) -> Fraction:
     """A threshold as a fraction; ValueError for what is none."""
     fraction = _fraction(value)
     if not 0 < fraction <= 1:
@@ -67,7 +66,7 @@ Seed = Annotated[int, BeforeValidator(drawn), Field(ge=0, lt=1 << SEED_BITS)]
 
 Threshold = Annotated[
     Fraction,
-    BeforeValidator(in_unit_interval),
+    BeforeValidator(_in_unit_interval),
     PlainSerializer(_written, return_type=Any),
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 __all__ = [
     "Audit",
@@ -346,6 +346,7 @@ class Explanation:
         return dataclasses.asdict(self)
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Who watches a run."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.arguments import require_number, require_path
+from nearsame.arguments import checked, require_number
 from nearsame.canonical import CanonicalUrl
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
@@ -32,6 +32,7 @@ __all__ = ["Verification", "verify"]
 _MEMORY = 256 << 20
 
 
+@checked
 def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     directory: str | os.PathLike[str],
     *,
@@ -68,7 +69,6 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         ...     verify(home + "/clean", source=texts).holds
         True
     """
-    require_path("directory", directory)
     require_number("sample", sample, 0)
     require_number("seed", seed, 0)
     claims = Claims.read(Path(directory))

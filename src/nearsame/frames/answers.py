@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame._version import __version__
+from nearsame.arguments import checked
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import ConfigError, SourceError
 from nearsame.frames.auditing import audit_decision, audit_pairs
@@ -104,6 +105,7 @@ class SparkRun:
         self.frames.verbs.release()
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class SparkResult:
     """Which documents stay, which go, and why: DataFrames."""
@@ -322,6 +324,7 @@ def decided(run: SparkRun, method: Method, notes: tuple[str, ...] = ()) -> Spark
     return SparkResult(run, method, decision, gone, notes=notes)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class SparkPairs:
     """All similar pairs, as a DataFrame."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nearsame.arguments import require_number, require_yes_or_no
+from nearsame.arguments import require_number
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
 from nearsame.index.documents import BATCH_ROWS
@@ -50,8 +50,6 @@ class Options:
 
     def check(self) -> None:
         """Refuse what cannot be."""
-        for name in ("if_new", "replace", "matches"):
-            require_yes_or_no(name, getattr(self, name))
         require_number("limit", self.limit, 1)
         if self.if_new and self.replace:
             message = "if_new and replace exclude each other: another text of an id is hardly ever new"

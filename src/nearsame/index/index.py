@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from nearsame import stores
+from nearsame.arguments import checked
 from nearsame.errors import ConfigError
 from nearsame.index import adding, building, removing
 from nearsame.index.documents import Names, Sourced, at_hand
@@ -33,6 +34,7 @@ __all__ = ["Index"]
 _AT_ONCE = 256  # documents that are asked about at once
 
 
+@checked
 class Index(Questions):
     """An open index. It is used by one thread at a time, any thread; other processes may read, and write in turn.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from nearsame.arguments import require_number
+from nearsame.arguments import checked, require_number
 from nearsame.errors import ConfigError, UnknownIdError
 from nearsame.index import adding, checking, exporting
 from nearsame.index.documents import Names, Sourced, at_hand, input_of
@@ -29,6 +29,7 @@ __all__ = ["Questions"]
 _AT_ONCE = 256  # documents that are asked about at once
 
 
+@checked
 class Questions:
     """An open index, as far as it is read."""
 

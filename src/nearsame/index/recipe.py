@@ -25,7 +25,7 @@ def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
     """
     if store not in STORES:
         raise ConfigError(f"store={store!r} is not one of {', '.join(STORES)}", hint="Choose what is stored of a text.")
-    given = _DEFAULT if method is None else (method,) if isinstance(method, (str, Recipe)) else tuple(method)
+    given = _DEFAULT if method is None else tuple(method) if isinstance(method, (list, tuple, set)) else (method,)
     found: dict[str, Facet] = {}
     for each in given:
         for recipe in _recipes(each):

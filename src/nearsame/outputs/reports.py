@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from nearsame.arguments import checked
 from nearsame.errors import OutputError
 from nearsame.findings import Evaluation
 from nearsame.outputs import evaluations, html
@@ -13,6 +14,7 @@ from nearsame.outputs.folder import appearing, require_place
 __all__ = ["require_format", "write_evaluation"]
 
 
+@checked
 def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write an evaluation as Markdown, JSON or HTML, by the name of the file.
 

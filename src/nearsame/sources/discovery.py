@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
 from nearsame.errors import ColumnError, SourceError
+from nearsame.inputs import names_of
 from nearsame.sources.archives import ARC, WARC
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
@@ -98,6 +99,7 @@ def open_parts(
         >>> [part.name for part in parts]
         ['memory']
     """
+    names_of(tuple(sources))  # refuses what is none
     found: list[Part] = []
     num_ignored = 0
     num_tables = sum(not isinstance(source, (str, os.PathLike)) for source in sources)

@@ -10,7 +10,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from nearsame.arrow import Int64s
 
@@ -90,6 +90,7 @@ class Writer(Reader, Protocol):
         """Write down (number, its leader)."""
 
 
+@runtime_checkable
 class Store(Protocol):
     """An open store."""
 

@@ -14,6 +14,7 @@ content, and each is then held against all URLs of its host.
 """
 
 import hashlib
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
+from nearsame.arguments import checked
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
@@ -45,6 +47,7 @@ _MOST_TOKENS = 12  # replaced together
 _EXAMPLES = 3
 
 
+@checked
 @dataclass(frozen=True)
 class Learning:
     """When a rule holds.
@@ -87,6 +90,7 @@ def _error(support: int, against: int) -> float:
     return against / (support + against) if support + against else 0.0
 
 
+@checked
 def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
     source: Any,
     *,
@@ -94,7 +98,7 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
     learning: Learning | None = None,
     url_column: str = "url",
     cluster_column: str | None = None,
-    clusters: Any = None,
+    clusters: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> UrlRules:
     """Learn from pages which differences between URLs do not matter.

@@ -9,6 +9,7 @@
 4. Near-duplicates on one host and those across hosts are told apart: they have different causes.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.arguments import checked, require_number
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
@@ -90,6 +92,7 @@ class MirrorStats:
         return asdict(self)
 
 
+@checked
 @dataclass(frozen=True)
 class Mirrors:
     """Mirrors, what is kept of them, and where each URL leads."""
@@ -331,6 +334,7 @@ class Mirrors:
         return same, cross
 
 
+@checked
 def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     source: Any,
     *,
@@ -340,7 +344,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     recipe: CanonicalUrl | None = None,
     url_column: str = "url",
     cluster_column: str | None = None,
-    clusters: str | Path | None = None,
+    clusters: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> Mirrors:
     """Find sites and parts of sites that serve the same paths with the same or nearly the same content.
@@ -367,8 +371,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     """
     policy = Prefer.parse(prefer)
     how = thresholds or MirrorThresholds()
-    if alternatives < 0:
-        raise ConfigError(f"alternatives={alternatives} is below 0", hint="Give 0, or how many to list.")
+    require_number("alternatives", alternatives, 0)
     inputs = Inputs.of(source, clusters)
     pages = read_pages(
         source,

@@ -5,6 +5,7 @@
 2. A page without a URL, and a second page at the same URL, are counted and left out; so is what cannot be read.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +86,7 @@ def read_pages(
     *,
     url_column: str = "url",
     cluster_column: str | None = None,
-    clusters: str | Path | None = None,
+    clusters: str | os.PathLike[str] | None = None,
     order_column: str | None = None,
     **settings: Any,
 ) -> Pages:

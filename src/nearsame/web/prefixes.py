@@ -18,6 +18,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from nearsame.arguments import checked
 from nearsame.errors import ConfigError
 
 __all__ = ["Counts", "MirrorThresholds", "Pair", "Sites", "find_pairs"]
@@ -28,6 +29,7 @@ _NEIGHBOURS = 3
 _AFTER_ALL = "\U0010ffff"
 
 
+@checked
 @dataclass(frozen=True)
 class MirrorThresholds:
     """When two prefixes are mirrors.

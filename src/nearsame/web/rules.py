@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from nearsame.arguments import checked
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
@@ -105,6 +106,7 @@ class Rule:
         return cls(**plain)
 
 
+@checked
 @dataclass(frozen=True)
 class UrlRules:
     """Rules learnt from a corpus.

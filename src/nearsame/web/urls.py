@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.arguments import checked
 from nearsame.canonical import RULES, CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
@@ -72,6 +73,7 @@ class UrlStats:
         return {**asdict(self), "merged": self.merged}
 
 
+@checked
 @dataclass(frozen=True)
 class Urls:
     """URLs and their canonical forms.
@@ -198,6 +200,7 @@ def _through(transform: Canonical, learnt: UrlRules | None, url: str) -> str:
     return form if learnt is None else learnt.rewritten(form)
 
 
+@checked
 def urls(
     source: Any, *, recipe: CanonicalUrl | None = None, rules: UrlRules | None = None, url_column: str = "url"
 ) -> Urls:

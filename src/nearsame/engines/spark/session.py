@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from nearsame.arguments import require_number
+from nearsame.arguments import checked, require_number
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.sessions import SUBMITTED, require_spark
 from nearsame.errors import ConfigError
@@ -19,6 +19,7 @@ __all__ = ["Spark"]
 _START = "SparkSession.builder.master(...).getOrCreate()"
 
 
+@checked
 @dataclass(frozen=True)
 class Spark:
     """Spark as the engine of `dedup` and `pairs`.

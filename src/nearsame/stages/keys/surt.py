@@ -12,6 +12,7 @@ would not accept (a host with an encoded `#`) stays as it is; a session id count
 import re
 from urllib.parse import unquote_to_bytes
 
+from nearsame.arguments import checked
 from nearsame.canonical import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical, pieces, whatwg
 
@@ -27,6 +28,7 @@ _SESSIONS = Canonical(
 )  # fmt: skip
 
 
+@checked
 def surt(url: str | None, *, with_scheme: bool = False, trailing_comma: bool = False, www: bool = True) -> str:
     """The sort-friendly form of a URL.
 

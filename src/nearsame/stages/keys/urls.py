@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from nearsame.arguments import checked
 from nearsame.canonical import CanonicalUrl
 from nearsame.errors import MissingExtraError
 from nearsame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, TRACKING
@@ -124,6 +125,7 @@ def host_of(url: str) -> str:
     return pieces(href).host if href is not None and "://" in href else ""
 
 
+@checked
 def canonical_url(url: str, recipe: CanonicalUrl | None = None) -> str:
     """The canonical form of one URL; for many, make a `Canonical` once.
 
