@@ -68,7 +68,7 @@ def checked(function: _Checked) -> _Checked:
         for name, value in bound.arguments.items():
             if name in hints() and signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
                 require_type(name, value, hints()[name])
-                bound.arguments[name] = operator.index(value) if isinstance(value, Integral) else value  # NumPy's
+                bound.arguments[name] = _plain_number(value)
         return function(*bound.args, **bound.kwargs)
 
     return asked  # type: ignore[return-value]  # the same but for what it refuses
@@ -146,6 +146,11 @@ def _is_whole(value: Any) -> bool:
     except TypeError:
         return False
     return not isinstance(value, bool)
+
+
+def _plain_number(value: Any) -> Any:
+    """Python's own number for a whole one of NumPy, which lacks methods; anything else as it is."""
+    return operator.index(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def _is_number(value: Any) -> bool:
