@@ -150,7 +150,7 @@ def _is_whole(value: Any) -> bool:
 
 def _plain_number(value: Any) -> Any:
     """Python's own number for a whole one of NumPy, which lacks methods; anything else as it is."""
-    return operator.index(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+    return operator.index(value) if not isinstance(value, bool) and isinstance(value, Integral) else value
 
 
 def _is_number(value: Any) -> bool:
