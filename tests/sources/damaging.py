@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 from .archive import gzipped, response
 from .corpora import compressed, encoded
 
-__all__ = ["NAMES", "NUM_RECORDS", "damaged", "records_of", "whole"]
+__all__ = ["NAMES", "NUM_RECORDS", "damage_to", "damaged", "records_of", "whole", "write_encrypted"]
 
 NUM_RECORDS = 24
 _GROUPS = 8  # rows in a batch or row group
@@ -148,8 +149,13 @@ def whole(name: str) -> bytes:
 
 def damaged(name: str, number: int) -> bytes:
     """The file with damage number so and so: half of it near the ends, where formats say what is where."""
-    chance = random.Random(f"{name} {number}")
-    data = bytearray(whole(name))
+    return damage_to(whole(name), f"{name} {number}")
+
+
+def damage_to(sound: bytes, seed: str) -> bytes:
+    """The same bytes with some damage."""
+    chance = random.Random(seed)
+    data = bytearray(sound)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         at = _place(chance, len(data))
         length = min(chance.choice((1, 1, 2, 4, 8, 64, 1024)), len(data) - at)
@@ -195,3 +201,21 @@ def records_of(name: str, data: bytes) -> int:
     if kind in ("csv", "tsv"):
         return 0 if b'"' in data else min(NUM_RECORDS, len([line for line in data.splitlines() if line]) - 1)
     return NUM_RECORDS
+
+
+def write_encrypted(path: Path, table: pa.Table, column: str) -> None:
+    """A Parquet file with one encrypted column, and a footer that everybody can read."""
+    from pyarrow.parquet import encryption  # not in every build
+
+    class Keys(encryption.KmsClient):  # type: ignore[misc, name-defined]  (pyarrow has no types)
+        def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> bytes:
+            return key_bytes.hex().encode()
+
+        def unwrap_key(self, wrapped_key: bytes, master_key_identifier: str) -> bytes:
+            return bytes.fromhex(wrapped_key.decode())
+
+    factory = encryption.CryptoFactory(lambda _: Keys())
+    settings = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": [column]}, plaintext_footer=True)
+    sealing = factory.file_encryption_properties(encryption.KmsConnectionConfig(), settings)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=sealing) as writer:
+        writer.write_table(table)

@@ -12,6 +12,8 @@ import pytest
 import nearsame as ns
 from nearsame.errors import ColumnError, NearSameError, SourceError
 
+from .damaging import write_encrypted
+
 TEXTS = ["a rose is a rose is a rose", "A rose is a rose is a rose.", "a daisy"]
 _TWO = pa.array([1, 2])
 COLUMNS: dict[str, pa.Array] = {
@@ -152,7 +154,7 @@ def test_an_encrypted_column_makes_a_file_unreadable_and_nothing_else(tmp_path: 
     folder.mkdir()
     pq.write_table(table, folder / "good.parquet")
     sealed = folder / "sealed.parquet"
-    _write_encrypted(sealed, table)
+    write_encrypted(sealed, table, "text")
     found = ns.dedup(str(folder))
     assert (2, 1) == (found.stats.documents, found.stats.skipped)
     assert "not a readable Parquet file: column 'text' is encrypted" == found.skipped.column("reason")[0].as_py()
@@ -161,21 +163,3 @@ def test_an_encrypted_column_makes_a_file_unreadable_and_nothing_else(tmp_path: 
     for source, settings in ((str(sealed), {}), (str(folder), {"strict": True})):
         with pytest.raises(SourceError, match="column 'text' is encrypted"):
             ns.dedup(source, **settings)
-
-
-def _write_encrypted(path: Path, table: pa.Table) -> None:
-    """With a footer that everybody can read."""
-    encryption = pytest.importorskip("pyarrow.parquet.encryption")
-
-    class Keys(encryption.KmsClient):  # type: ignore[misc, name-defined]  (pyarrow has no types)
-        def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> bytes:
-            return key_bytes.hex().encode()
-
-        def unwrap_key(self, wrapped_key: bytes, master_key_identifier: str) -> bytes:
-            return bytes.fromhex(wrapped_key.decode())
-
-    factory = encryption.CryptoFactory(lambda _: Keys())
-    settings = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["text"]}, plaintext_footer=True)
-    sealing = factory.file_encryption_properties(encryption.KmsConnectionConfig(), settings)
-    with pq.ParquetWriter(path, table.schema, encryption_properties=sealing) as writer:
-        writer.write_table(table)

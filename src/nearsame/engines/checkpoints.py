@@ -32,6 +32,7 @@ Arrays = tuple[npt.NDArray[Any], ...]
 
 _OURS = ("lock", "run.json", "run.tmp")
 _TALLIES = b"tallies"
+_VERSIONS = ("version", "tokeniser", "unicode")
 _ANEW = "Delete the folder to begin anew, or name another."
 
 
@@ -141,7 +142,7 @@ class Checkpoints:
         path = self.folder / "run.json"
         wanted = json.loads(json.dumps(identity))
         found = _json(path)
-        if found is None:
+        if not isinstance(found, dict):
             others = [entry.name for entry in self.folder.iterdir() if entry.name not in _OURS]
             if others:
                 message = f"{self.folder} is no work directory: it holds {', '.join(sorted(others)[:3])}"
@@ -151,7 +152,14 @@ class Checkpoints:
         differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
         if differing:
             what = "; ".join(_difference(name, found.get(name), wanted.get(name)) for name in differing)
-            raise WorkdirError(f"{self.folder} belongs to another run: {what}", hint=_ANEW)
+            whose = _begun_by(found, wanted)
+            raise WorkdirError(f"{self.folder} belongs to {whose}: {what}", hint=_ANEW)
+
+
+def _begun_by(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """Whose a work directory is: what another version has made is not mended by going back to its settings."""
+    other = [name for name in _VERSIONS if found.get(name) != wanted.get(name)]
+    return "a run of another version of nearsame" if other else "another run"
 
 
 def with_tallies(batch: pa.RecordBatch, tallies: Mapping[str, int]) -> pa.RecordBatch:

@@ -9,12 +9,14 @@ from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
 from nearsame.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
+from nearsame.recipes import TOKENISER
 
 __all__ = ["STORES", "facets_of", "read_recipe", "require_same", "written"]
 
 STORES = ("shingles", "sketch", "text")
 _DEFAULT = ("minhash", "digest")
 _NAMES = ("minhash", "simhash", "digest", "url")
+_ANEW = "Create it anew from its source, or use the version that made it."
 
 
 def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
@@ -64,22 +66,39 @@ def written(facets: Sequence[Facet], store: str) -> dict[str, str]:
 
 def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
     """(facets, store) as they were written down."""
-    store = settings["store"]
-    recipes: list[Recipe] = []
-    for record in json.loads(settings["methods"]):
-        name = record.pop("method")
-        given = {key: value for key, value in record.items() if value is not None}
-        if name == CanonicalUrl.name:
-            recipes.append(CanonicalUrl(**given))
-            continue
-        if given.get("bands") is not None:
-            given.pop("recall", None)
-        recipes.append(by_name(name, **given))
-    facets = facets_of(recipes, store)
+    try:
+        store, records = settings["store"], json.loads(settings["methods"])
+        _require_tokeniser(records, where)
+        recipes = [_recipe(dict(record)) for record in records]
+        facets = facets_of(recipes, store)
+    except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, IndexMismatchError):
+            raise
+        message = f"{where} was made by a recipe that this version cannot read: {error}"
+        raise IndexMismatchError(message, hint=_ANEW) from None
     if written(facets, store) != {key: settings[key] for key in ("store", "methods")}:
-        message = f"{where} was made by a recipe that this version reads differently"
-        raise IndexMismatchError(message, hint="Use the version that made it, or create it anew.")
+        raise IndexMismatchError(f"{where} was made by a recipe that this version reads differently", hint=_ANEW)
     return facets, store
+
+
+def _require_tokeniser(records: Sequence[Mapping[str, Any]], where: str) -> None:
+    """Refuse what was hashed by another version: it would be compared without being alike."""
+    for record in records:
+        found = record.get("tokeniser", TOKENISER)
+        if found != TOKENISER:
+            message = f"{where} was made with version {found} of the tokeniser, and this version of nearsame has"
+            raise IndexMismatchError(f"{message} {TOKENISER}", hint=_ANEW)
+
+
+def _recipe(record: dict[str, Any]) -> Recipe:
+    """A recipe as it was written down."""
+    name = record.pop("method")
+    given = {key: value for key, value in record.items() if value is not None}
+    if name == CanonicalUrl.name:
+        return CanonicalUrl(**given)
+    if given.get("bands") is not None:
+        given.pop("recall", None)
+    return by_name(name, **given)
 
 
 def require_same(facets: Sequence[Facet], expected: Any, store: str, where: str) -> None:

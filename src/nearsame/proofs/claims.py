@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from nearsame.errors import SourceError
 from nearsame.proofs.files import Part
 from nearsame.proofs.verdict import Findings
+from nearsame.recipes import TOKENISER
 
 __all__ = ["Claim", "Claims", "key_of"]
 
@@ -95,6 +96,10 @@ class Claims:
             raise SourceError(f"{home} cannot be read: {str(error).splitlines()[0]}", hint=_AGAIN) from None
         if (home / "removed.parquet").is_dir() or b"nearsame" not in (listed.schema.metadata or {}):
             raise SourceError(f"{home} was written on Spark, or by another version", hint=_AGAIN)
+        tokeniser = stats.get("recipe", {}).get("tokeniser", TOKENISER)
+        if tokeniser != TOKENISER:
+            message = f"{home} was made with version {tokeniser} of the tokeniser, and this version of nearsame has"
+            raise SourceError(f"{message} {TOKENISER}", hint=_AGAIN)
         told = json.loads(listed.schema.metadata[b"nearsame"])
         return cls(home, stats, removed, _parts(listed), told["columns"], told["written"], skipped, unread)
 

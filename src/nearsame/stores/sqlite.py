@@ -342,9 +342,10 @@ def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
 def _require_ours(path: Path, connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
         raise StoreError(f"{path} is a database, but no index of nearsame", hint="Check the path.")
-    found = connection.execute("SELECT value FROM settings WHERE name = 'format'").fetchone()[0]
-    if found != FORMAT:
-        message = f"{path} is an index of format {found}; this version of nearsame reads format {FORMAT}"
+    found = connection.execute("SELECT value FROM settings WHERE name = 'format'").fetchone()
+    if found != (FORMAT,):
+        theirs = found[0] if found else "unknown"
+        message = f"{path} is an index of format {theirs}; this version of nearsame reads format {FORMAT}"
         raise StoreError(message, hint="Create it anew from its source, or use the version that made it.")
 
 

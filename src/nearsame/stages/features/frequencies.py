@@ -6,6 +6,7 @@
 """
 
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,9 @@ _LN2 = 2977044472  # ln 2 in units of 2⁻³²
 _FRACTION = 24  # bits of a logarithm behind the point
 _PENDING = 1 << 22
 _KEY = b"nearsame"
+_MOST = 1 << 32  # documents, of which a logarithm is taken
+_VERSIONS = ("tokeniser", "unicode")
+_HINT = "Give one that a tfidf run wrote."
 
 
 def _log2(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -89,19 +93,42 @@ class FrequencyTable:
 
     @classmethod
     def of(cls, table: pa.Table, name: str, record: Mapping[str, Any]) -> "FrequencyTable":
-        """The inverse of `table`; one of other features is an error."""
+        """The inverse of `table`; one of other features, or of another version, is an error."""
         if _KEY not in (table.schema.metadata or {}):
-            raise ConfigError(f"{name} is no table of document frequencies", hint="Give one that a tfidf run wrote.")
-        about = json.loads(table.schema.metadata[_KEY])
-        theirs, ours = about["recipe"], json.loads(json.dumps(dict(record)))
+            raise ConfigError(f"{name} is no table of document frequencies", hint=_HINT)
+        try:
+            about = json.loads(table.schema.metadata[_KEY])
+            theirs, num_documents = dict(about["recipe"]), operator.index(about["num_documents"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"{name} is damaged: what it says of itself cannot be read", hint=_HINT) from error
+        ours = json.loads(json.dumps(dict(record)))
         different = [field for field in sorted({*theirs, *ours}) if theirs.get(field) != ours.get(field)]
+        versions = [f"{field} {theirs.get(field)}" for field in _VERSIONS if field in different]
+        if versions:
+            message = f"{name} was made by another version of nearsame, with {' and '.join(versions)}"
+            this = " and ".join(f"{field} {ours.get(field)}" for field in _VERSIONS if field in different)
+            raise ConfigError(f"{message}; this one has {this}", hint="Count the frequencies again with this version.")
         if different:
             values = ", ".join(f"{field}={theirs.get(field)!r} there, {ours.get(field)!r} here" for field in different)
             raise ConfigError(
                 f"{name} has frequencies of other features: {values}", hint="Use the settings of its run."
             )
-        items, documents = (table.column(column).combine_chunks() for column in ("item", "documents"))
-        return cls(arrow.unsigned(arrow.ints(items)), arrow.ints(documents), about["num_documents"], record)
+        found = cls(*_columns(table, name), num_documents, record)
+        low, high = (int(edge(found.documents, initial=1)) for edge in (np.min, np.max))
+        if low < 1 or not high <= max(num_documents, 1) < _MOST or (found.items[1:] <= found.items[:-1]).any():
+            raise ConfigError(f"{name} is damaged: its features or counts cannot be", hint=_HINT)
+        return found
+
+
+def _columns(table: pa.Table, name: str) -> tuple[arrow.UInt64s, arrow.Int64s]:
+    """The features, and the documents of each."""
+    for column in ("item", "documents"):
+        if table.schema.get_all_field_indices(column) == [] or table.column(column).type != pa.int64():
+            raise ConfigError(f"{name} has no column {column!r} of 64-bit integers", hint=_HINT)
+        if table.column(column).null_count:
+            raise ConfigError(f"{name} has nulls in its column {column!r}", hint=_HINT)
+    items, documents = (arrow.ints(table.column(column).combine_chunks()) for column in ("item", "documents"))
+    return arrow.unsigned(items), documents
 
 
 @dataclass(frozen=True)
