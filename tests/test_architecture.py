@@ -88,6 +88,17 @@ def test_nothing_inside_imports_the_package_itself() -> None:
     assert set() == graph.find_modules_that_directly_import("nearsame")
 
 
+def test_tables_come_into_spark_in_one_place() -> None:
+    """There nothing is lost on the way: engines/spark/crossing.py is the only one that calls createDataFrame."""
+    calling = {
+        relative(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "createDataFrame"
+    }
+    assert {"src/nearsame/engines/spark/crossing.py"} == calling
+
+
 @needs_package
 def test_import_nearsame_loads_nothing_heavy() -> None:
     """What is optional, compiles or draws is loaded when it is used, not by `import nearsame`."""

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.engines.spark.crossing import frame_of
 from nearsame.engines.spark.folding import fold_frame, num_tasks
 from nearsame.engines.spark.mapping import map_batches, map_stages, widened
 from nearsame.engines.spark.metering import num_executors, shuffled_bytes
@@ -96,7 +97,7 @@ class Verbs:
 
     def frame(self, table: pa.Table) -> Any:
         """A small table as a frame."""
-        return self.session.createDataFrame(table)
+        return frame_of(self.session, table)
 
     @staticmethod
     def expression(text: str) -> Any:
