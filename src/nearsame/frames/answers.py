@@ -14,21 +14,22 @@ import pyarrow as pa
 
 from nearsame._version import __version__
 from nearsame.arguments import checked
+from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import ConfigError, SourceError
-from nearsame.frames.auditing import audit_decision, audit_pairs
-from nearsame.frames.deciding import Decision, decide, inherited, similar
+from nearsame.frames.auditing import audit_decision
+from nearsame.frames.deciding import Decision, decide, inherited
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.flow import Frames
-from nearsame.frames.listing import beside, listed
+from nearsame.frames.listing import beside
 from nearsame.frames.records import Records
-from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
+from nearsame.frames.writing import STATS, check_target, write_folder
 from nearsame.methods import Method
 from nearsame.outputs.tables import skipped_table
 from nearsame.results import Audit, Clock, Stats
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
 
-__all__ = ["SparkPairs", "SparkResult", "SparkRun", "all_pairs", "decided"]
+__all__ = ["SparkResult", "SparkRun", "decided"]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 _NUM_LARGEST = 5
@@ -117,6 +118,7 @@ class SparkResult:
     audit: Audit | None = None
     notes: tuple[str, ...] = ()
 
+    @plainly()
     def audited(self) -> "SparkResult":
         """The same, with recall, residual duplicates and precision, measured on a sample."""
         run, within = self.run, self.run.settings["within"]
@@ -131,6 +133,7 @@ class SparkResult:
         return f"SparkResult({stats.documents:,} documents, {stats.kept:,} kept, {stats.removed:,} removed)"
 
     @cached_property
+    @plainly()
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
         known, documents = self.run.stats, self.run.frames.documents
@@ -221,10 +224,12 @@ class SparkResult:
         least = fraction_at_least(self.method.least, LARGEST)
         return f"num * {least.denominator}L < den * {least.numerator}L"
 
+    @plainly()
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
         return self._records.kept()
 
+    @plainly()
     def removed(self) -> Any:
         """The documents that go, with all their columns."""
         return self._records.removed()
@@ -249,6 +254,7 @@ class SparkResult:
         """How many files of folders and patterns are of no known format."""
         return self.run.ignored
 
+    @plainly()
     def examples(self, count: int = 10) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""
         frames = self.run.frames
@@ -263,6 +269,7 @@ class SparkResult:
             told[f"{prefix}text"] = [found[number] for number in numbers]
         return pa.table({"similarity": chosen.column("similarity"), **told})
 
+    @plainly()
     def write(self, directory: str | Path, *, overwrite: bool = False, pairs: bool = False) -> Stats:
         """Write a folder: `kept/`, `removed/` and `clusters/` as Parquet parts, and `stats.json`.
 
@@ -298,6 +305,7 @@ class SparkResult:
             write_folder(run.session, directory, tables, record)
         return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})
 
+    @plainly()
     def at(self, *, threshold: Any) -> "SparkResult":
         """The result at a higher threshold, decided anew on the stored keys and features.
 
@@ -322,81 +330,3 @@ def decided(run: SparkRun, method: Method, notes: tuple[str, ...] = ()) -> Spark
     decision = decide(run.frames, method.least, within=within, clusters=clusters)
     gone = run.frames.verbs.once(inherited(run.frames, decision, within=within))
     return SparkResult(run, method, decision, gone, notes=notes)
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class SparkPairs:
-    """All similar pairs, as a DataFrame."""
-
-    run: SparkRun
-    method: Method
-    _decision: Decision
-    _listed: Any  # a, b, similarity, and what the method says beside
-    audit: Audit | None = None
-
-    def audited(self) -> "SparkPairs":
-        """The same, with its recall, measured on a sample."""
-        if not self.run.frames.counts["documents"]:
-            return self
-        with self.run.clock("audit"):
-            found = audit_pairs(self.run.frames, self._decision, self.method.least)
-        return replace(self, audit=found)
-
-    def __repr__(self) -> str:
-        return f"SparkPairs(method={self.method.name}, threshold={float(self.method.least):g})"
-
-    @cached_property
-    def table(self) -> Any:
-        """The ids and rows of both documents, the similarity and the measure; a is the first by priority."""
-        frame = self.run.named(self.run.named(self._listed, "a", "a_"), "b", "b_")
-        beside = self.run.frames.step.column_names
-        measure = f"'{self.run.frames.method.reports}' as measure"
-        return frame.selectExpr("a_id", "a_row", "b_id", "b_row", "similarity", measure, *beside)
-
-    @property
-    def pairs(self) -> Any:
-        """The same as `table`."""
-        return self.table
-
-    @cached_property
-    def num_pairs(self) -> int:
-        """How many there are."""
-        return int(self._listed.count())
-
-    @property
-    def skipped(self) -> pa.Table:
-        """The records that could not be read: Spark only counts them (stats.skipped, and a note for each file)."""
-        return skipped_table([])
-
-    @property
-    def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
-        return self.run.ignored
-
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.
-
-        Raises:
-            OutputError: The folder cannot be written, or would lie in a source or over one.
-        """
-        format_of(path)
-        self.run.check_target(path, DONE, overwrite=overwrite)
-        write_frame(self.run.session, path, self.table)
-
-    @property
-    def stats(self) -> Stats:
-        """Counts at every arrow of the flow, seconds, the recipe."""
-        measured = None if self.audit is None else self.audit.record()
-        return replace(self.run.stats, compared=self._decision.num_compared, audit=measured)
-
-    def release(self) -> None:
-        """Give back what Spark keeps for further questions."""
-        self.run.release()
-
-
-def all_pairs(run: SparkRun, method: Method, most: int, *, star: bool, fewer: list[str]) -> SparkPairs:
-    """All similar pairs of documents."""
-    decision = similar(run.frames, method.least)
-    found = listed(run.frames, decision.found, most, star=star, fewer=fewer)
-    return SparkPairs(run, method, decision, run.frames.verbs.keep(found))

@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.session import Spark
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
-from nearsame.frames.answers import SparkPairs, SparkResult, SparkRun, all_pairs, decided
+from nearsame.frames.answers import SparkResult, SparkRun, decided
 from nearsame.frames.documents import STAY, Side
 from nearsame.frames.flow import prepare
+from nearsame.frames.pairing import SparkPairs, all_pairs
 from nearsame.frames.parts import Part, common_order, part_of, require_one_choice, unreadable, widened
 from nearsame.methods import Method
 from nearsame.results import Clock
@@ -73,13 +75,15 @@ class Asked:
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
         verbs = Verbs(self.engine, self.engine.connected())
-        verbs.tell_shuffled()
-        try:
-            yield verbs
-        except BaseException:
-            verbs.release()
-            raise
-        verbs.tell_shuffled()
+        with plainly():
+            verbs.tell_shuffled()
+            try:
+                yield verbs
+            except BaseException:
+                with suppress(Exception):  # its process may be what failed
+                    verbs.release()
+                raise
+            verbs.tell_shuffled()
 
     def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
         self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False

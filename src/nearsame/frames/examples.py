@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nearsame.engines.spark.failures import CHANGED, STEADY
+from nearsame.errors import SourceError
 from nearsame.frames.documents import content_of
 from nearsame.frames.flow import Frames
 from nearsame.outputs.examples import spread
@@ -29,9 +31,16 @@ def chosen_removals(frames: Frames, gone: Any, count: int) -> pa.Table:
 
 
 def texts(frames: Frames, numbers: list[int]) -> Mapping[int, str]:
-    """The texts of a few documents, by their numbers."""
+    """The texts of a few documents, by their numbers.
+
+    Raises:
+        SourceError: One is not in the source any more.
+    """
     name, _ = content_of(frames.sides[-1].columns)
     sides = [side.documents(frames.salt).selectExpr("row", f"cast({name} as string) as text") for side in frames.sides]
     rows = frames.documents.filter(frames.documents["number"].isin(numbers)).select("row", "number")
     found = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
-    return dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    known = dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    if not known.keys() >= set(numbers):
+        raise SourceError(CHANGED, hint=STEADY)
+    return known

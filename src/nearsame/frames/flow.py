@@ -28,11 +28,11 @@ from nearsame.stages.features.identity import SetDigests
 from nearsame.stages.keys.prefix import plan_counting
 from nearsame.steps import Steps, steps
 
-__all__ = ["Frames", "few", "prepare"]
+__all__ = ["FEW_ROWS", "Frames", "few", "prepare"]
 
 _SALTS = 8  # that are tried before two documents with one name are an error
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
-_FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
+FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
 _GROUP = ["set_a", "set_b", "size"]  # BLAKE2b, see SetDigests
 
 
@@ -253,7 +253,7 @@ def few(rows: Any, told: Any = None) -> Any:
     `told` has their number, `num`, where it is known.
     """
     number = rows.count() if told is None else told["num"]
-    return rows.hint("broadcast") if number <= _FEW_ROWS else rows
+    return rows.hint("broadcast") if number <= FEW_ROWS else rows
 
 
 def _representatives(frames: Frames) -> tuple[Any, bool]:
@@ -261,7 +261,7 @@ def _representatives(frames: Frames) -> tuple[Any, bool]:
     counts = frames.counts
     copies = counts["filled"] - counts["sets"]
     repeated = counts["documents"] > counts["different"]
-    if copies == 0 or copies > _FEW_ROWS:
+    if copies == 0 or copies > FEW_ROWS:
         return frames.features, copies == 0 and not repeated
     rows = frames.documents.filter("number <> best").select("row")
     return frames.features.join(rows.hint("broadcast"), "row", "left_anti"), not repeated

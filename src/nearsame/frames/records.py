@@ -1,16 +1,20 @@
 """Numbers back to documents: the rows of the DataFrame that was given, found again by their content.
 
-1. The source is read once more. Of a source that gives other rows then, this cannot be right: who writes checks it.
-2. The numbers of what goes are sent to every worker while they are few; else the documents themselves are shuffled.
+1. The source is read once more, and checked in the same job: a row that was not there when the documents were
+   compared ends it with an error. Where many documents stay and few go, a part is checked, chosen by their hashes.
+2. What is known of the rows is sent to every worker while few go; else the documents themselves are shuffled.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from nearsame.frames.flow import Frames, few
-from nearsame.frames.parts import quoted
+from nearsame.engines.spark.failures import CHANGED
+from nearsame.frames.flow import FEW_ROWS, Frames
 
 __all__ = ["Records"]
+
+_OWN = ("nearsame_row", "nearsame_fp", "nearsame_copies", "nearsame_goes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,24 +31,19 @@ class Records:
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
-        named, rows = self._named(), few(self.gone.selectExpr("row as nearsame_row"))
-        rest = named.join(rows, "nearsame_row", "left_anti")
-        if self._repeats:
-            first = named.join(few(self._partly().select("nearsame_row")), "nearsame_row", "left_semi")
-            rest = rest.union(first.dropDuplicates(["nearsame_row"]))
-        return rest.drop("nearsame_row", "nearsame_fp")
+        stay = self._where("coalesce(nearsame_goes, 0) = 0")
+        if self._repeats:  # of a row whose copies go, one stays
+            stay = stay.union(self._where(_PARTLY).dropDuplicates(["nearsame_row"]))
+        return stay.drop(*_OWN)
 
     def removed(self) -> Any:
         """The documents that go, with all their columns."""
-        named, rows = self._named(), few(self.gone.selectExpr("row as nearsame_row"))
-        whole = named.join(rows, "nearsame_row", "left_semi")
-        if self._repeats:
-            # rows of one number are the same in all columns: it does not matter which of them go
-            nth = "row_number() over (partition by nearsame_row order by nearsame_fp) as nearsame_nth"
-            part = named.join(few(self._partly()), "nearsame_row").selectExpr("*", nth)
-            part = part.filter("nearsame_nth > stay").drop("stay", "nearsame_nth")
-            whole = whole.join(few(self._partly().select("nearsame_row")), "nearsame_row", "left_anti").union(part)
-        return whole.drop("nearsame_row", "nearsame_fp")
+        if not self._repeats:
+            return self._where("coalesce(nearsame_goes, 0) > 0").drop(*_OWN)
+        # rows of one number are the same in all columns: it does not matter which of them go
+        nth = "row_number() over (partition by nearsame_row order by nearsame_fp) as nearsame_nth"
+        some = self._where(_PARTLY).selectExpr("*", nth).filter("nearsame_nth <= nearsame_goes").drop("nearsame_nth")
+        return self._where("coalesce(nearsame_goes >= nearsame_copies, false)").union(some).drop(*_OWN)
 
     @property
     def _repeats(self) -> bool:
@@ -52,14 +51,22 @@ class Records:
         counts = self.frames.counts
         return bool(counts["documents"] > counts["different"])
 
-    def _partly(self) -> Any:
-        """The rows of which some copies go and some stay, and how many stay."""
-        rows = self.gone.selectExpr("row as nearsame_row", "times")
-        counted = self.frames.documents.selectExpr("row as nearsame_row", "copies")
-        both = rows.join(counted, "nearsame_row").filter("times < copies")
-        return both.selectExpr("nearsame_row", "copies - times as stay")
+    def _where(self, condition: str) -> Any:
+        """The rows that a condition holds for, each of them known; one expression, so that nothing is left out first."""
+        known, every = self._known
+        new = f"nearsame_copies is null and pmod(nearsame_row, {every}) = 0"
+        joined = self.frames.judged.named(self.frames.salt).join(known, "nearsame_row", "left")
+        return joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end")
 
-    def _named(self) -> Any:
-        frame = self.frames.judged.named(self.frames.salt)
-        others = (quoted(name) for name in frame.columns if name != "nearsame_row")
-        return frame.select("nearsame_row", *others)
+    @cached_property
+    def _known(self) -> tuple[Any, int]:
+        """What is known of rows: how many copies there are, and how many go; and of how many rows one is checked."""
+        few = self.gone.count() <= FEW_ROWS
+        every = -(-max(1, self.frames.counts["different"]) // FEW_ROWS) if few else 1
+        rows = self.frames.documents.filter("side = 1").select("row", "copies")
+        rows = rows.join(self.gone.select("row", "times"), "row", "left")
+        rows = rows.filter(f"times is not null or pmod(row, {every}) = 0").toDF(*_OWN[:1], *_OWN[2:])
+        return (rows.hint("broadcast") if few else rows), every
+
+
+_PARTLY = "coalesce(nearsame_goes > 0 and nearsame_goes < nearsame_copies, false)"

@@ -12,11 +12,11 @@ from urllib.parse import unquote
 
 from nearsame.errors import EngineError, NearSameError, SourceError
 
-__all__ = ["CHANGED", "LOG", "cause_of", "first_line", "plain", "plainly", "unreadable_file"]
+__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "plain", "plainly", "unreadable_file"]
 
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
 LOG = "Spark's log"  # in hints; a command puts its name there
-_STEADY = "Give a source that stays the same: persist it, or write it to files first."
+STEADY = "Give a source that stays the same: persist it, or write it to files first."
 _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\. (?:SQLSTATE|[A-Z])")
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
@@ -45,7 +45,7 @@ def _verdict(error: Exception) -> NearSameError:
     """Our error for one of Spark's."""
     whole = _whole(error)
     if CHANGED in whole:
-        return SourceError(CHANGED, hint=_STEADY)
+        return SourceError(CHANGED, hint=STEADY)
     file = unreadable_file(error)
     if file is not None:
         return SourceError(f"{file} cannot be read: {_innermost(error)}", hint="Mend the file, or leave it out.")
