@@ -44,9 +44,9 @@ def test_rows_that_nobody_compared_are_not_handed_out(spark, sizes, tmp_path):
 def test_of_many_rows_some_are_checked(spark, monkeypatch):
     """The numbers of what goes are few; of the others every twentieth is looked at."""
     monkeypatch.setattr(records, "FEW_ROWS", 8)
-    monkeypatch.setattr(records.Records, "_repeats", property(lambda _: False))
     draw = udf(lambda number: f"{number} {random.random()}", "string")
-    texts = spark.range(160).selectExpr("id as number", "concat_ws(' ', transform(sequence(1, 9), x -> hash(id, x))) as text")
+    words = "concat_ws(' ', transform(sequence(1, 9), x -> hash(id, x))) as text"
+    texts = spark.range(160).selectExpr("id as number", words)
     found = ns.dedup(texts.select("text", draw("number").alias("id")), engine=ns.Spark(spark), audit=False)
     assert 160 == found.stats.kept
     assert 20 == found._records._known[1]

@@ -1,17 +1,20 @@
 """DataFrames of any columns to documents that can be told apart: which columns count, and what a row is called.
 
-1. A DataFrame has no order and its partitions may be computed again, so a row is called by its content: 63 bits of a
-   hash of its side and all its columns. Another hash beside it shows if two different rows got one name; then
-   all are named anew with another salt.
+1. A DataFrame has no order and its partitions may be computed again, so a row is called by its content: 63 bits of the
+   SHA-256 of its side and all its columns. 64 more beside them show if two different rows got one name: these two get
+   others (naming.py). Rows are the same if all 127 bits are.
 2. Rows that are the same in every column are one document with a number of copies.
-3. What Spark's hash cannot tell apart (nulls and limits within nested values) is hashed as what tells it: JSON, sizes.
+3. Values are spelt for the digest so that no two are spelt alike: with their lengths, and a mark for null.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
+from nearsame.frames.naming import Renamed, renamed
 from nearsame.frames.parts import Part, not_finite, quoted
 from nearsame.sources import Columns
 
@@ -19,10 +22,9 @@ __all__ = ["CARRIED", "STAY", "Side", "content_of", "require_one_length"]
 
 CARRIED = ("fp", "side", "bad", "id", "ord")  # beside a document's features; ord only where an order is asked for
 STAY = "these documents stay, and are compared with nothing"
-_PLAIN = frozenset(
-    {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary", "date"}
-    | {"timestamp", "timestamp_ntz", "char", "varchar", "tinyint", "smallint", "int", "bigint"}
-)
+_BITS = (1 << 63) - 1  # of a name
+_BYTES = frozenset({"string", "char", "varchar", "binary"})
+_NESTED = frozenset({"struct", "map", "variant"})
 _JSON = "map('ignoreNullFields', 'false')"
 
 
@@ -47,22 +49,18 @@ class Side:
         """All parts as one."""
         return reduce(lambda one, other: one.union(other), (part.frame for part in self.parts))
 
-    def named(self, salt: int) -> Any:
-        """The frame with `nearsame_row` and `nearsame_fp`, the hashes of each row's content."""
-        return self._named(self.frame, salt)
+    def named(self, names: Sequence[Renamed]) -> Any:
+        """The frame with `nearsame_row`, what each row is called, and `nearsame_fp`, 64 more bits of its digest."""
+        frame = _named(self.frame, self.number)
+        return frame.withColumn("nearsame_row", Verbs.expression(renamed(names, "nearsame_row", "nearsame_fp")))
 
-    def documents(self, salt: int) -> Any:
-        """What the stages need of each row: row, content, and CARRIED."""
-        return reduce(lambda one, other: one.union(other), (self._documents(part, salt) for part in self.parts))
+    def documents(self) -> Any:
+        """What the stages need of each row: row (nothing is renamed yet), content, and CARRIED."""
+        return reduce(lambda one, other: one.union(other), map(self._documents, self.parts))
 
-    def _named(self, frame: Any, salt: int) -> Any:
-        told = ", ".join(each for field in frame.schema.fields for each in _told(quoted(field.name), field.dataType))
-        row = f"xxhash64({salt}, {self.number}, {told}) & 9223372036854775807 as nearsame_row"
-        return frame.selectExpr("*", row, f"xxhash64({salt + 1}, {self.number}, {told}) as nearsame_fp")
-
-    def _documents(self, part: Part, salt: int) -> Any:
+    def _documents(self, part: Part) -> Any:
         chosen = part.chosen
-        return self._named(part.frame, salt).selectExpr(
+        return _named(part.frame, self.number).selectExpr(
             "nearsame_row as row",
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
             "nearsame_fp as fp",
@@ -105,25 +103,35 @@ def _is_bad(part: Part, columns: Columns) -> str:
     return f"coalesce({broken} or octet_length({text}) > {columns.max_record}, false)"
 
 
-def _told(name: str, kind: Any) -> list[str]:
-    """What is hashed of a column, so that values that differ do so there, too."""
-    what, null = kind.typeName(), f"{name} is null"
+def _named(frame: Any, side: int) -> Any:
+    """The frame with `nearsame_row` and `nearsame_fp`: 63 and 64 bits of the digest of each row."""
+    spelt = ", ".join(f"coalesce({_spelt(quoted(field.name), field.dataType)}, 'n')" for field in frame.schema.fields)
+    digested = frame.selectExpr("*", f"sha2(cast(concat_ws(',', {side}, {spelt}) as binary), 256) as nearsame_digest")
+    first, second = (f"cast(conv(substring(nearsame_digest, {at}, 16), 16, -10) as bigint)" for at in (1, 17))
+    return digested.selectExpr("*", f"{first} & {_BITS}L as nearsame_row", f"{second} as nearsame_fp").drop(
+        "nearsame_digest"
+    )
+
+
+def _spelt(name: str, kind: Any, depth: int = 0) -> str:
+    """A value as a string that no other value of its type has; null for null."""
+    what = kind.typeName()
     if what == "void":
-        return [null]
-    if what == "array" and kind.elementType.typeName() == "void":
-        return [f"size({name})", null]
-    if what == "array" and _is_plain(kind.elementType):
-        return [name, f"size({name})", f"transform({name}, x -> x is null)", null]
-    if _is_plain(kind):
-        return [name, null]
-    if what == "string":  # of a collation: what is equal there is not the same
-        return [f"cast({name} as binary)", null]
-    return [f"cast({name} as string)" if what.endswith("interval") else f"to_json(struct({name}), {_JSON})", null]
+        return "cast(null as string)"
+    if what in _BYTES:  # as bytes: what a collation holds for equal is not the same
+        return _counted(name)
+    if what == "array":
+        each = _spelt(f"x{depth}", kind.elementType, depth + 1)
+        values = f"array_join(transform({name}, x{depth} -> coalesce({each}, 'n')), ',')"
+        return f"concat(size({name}), '[', {values}, ']')"
+    if what in _NESTED:
+        return _counted(f"to_json(struct({name}), {_JSON})")
+    return f"cast(unix_micros({name}) as string)" if what == "timestamp" else f"cast({name} as string)"
 
 
-def _is_plain(kind: Any) -> bool:
-    """Whether Spark's hash tells its values apart."""
-    return kind.typeName() in _PLAIN or kind.simpleString() == "string"
+def _counted(text: str) -> str:
+    """Bytes behind their number: then whatever is in them, it is known where they end."""
+    return f"concat(octet_length({text}), ':', cast(cast({text} as binary) as string))"
 
 
 def require_one_length(documents: Any) -> None:

@@ -11,6 +11,7 @@ from nearsame.engines.spark.failures import CHANGED, STEADY
 from nearsame.errors import SourceError
 from nearsame.frames.documents import content_of
 from nearsame.frames.flow import Frames
+from nearsame.frames.naming import renamed
 from nearsame.outputs.examples import spread
 
 __all__ = ["chosen_removals", "texts"]
@@ -37,7 +38,8 @@ def texts(frames: Frames, numbers: list[int]) -> Mapping[int, str]:
         SourceError: One is not in the source any more.
     """
     name, _ = content_of(frames.sides[-1].columns)
-    sides = [side.documents(frames.salt).selectExpr("row", f"cast({name} as string) as text") for side in frames.sides]
+    row = renamed(frames.names)
+    sides = [side.documents().selectExpr(f"{row} as row", f"cast({name} as string) as text") for side in frames.sides]
     rows = frames.documents.filter(frames.documents["number"].isin(numbers)).select("row", "number")
     found = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
     known = dict(zip(*(column.to_pylist() for column in found.columns), strict=True))

@@ -15,6 +15,7 @@ from nearsame.engines.spark.ordering import numbered
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
 from nearsame.frames.documents import CARRIED, STAY, Side, require_one_length
+from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.priority import prioritised, unread_dates, with_moments
 from nearsame.frames.shuffling import advice, predicted
 from nearsame.methods import Containment, Jaccard, Method, MinHash, ModP, Shingled
@@ -30,7 +31,6 @@ from nearsame.steps import Steps, steps
 
 __all__ = ["FEW_ROWS", "Frames", "few", "prepare"]
 
-_SALTS = 8  # that are tried before two documents with one name are an error
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
 FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
 _GROUP = ["set_a", "set_b", "size"]  # BLAKE2b, see SetDigests
@@ -51,7 +51,7 @@ class Frames:
     verbs: Verbs
     step: Steps
     sides: tuple[Side, ...]
-    salt: int
+    names: tuple[Renamed, ...]  # of rows that share theirs with others
     documents: Any
     features: Any
     entries: Any = None
@@ -86,36 +86,37 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
     verbs.carried = CARRIED
     verbs.room.setdefault("shuffle", {})
     with clock("features"):
-        salt, features, frequencies, dropped, about = _read(sides, method, step, keep, verbs)
+        names, features, frequencies, dropped, about = _read(sides, method, step, keep, verbs)
         notes = unread_dates(sides, about, keep)
     with clock("identical"):
         documents, counts = _ranked(about, keep, step, verbs, listing=listing)
         notes += _unreadable(sides, counts["unreadable"], strict=strict)
-        frames = Frames(method, verbs, step, sides, salt, documents, features, frequencies=frequencies)
+        frames = Frames(method, verbs, step, sides, names, documents, features, frequencies=frequencies)
         frames = replace(frames, counts=counts, dropped=dropped, notes=notes)
     return frames if step.keys is None else _meet(frames, clock)
 
 
 def _read(
     sides: tuple[Side, ...], method: Method, step: Steps, keep: Keep, verbs: Verbs
-) -> tuple[int, Any, FrequencyTable | None, Dropped, Any]:
-    """Features, and what is known of each document: (salt, features, frequencies, dropped, about)."""
-    for salt in range(0, 2 * _SALTS, 2):
-        first, *others = (side.documents(salt) for side in sides)
-        for other in others:
-            first = first.unionByName(other)
-        if verbs.engine.partitions is not None:
-            first = first.repartition(verbs.engine.partitions)
-        if method.of_vectors and salt == 0:
-            require_one_length(first)
-        flow = verbs.map(with_moments(first, keep, verbs), step.features)
-        flow, frequencies = _weighed(flow, method, step, verbs) if step.weigh else (flow, None)
-        flow, dropped = _without_boilerplate(verbs.keep(verbs.map(flow, SetDigests())), method, verbs)
-        about, (clash,) = verbs.told(_about(flow), "coalesce(max(fp <> other_fp), false)")
-        if not clash:
-            return salt, flow, frequencies, dropped, about
-        verbs.release()
-    raise ConfigError("different documents have equal hashes under every salt", hint="Report this as a fault.")
+) -> tuple[tuple[Renamed, ...], Any, FrequencyTable | None, Dropped, Any]:
+    """Features, and what is known of each document: (names, features, frequencies, dropped, about)."""
+    first, *others = (side.documents() for side in sides)
+    for other in others:
+        first = first.unionByName(other)
+    if verbs.engine.partitions is not None:
+        first = first.repartition(verbs.engine.partitions)
+    if method.of_vectors:
+        require_one_length(first)
+    flow = verbs.map(with_moments(first, keep, verbs), step.features)
+    flow, frequencies = _weighed(flow, method, step, verbs) if step.weigh else (flow, None)
+    flow, dropped = _without_boilerplate(verbs.keep(verbs.map(flow, SetDigests())), method, verbs)
+    about, (clash,) = verbs.told(_about(flow), "coalesce(max(fp <> other_fp), false)")
+    if not clash:
+        return (), flow, frequencies, dropped, about
+    names = renamings(flow, about)
+    flow = flow.withColumn("row", verbs.expression(renamed(names)))
+    these = _about(flow.filter(flow["row"].isin([each.name for each in names])))
+    return names, flow, frequencies, dropped, about.filter("fp = other_fp").union(these)
 
 
 def _weighed(features: Any, method: Method, step: Steps, verbs: Verbs) -> tuple[Any, FrequencyTable | None]:

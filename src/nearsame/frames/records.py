@@ -52,10 +52,10 @@ class Records:
         return bool(counts["documents"] > counts["different"])
 
     def _where(self, condition: str) -> Any:
-        """The rows that a condition holds for, each of them known; one expression, so that nothing is left out first."""
+        """The rows that a condition holds for, all known: one expression, so that no filter comes before the check."""
         known, every = self._known
         new = f"nearsame_copies is null and pmod(nearsame_row, {every}) = 0"
-        joined = self.frames.judged.named(self.frames.salt).join(known, "nearsame_row", "left")
+        joined = self.frames.judged.named(self.frames.names).join(known, "nearsame_row", "left")
         return joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end")
 
     @cached_property

@@ -25,7 +25,7 @@ def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **
 
 
 def _documents(side: Side, *names: str) -> list[tuple[Any, ...]]:
-    return sorted((tuple(row[name] for name in names) for row in side.documents(0).collect()), key=str)
+    return sorted((tuple(row[name] for name in names) for row in side.documents().collect()), key=str)
 
 
 def _part(spark: Any, query: str, **columns: Any) -> Any:
@@ -229,13 +229,13 @@ def test_columns_of_another_type_are_refused(spark, query, columns, message):
 def test_rows_that_differ_within_a_value_are_called_differently(spark, one, other):
     """Spark's hash knows of no nulls within, no bounds of lists, and no maps."""
     frame = spark.sql(f"select 'x' as text, {one} as v union all select 'x', {other}")
-    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(0).select("nearsame_row").collect()}) == 2
+    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(()).select("nearsame_row").collect()}) == 2
 
 
 def test_lists_that_are_cut_elsewhere_are_called_differently(spark):
     """Though they hold the same one after the other."""
     frame = spark.sql("select 'x' as text, array('a') as v, array() as w union all select 'x', array(), array('a')")
-    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(0).select("nearsame_row").collect()}) == 2
+    assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(()).select("nearsame_row").collect()}) == 2
 
 
 @pytest.mark.slow
