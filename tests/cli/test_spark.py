@@ -7,7 +7,9 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 from tests import sparks
 
@@ -179,3 +181,33 @@ def test_a_source_that_is_not_there_is_one_line(tmp_path):
     done = command("dedup", tmp_path / "none.jsonl", "-o", tmp_path / "out", *SPARK, folder=tmp_path)
     assert 3 == done.returncode
     assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("debug", [(), ("--debug",)])
+def test_results_that_are_too_large_are_one_line(debug, source, tmp_path):
+    """With the setting to raise; what Java says of it is shown where it is asked for."""
+    limit = ("--conf", "spark.driver.maxResultSize=1k")
+    done = command("dedup", source, "-o", tmp_path / "out", *SPARK, *limit, *debug, folder=tmp_path)
+    assert 2 == done.returncode, done.stderr
+    *trace, error, hint = done.stderr.splitlines()
+    assert error.startswith("error: Spark gave up: the results of its tasks are larger than spark.driver.maxResultSize")
+    assert "hint: Raise it, as in --conf spark.driver.maxResultSize=2g." == hint
+    assert bool(debug) == bool([line for line in trace if "Traceback" in line])
+
+
+@pytest.mark.slow
+def test_a_file_that_is_cut_is_left_out_or_one_line(tmp_path):
+    """As on one machine: counted, told, exit code 3; with --strict an error with its name."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    table = pa.table({"text": [each["text"] for each in documents()]})
+    pq.write_table(table, folder / "a.parquet")
+    (folder / "b.parquet").write_bytes((folder / "a.parquet").read_bytes()[:-9])
+    done = command("dedup", folder, "-o", tmp_path / "out", *SPARK, folder=tmp_path)
+    assert (3, 1) == (done.returncode, json.loads((tmp_path / "out" / "stats.json").read_bytes())["skipped"])
+    assert "b.parquet cannot be read, and is left out: " in done.stdout + done.stderr
+    done = command("dedup", folder, "-o", tmp_path / "strict", *SPARK, "--strict", folder=tmp_path)
+    assert 3 == done.returncode
+    assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]
+    assert "b.parquet cannot be read: " in done.stderr

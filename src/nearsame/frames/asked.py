@@ -93,7 +93,7 @@ class Asked:
         frames = prepare(sides, self.method, keep, verbs, self.clock, strict=self.strict, listing=listing)
         parts = [part for side in sides for part in side.parts]
         frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
-        unread = tuple(each for part in parts for each in part.unread)
+        unread = tuple(each for part in parts for each in (*part.unread, *((file, 1) for file, _ in part.broken)))
         ignored = sum(part.ignored for part in parts)
         return SparkRun(frames, self.clock, settings, _paths(source, against), unread, ignored)
 
@@ -125,6 +125,9 @@ def _notes(parts: Sequence[Part]) -> list[str]:
         for part in parts
         for name, number in part.unread[:_SHOWN]
     ]
+    broken = [each for part in parts for each in part.broken]
+    unread += [f"{name} cannot be read, and is left out: {reason}" for name, reason in broken[:_SHOWN]]
+    unread += [f"{len(broken) - _SHOWN:,} more files cannot be read, and are left out"] if broken[_SHOWN:] else []
     more = sum(len(part.unread[_SHOWN:]) for part in parts)
     unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
     return unread + [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]

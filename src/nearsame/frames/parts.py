@@ -42,6 +42,7 @@ class Part:
         unread: how many records of which file could not be read.
         mended: how many texts of CSV are no UTF-8, or vectors are not all of finite numbers.
         ignored: how many files of its folder are of no known format.
+        broken: files that cannot be read, and why.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Part:
     unread: tuple[tuple[str, int], ...] = ()
     mended: int = 0
     ignored: int = 0
+    broken: tuple[tuple[str, str], ...] = ()
 
 
 def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> Part:
@@ -74,7 +76,7 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> P
     chosen = choose(columns, list(types), strings, given.name)
     _require_types(chosen, types, given.name)
     part = Part(given.name, given.frame, chosen, types.get(chosen.order or "", _NO_TYPE), given.delimited)
-    part = replace(part, ignored=given.ignored)
+    part = replace(part, ignored=given.ignored, broken=given.broken)
     if chosen.vectors is not None:
         part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
     part = _counted(part, numbers=numbers) if UNREAD in given.frame.columns or given.delimited else part

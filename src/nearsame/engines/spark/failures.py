@@ -12,13 +12,13 @@ from urllib.parse import unquote
 
 from nearsame.errors import EngineError, NearSameError, SourceError
 
-__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "plain", "plainly", "unreadable_file"]
+__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "innermost", "plain", "plainly", "unreadable_file"]
 
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
 LOG = "Spark's log"  # in hints; a command puts its name there
 STEADY = "Give a source that stays the same: persist it, or write it to files first."
 _RESULTS = "spark.driver.maxResultSize"
-_FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\. (?:SQLSTATE|[A-Z])")
+_FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
 
 
@@ -48,10 +48,10 @@ def _verdict(error: Exception) -> NearSameError:
         return SourceError(CHANGED, hint=STEADY)
     file = unreadable_file(error)
     if file is not None:
-        return SourceError(f"{file} cannot be read: {_innermost(error)}", hint="Mend the file, or leave it out.")
+        return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Mend the file, or leave it out.")
     if _RESULTS in whole:
-        limit = re.search(rf"{re.escape(_RESULTS)} ?\(?([^).\s]*)", whole)
-        size = f"={limit[1]}" if limit and limit[1] else ""
+        limit = re.search(rf"{re.escape(_RESULTS)} \(([^)]+)\)", whole)
+        size = f"={limit[1]}" if limit else ""
         message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
         return EngineError(message, hint=f"Raise it, as in --conf {_RESULTS}=2g.")
     return EngineError(f"Spark gave up: {cause_of(error)}", hint=f"Read {LOG}, where it tells more.")
@@ -78,7 +78,7 @@ def _causes(error: Exception) -> Iterator[Any]:
         java = java.getCause()
 
 
-def _innermost(error: Exception) -> str:
+def innermost(error: Exception) -> str:
     """What the first cause says, in one line."""
     *_, last = [None, *_causes(error)]
     said = str(error) if last is None else str(last.getMessage() or last.toString())

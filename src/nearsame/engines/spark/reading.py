@@ -2,7 +2,9 @@
 
 1. A folder or a pattern is what its files are, however deep they lie; other files in it are passed over.
 2. Paths are Spark's own, s3a and hdfs included; of a file no more is opened here than what names its columns.
-3. Files of one format with the same columns are read together; those of a folder or a pattern have to have the same.
+3. Files of one format with the same columns are read together. Of Parquet and ORC every file is asked for its columns,
+   those of folders and patterns, too, and one that cannot be read is left out and told; of other formats the files of
+   a folder or a pattern have to have the same.
 4. A record that cannot be read has its text in a column of its own, UNREAD.
 """
 
@@ -11,9 +13,12 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from nearsame.engines.spark.failures import innermost
+from nearsame.engines.spark.footers import File, Footers, footers
+from nearsame.engines.spark.places import as_pattern
 from nearsame.errors import ColumnError, SourceError
 
 __all__ = ["UNREAD", "Given", "is_frame", "read"]
@@ -38,12 +43,14 @@ class Given:
         frame: as Spark reads it, with UNREAD where some records may be unreadable.
         delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
         ignored: how many files of its folder are of no known format.
+        broken: files that cannot be read, and why.
     """
 
     name: str
     frame: Any
     delimited: bool = False
     ignored: int = 0
+    broken: tuple[tuple[str, str], ...] = ()
 
 
 def is_frame(source: Any) -> bool:
@@ -58,16 +65,26 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
         SourceError: One is neither a DataFrame nor a path that Spark can read.
     """
     found = [Given("the DataFrame", source) for source in sources if is_frame(source)]
-    together, files = defaultdict(list), _Files(session)
+    together: dict[_Form, list[str]] = defaultdict(list)
+    files = _Files(session)
+    broken: list[tuple[str, str]] = []
     for source in sources:
         if is_frame(source):
             continue
         if not isinstance(source, (str, os.PathLike)):
             message = f"source of type {type(source).__name__} is neither a Spark DataFrame nor a path"
             raise SourceError(message, hint="Give a DataFrame (session.createDataFrame(...)) or the path of files.")
-        path = os.fspath(source)
-        together[_form(files, str(path))].append(str(path))
-    return [*found, *(_loaded(session, form, paths, strict=strict) for form, paths in together.items())]
+        path = str(os.fspath(source))
+        form = _form(files, path)
+        told = files.footers(path, form) if form.kind in _OWN_PACKING else Footers({("", None): [path]}, ())
+        broken += told.broken
+        for each, paths in _by_columns(form, path, told).items():
+            together[each] += paths
+    if broken and (strict or not (together or found)):
+        file, reason = broken[0]
+        raise SourceError(f"{file} cannot be read: {reason}", hint="Mend the file, or leave it out.")
+    found += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
+    return [replace(found[0], broken=tuple(broken)), *found[1:]] if found else found
 
 
 class _Form(NamedTuple):
@@ -79,6 +96,21 @@ class _Form(NamedTuple):
     nested: bool = False  # whether some lie in folders of their own, which are no partitions
     alone: bool = False
     ignored: int = 0
+    base: str | None = None  # the folder whose subfolders are partitions
+
+
+def _by_columns(form: _Form, path: str, told: Footers) -> dict[_Form, list[str]]:
+    """How the files of a path are read: together where they have the same columns."""
+    unmixed = not told.broken and (len(told.alike) <= 1 if form.alone else not told.alike)
+    if form.kind not in _OWN_PACKING or unmixed:
+        return {form: [path]}
+    if not form.alone:
+        return {form._replace(columns=columns): [path] for columns, _ in told.alike}
+    forms, ignored = {}, form.ignored
+    for (_, base), paths in told.alike.items():
+        forms[_Form(form.kind, paths[0], alone=True, ignored=ignored, base=base)] = [*map(as_pattern, paths)]
+        ignored = 0
+    return forms
 
 
 def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
@@ -86,6 +118,8 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
     reader = session.read.format("csv" if delimited else form.kind)
     if form.pattern is not None:
         reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
+    if form.base is not None:
+        reader = reader.option("basePath", form.base)
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
         reader = reader.option("sep", "\t" if form.kind == "tsv" else ",").option("enforceSchema", not form.alone)
@@ -114,8 +148,8 @@ def _mishaps() -> Iterator[None]:
         yield
     except (PySparkException, Py4JJavaError) as error:
         if isinstance(error, PySparkException) and error.getCondition() == "COLUMN_ALREADY_EXISTS":
-            raise ColumnError(_first_line(error), hint="Rename one: Spark knows no capitals in names.") from None
-        raise SourceError(_first_line(error), hint="Check the path, and that Spark can read it.") from None
+            raise ColumnError(innermost(error), hint="Rename one: Spark knows no capitals in names.") from None
+        raise SourceError(innermost(error), hint="Check the path, and that Spark can read it.") from None
 
 
 def _form(files: "_Files", path: str) -> _Form:
@@ -133,13 +167,13 @@ def _form(files: "_Files", path: str) -> _Form:
         files.require_packing(path, kind, {packing})
         if _GLOB.intersection(path) or not found[0].isFile():
             return _Form(kind, path, alone=True)
-        return _Form(kind, files.columns(path, kind))
+        return _Form(kind, "" if kind in _OWN_PACKING else files.columns(path, kind))
     return _form_of_folder(files, path, found)
 
 
 def _form_of_folder(files: "_Files", path: str, found: list[Any]) -> _Form:
     kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
-    for name, folders in files.below(found):
+    for name, folders, _ in files.below(found):
         known, packing = _kind(name)
         ignored += known is None
         if known is not None:
@@ -172,6 +206,7 @@ class _Files:
     """Hadoop's file systems, as the session has them."""
 
     def __init__(self, session: Any) -> None:
+        self.session = session
         self.jvm = session._jvm  # noqa: SLF001  (no other way to Hadoop's file systems)
         self.conf = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001  (likewise)
 
@@ -181,13 +216,13 @@ class _Files:
         with _mishaps():
             return list(place.getFileSystem(self.conf).globStatus(place) or [])
 
-    def below(self, found: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The names of all files, and of the folders that they lie in; what is hidden for Spark is not listed."""
+    def below(self, found: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+        """All files: name, the folders that it lies in, path; what is hidden for Spark is not listed."""
         for each in found:
             place = each.getPath()
             name = str(place.getName())
             if each.isFile():
-                yield name, folders[1:]
+                yield name, folders[1:], place
             elif not folders or not _is_hidden(name):
                 with _mishaps():
                     inner = place.getFileSystem(self.conf).listStatus(place)
@@ -210,15 +245,26 @@ class _Files:
             message = f"{path}: this Spark cannot read .{unread}"
             raise SourceError(message, hint="Pack the files with gzip or bzip2, or write them as Parquet.")
 
+    def footers(self, path: str, form: _Form) -> Footers:
+        """What the files of a path, a folder or a pattern say of themselves."""
+        every = []
+        for root in self.at(path):
+            inside = [
+                (folders, place)
+                for name, folders, place in self.below([root])
+                if form.pattern is None or _kind(name)[0] == form.kind
+            ]
+            parted = not form.nested and any("=" in folder for folders, _ in inside for folder in folders)
+            base = str(root.getPath().toString()) if parted else None
+            every += [File(place, base) for _, place in inside]
+        return footers(self.session, self.conf, form.kind, every)
+
     def columns(self, path: str, kind: str) -> str:
         """What tells which columns a file has; files that agree are read together."""
         if kind == "text":
             return ""
         with _mishaps():
-            if kind == "parquet":
-                footer = self.jvm.org.apache.parquet.hadoop.ParquetFileReader.readFooter(self.conf, self._path(path))
-                return str(footer.getFileMetaData().getSchema().toString()).partition("\n")[2]
-            return path if kind == "orc" else _named_by(self._first_line(path), kind)
+            return _named_by(self._first_line(path), kind)
 
     def _first_line(self, path: str) -> str:
         place = self._path(path)
@@ -247,12 +293,3 @@ def _named_by(line: str, kind: str) -> str:
         return repr(sorted(json.loads(line)))
     except (ValueError, TypeError):  # a record that cannot be read names nothing
         return ""
-
-
-def _first_line(error: Any) -> str:
-    """What is wrong in one line: of Java's errors, what the first cause says."""
-    java = getattr(error, "java_exception", None)
-    while java is not None and java.getCause() is not None:
-        java = java.getCause()
-    lines = str(java.getMessage() if java is not None else error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

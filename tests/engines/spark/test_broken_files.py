@@ -1,0 +1,117 @@
+"""Files that Spark cannot read, or would misread, are one sentence with their names; what is left out is counted."""
+
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+
+import nearsame as ns
+from nearsame.engines.spark.failures import plainly
+
+_TEXT = "one two three four five six seven eight"
+
+
+def parquet(folder, name, **columns):
+    """A file."""
+    folder.mkdir(exist_ok=True, parents=True)
+    pq.write_table(pa.table(columns), folder / name)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two files with two documents each, in partitions."""
+    home = tmp_path / "in"
+    parquet(home / "day=1", "a.parquet", id=["a", "b"], text=[_TEXT, _TEXT])
+    parquet(home / "day=2", "b.parquet", id=["c", "d"], text=[_TEXT, "something else"])
+    return home
+
+
+@pytest.mark.parametrize("how", ["cut", "no Parquet", "empty"])
+def test_a_file_that_cannot_be_read_is_left_out_and_counted(how, folder, spark):
+    """As on one machine; with `strict` it is an error with its name."""
+    whole = (folder / "day=1" / "a.parquet").read_bytes()
+    (folder / "day=2" / "c.parquet").write_bytes({"cut": whole[:-20], "no Parquet": b"no" * 50, "empty": b""}[how])
+    found = ns.dedup(str(folder), engine=ns.Spark(spark))
+    here = ns.dedup(str(folder))
+    counts = ("documents", "skipped", "kept")
+    assert (4, 1, 2) == tuple(getattr(found.stats, each) for each in counts)
+    assert (4, 1, 2) == tuple(getattr(here.stats, each) for each in counts)
+    (note,) = [each for each in found.stats.notes if "c.parquet cannot be read, and is left out: " in each]
+    assert len(note.splitlines()) == 1
+    assert {"id", "text", "day"} == set(found.kept().columns)
+    found.release()
+    with pytest.raises(ns.SourceError, match=r"c\.parquet cannot be read: ") as caught:
+        ns.dedup(str(folder), engine=ns.Spark(spark), strict=True)
+    assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(ns.SourceError, match=r"c\.parquet cannot be read: "):
+        ns.dedup(str(folder / "day=2" / "c.parquet"), engine=ns.Spark(spark))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_the_text_is_settled_from_all_files(kind, tmp_path, spark):
+    """The first has none, and its only string is no text."""
+    home = tmp_path / "in"
+    home.mkdir()
+    write = {"parquet": pq.write_table, "orc": pyarrow.orc.write_table}[kind]
+    write(pa.table({"year": ["1999", "1999"]}), home / f"a.{kind}")
+    write(pa.table({"text": [_TEXT, "something else"], "year": ["1999", "2000"]}), home / f"b.{kind}")
+    for source in (home, home / f"*.{kind}"):
+        with pytest.raises(ns.ColumnError, match=rf"a\.{kind} would be 'year', that of .*b\.{kind} 'text'"):
+            ns.dedup(str(source), engine=ns.Spark(spark))
+
+
+@pytest.mark.parametrize("source", ["in", "i*", "in/day=*", "in/day=*/*.parquet"])
+def test_folders_whose_files_differ_keep_what_their_names_say(source, folder, spark):
+    """A column for each partition, where Spark makes one if all files have the same columns."""
+    same = spark.read.parquet(f"{folder.parent}/{source}")
+    parquet(folder / "day=3", "c.parquet", id=["e"], text=["others"], n=[1])
+    found = ns.dedup(f"{folder.parent}/{source}", engine=ns.Spark(spark), audit=False)
+    kept = found.kept()
+    assert {*same.columns, "n"} == set(kept.columns)
+    if "day" in same.columns:
+        assert {("a", 1), ("d", 2), ("e", 3)} == {(row.id, row.day) for row in kept.collect()}
+    found.release()
+
+
+def test_files_of_several_types_are_read_each_as_it_is(tmp_path, spark):
+    """A column that is a number here and a string there holds strings."""
+    home = tmp_path / "in"
+    parquet(home, "a.parquet", text=[_TEXT], n=[1])
+    parquet(home, "b.parquet", text=["something else"], n=["x"])
+    for source in (str(home), f"{home}/*.parquet"):
+        found = ns.dedup(source, engine=ns.Spark(spark))
+        assert ["1", "x"] == sorted(row.n for row in found.kept().collect())
+        found.release()
+
+
+def test_a_page_that_is_damaged_is_an_error_with_its_file(folder, spark):
+    """Nothing tells of it before it is read."""
+    place = folder / "day=2" / "b.parquet"
+    whole = bytearray(place.read_bytes())
+    whole[8:60] = b"\xff" * 52
+    place.write_bytes(whole)
+    with pytest.raises(ns.SourceError, match=r"b\.parquet cannot be read: ") as caught:
+        ns.dedup(str(folder), engine=ns.Spark(spark))
+    assert len(str(caught.value).splitlines()) == 1
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        (
+            "Total size of serialized results of 3 tasks is bigger than spark.driver.maxResultSize (1024.0 KiB)",
+            ns.EngineError,
+            "Spark gave up: the results of its tasks are larger than spark.driver.maxResultSize=1024.0 KiB",
+        ),
+        ("java.lang.IllegalStateException: no\n\tat a.b.C\n\tat d", ns.EngineError, "IllegalStateException: no"),
+    ],
+)
+def test_what_spark_says_is_one_sentence(said, error, message, spark):
+    """Of many lines."""
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(error) as caught, plainly():
+        raise PySparkException(said)
+    assert message in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
