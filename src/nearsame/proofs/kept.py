@@ -224,7 +224,14 @@ class Kept:
 
 def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        yield from batch.to_pylist()
+        yield from pa.table([_in_utc(column) for column in batch.columns], batch.schema.names).to_pylist()
+
+
+def _in_utc(column: pa.Array) -> pa.Array:
+    """The same moments; Python may not know their time zone."""
+    if not pa.types.is_timestamp(column.type) or column.type.tz is None:
+        return column
+    return column.cast(pa.timestamp(column.type.unit, "UTC"))
 
 
 def _as_told(mine: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nearsame.errors import SourceError
+from nearsame.errors import OutputError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import choose, is_stringlike, records
@@ -68,11 +68,22 @@ class Memory:
     ) -> None:
         """Write the table to `target` as Parquet without the `removed` positions (ascending), or with annotations."""
         schema = self.table.schema if annotations is None else annotated_schema(self.table.schema, self.name)
+        _require_parquet(schema, self.name)
         with sink(target, None) as out, pq.ParquetWriter(out, schema) as writer:
             for start in range(0, len(self.table), _GROUP_ROWS):
                 table = self.table.slice(start, _GROUP_ROWS)
                 edited = table if annotations is None else annotated(table, annotations, start)
                 writer.write_table(without_removed_rows(edited, removed, start))
+
+
+def _require_parquet(schema: pa.Schema, name: str) -> None:
+    """Refuse columns that Parquet has no type for, as pyarrow has it."""
+    for field in schema:
+        try:
+            pq.write_table(pa.table([pa.array([], field.type)], pa.schema([field])), pa.BufferOutputStream())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            message = f"{name}: column {field.name!r} is {field.type}, which cannot be written to Parquet"
+            raise OutputError(message, hint="Cast the column to another type, or leave it out.") from None
 
 
 def table_of(thing: Any) -> pa.Table:
