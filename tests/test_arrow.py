@@ -133,3 +133,13 @@ def test_frozen_leaves_its_argument_as_it_is():
     array[0] = 9
     assert 9 == arrow.frozen(array)[0]
     assert array.flags.writeable
+
+
+def test_the_size_of_list_views_is_known_whatever_the_version():
+    """Before pyarrow 24 their `nbytes` raised; other columns beside them count as always."""
+    column = arrow.items(arrow.frozen(np.arange(6, dtype=np.uint64)), arrow.frozen(np.array([0, 2, 6])))
+    views = arrow.some_lists(column, np.array([True, True]))
+    texts = pa.array(["a", "bc"], pa.large_string())
+    batch = pa.record_batch([views, texts], ["items", "text"])
+    assert 6 * 8 <= arrow.held_bytes(views) == arrow.held_bytes(batch) - texts.nbytes
+    assert arrow.held_bytes(batch) == arrow.held_bytes(pa.table(batch))

@@ -39,7 +39,7 @@ def _nothing(_: pa.RecordBatch) -> dict[str, int]:
 
 
 def _is_large(batch: pa.RecordBatch) -> bool:
-    return bool(batch.nbytes > ALONE_BYTES)
+    return arrow.held_bytes(batch) > ALONE_BYTES
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from nearsame.arrow import held_bytes
 from nearsame.engines.base import Stage
 
 __all__ = ["STARTING_BYTES", "Workers", "python", "serve"]
@@ -42,7 +43,7 @@ class Workers:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The stage's result, from a worker that is free, or computed here."""
-        self._start(batch.nbytes)
+        self._start(held_bytes(batch))
         try:
             worker = self._free.get_nowait()
         except queue.Empty:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.arrow import held_bytes
 from nearsame.errors import ConfigError, NearSameError, OutputError
 
 __all__ = [
@@ -221,7 +222,7 @@ class Shelf(Iterable[pa.RecordBatch]):
     def put(self, batch: pa.RecordBatch) -> None:
         """Add a batch."""
         if not self.on_disk:
-            size = batch.nbytes
+            size = held_bytes(batch)
             if self._space.take(size, self._most - self._holding.num_bytes):
                 self._batches.append(batch)
                 self._holding.num_bytes += size
@@ -244,7 +245,7 @@ class Shelf(Iterable[pa.RecordBatch]):
             path = self._space.path("arrow")
             self._files.append(path)
             self._writer = _Writer(path, batch.schema)
-        self._space.spilled_bytes += batch.nbytes
+        self._space.spilled_bytes += held_bytes(batch)
         if self._writer.put(batch) >= CHUNK_BYTES:
             self._writer.close()
             self._writer = None
@@ -288,7 +289,7 @@ class _Writer:
         """Write a batch; the bytes so far."""
         with mishaps(self._path):
             self._write(batch)
-        self._num_bytes += batch.nbytes
+        self._num_bytes += held_bytes(batch)
         return self._num_bytes
 
     def _write(self, batch: pa.RecordBatch) -> None:

@@ -110,11 +110,14 @@ class Service:
 
 def create(service: Service) -> ASGIApp:
     """The application."""
+    root = service.settings.root_path
     app = FastAPI(
         title="nearsame",
         version=__version__,
         description=description.ABOUT,
         openapi_tags=description.TAGS,
+        servers=[{"url": root}] if root else None,
+        root_path_in_servers=False,  # said above: older versions forget it once the document is made
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -17,7 +17,7 @@ import pyarrow as pa
 from nearsame.sources.base import Annotations
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
-from nearsame.sources.tables import annotated, require_sound, without_removed_rows
+from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Feather"]
 
@@ -59,7 +59,7 @@ class Feather(Columnar):
     ) -> None:
         """Write what stays, batch by batch."""
         start = 0
-        for batch in _batches(opened):
+        for batch in told(_batches(opened), self.name):
             require_sound(batch, self.name)
             for edited in _edited(batch, removed, annotations, start):
                 writer.write_batch(edited)

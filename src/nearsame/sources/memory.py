@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.arrow import held_bytes
 from nearsame.errors import OutputError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
@@ -46,7 +47,7 @@ class Memory:
 
     def size_bytes(self) -> int | None:
         """Bytes of all columns: for progress."""
-        return int(self.table.nbytes)
+        return held_bytes(self.table)
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""

@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.arrow import held_bytes
 from nearsame.sources.base import BATCH_BYTES, Annotations
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.files import is_url
 from nearsame.sources.footers import why_not_readable
-from nearsame.sources.tables import annotated, require_sound, without_removed_rows
+from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Parquet"]
 
@@ -80,7 +81,7 @@ def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
     if encoded and mean < BATCH_BYTES / BATCH_ROWS:
         # repeated texts are stored once: only decoding shows their size
         probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=chosen.names()), None)
-        mean = max(mean, probe.nbytes / max(len(probe), 1)) if probe is not None else mean
+        mean = max(mean, held_bytes(probe) / max(len(probe), 1)) if probe is not None else mean
     return int(min(max(BATCH_BYTES / max(mean, 1), 1), BATCH_ROWS))
 
 
@@ -89,7 +90,7 @@ def _edited(
 ) -> Iterator[pa.Table]:
     """The tables to write, one for each row group or part of a large one."""
     start = 0
-    for table in _groups(file):
+    for table in told(_groups(file), name):
         require_sound(table, name)
         edited = table if annotations is None else annotated(table, annotations, start)
         edited = without_removed_rows(edited, removed, start)

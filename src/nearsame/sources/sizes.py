@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.arrow import held_bytes
 from nearsame.errors import NearSameError
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.columns import choose, is_stringlike
@@ -35,7 +36,7 @@ def _of_part(part: Part, columns: Columns) -> int:
             case Memory():
                 names, strings = part.table.column_names, _strings(part.table.schema)
                 chosen = choose(columns, names, strings, part.name)
-                return int(part.table.column(str(chosen.text or chosen.items or chosen.vectors)).nbytes)
+                return held_bytes(part.table.column(str(chosen.text or chosen.items or chosen.vectors)))
             case Parquet(compression=None) if not is_url(part.file.url):  # there a footer costs a round trip
                 return _of_parquet(part, columns)
         factor = FACTORS.get(getattr(part, "compression", None) or "", 1)

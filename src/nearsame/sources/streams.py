@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import itertools
 import lzma
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -356,4 +355,11 @@ def _spool(file: File, compression: str | None, spool: Any) -> None:
 def copy_raw(file: File, target: Path) -> None:
     """The file as it is."""
     with file.open() as raw, sink(target, None) as out:
-        shutil.copyfileobj(raw, out, _RAW_CHUNK)
+        while piece := _piece(raw, file):
+            out.write(piece)
+
+
+def _piece(raw: Any, file: File) -> bytes:
+    """The next bytes of a file; what fails here is the source, not what is written."""
+    with mishaps(file.url):
+        return bytes(raw.read(_RAW_CHUNK))

@@ -1,7 +1,8 @@
 """Arrow tables edited: rows removed by position, and the three columns of --annotate."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import Annotations
+from nearsame.sources.files import mishaps
 
 __all__ = [
     "ANNOTATIONS",
@@ -16,10 +18,13 @@ __all__ = [
     "annotated_schema",
     "refuse_annotated",
     "require_sound",
+    "told",
     "values_of",
     "without_removed_rows",
     "without_views",
 ]
+
+_T = TypeVar("_T", pa.Table, pa.RecordBatch)
 
 _BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
 _LISTS = {
@@ -60,6 +65,12 @@ def require_sound(found: pa.Table | pa.RecordBatch, name: str) -> None:
         except (pa.ArrowException, ValueError) as error:
             message = f"{name} is damaged: column {field.name!r}: {str(error).partition(chr(10))[0]}"
             raise SourceError(message, hint="Write it again from its origin, or leave it out.") from None
+
+
+def told(tables: Iterator[_T], name: str) -> Iterator[_T]:
+    """The same, one after the other: when reading one fails, the error names the source, not what is being written."""
+    with mishaps(name):
+        yield from tables
 
 
 def without_views(table: pa.Table) -> pa.Table:

@@ -147,6 +147,7 @@ class Sqlite:
             if self._beside is None:
                 return
             self._connection.close()
+            _log_ahead(self._path, self._timeout_seconds)
             to_disk(self._path)
             if self._overwrite:
                 _retire(self._place, self._timeout_seconds)
@@ -314,7 +315,7 @@ def _pairs(found: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
 
 def _connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
+    return sqlite3.connect(uri, timeout=timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def _reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
@@ -323,11 +324,23 @@ def _reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA application_id").fetchone()
     except sqlite3.OperationalError as error:
+        connection.close()
+        if _code(error) == sqlite3.SQLITE_READONLY and Path(f"{path}-journal").exists():
+            _log_ahead(path, timeout_seconds)  # a process was killed while it changed the mode: opening takes that back
+            return _connected(path, "ro", timeout_seconds)
         if _code(error) != sqlite3.SQLITE_CANTOPEN or Path(f"{path}-wal").exists():
             raise
-        connection.close()
         return _connected(path, "ro&immutable=1", timeout_seconds)
     return connection
+
+
+def _log_ahead(path: Path, timeout_seconds: float) -> None:
+    """Let a file say that it has a write-ahead log: a change of the file itself, which nobody is to see half done."""
+    connection = _connected(path, "rw", timeout_seconds)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
 
 
 def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
@@ -378,7 +391,9 @@ def _retire(place: Path, timeout_seconds: float) -> None:
         if _code(error) in _BUSY:
             message = f"{place} is in use by another process, which made no way in {timeout_seconds:g} seconds"
             raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
-    for ending in ("-wal", "-shm"):
+        if _code(error) not in (*_DAMAGED, sqlite3.SQLITE_READONLY):
+            raise  # it stays as it is: its logs are part of it
+    for ending in ("-wal", "-shm", "-journal"):
         Path(f"{place}{ending}").unlink(missing_ok=True)
 
 
