@@ -3,17 +3,31 @@
 1. `all`: every document of one group with every one of the other, and all pairs within a group; `star`: groups are
    represented by their best document, and within a group only it is paired with the others.
 2. Of two sides, only documents of different ones are paired.
-3. Numbers are known before anything is filled.
+3. Numbers are predicted before anything is compared, and known before anything is filled.
 """
 
 from typing import Any
 
+from nearsame.frames.few import Question
 from nearsame.frames.flow import Frames
+from nearsame.frames.foreseeing import foreseen
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import JACCARD, Bound
 from nearsame.stages.pairs.expand import check_number
 
-__all__ = ["beside", "listed"]
+__all__ = ["beside", "listed", "require_few"]
+
+
+def require_few(frames: Frames, question: Question, most: int, *, star: bool, fewer: list[str]) -> None:
+    """Refuse what would be too many pairs, before any work on them.
+
+    Raises:
+        TooManyPairsError: There will be more than `most`.
+    """
+    within = _num_within(frames, star=star, across=len(frames.sides) > 1)
+    check_number(within, most, known="at least", fewer=fewer)
+    more = foreseen(frames, question, most - within)
+    check_number(within + more, most, known="about", fewer=fewer)
 
 
 def listed(frames: Frames, found: Any, most: int, *, star: bool, fewer: list[str]) -> Any:
@@ -24,7 +38,6 @@ def listed(frames: Frames, found: Any, most: int, *, star: bool, fewer: list[str
     """
     across = len(frames.sides) > 1
     total = _num_within(frames, star=star, across=across)
-    check_number(total, most, known="at least", fewer=fewer)
     total += _num_between(frames, found, star=star, across=across)
     check_number(total, most, fewer=fewer)
     names = frames.step.column_names

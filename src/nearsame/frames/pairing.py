@@ -12,7 +12,8 @@ from nearsame.engines.spark.failures import plainly
 from nearsame.frames.answers import SparkRun
 from nearsame.frames.auditing import audit_pairs
 from nearsame.frames.deciding import Decision, similar
-from nearsame.frames.listing import listed
+from nearsame.frames.few import Question
+from nearsame.frames.listing import listed, require_few
 from nearsame.frames.writing import DONE, format_of, write_frame
 from nearsame.methods import Method
 from nearsame.outputs.tables import skipped_table
@@ -97,6 +98,7 @@ class SparkPairs:
 
 def all_pairs(run: SparkRun, method: Method, most: int, *, star: bool, fewer: list[str]) -> SparkPairs:
     """All similar pairs of documents."""
+    require_few(run.frames, Question(method, method.least, "pairs"), most, star=star, fewer=fewer)
     decision = similar(run.frames, method.least)
     found = listed(run.frames, decision.found, most, star=star, fewer=fewer)
     return SparkPairs(run, method, decision, run.frames.verbs.keep(found))

@@ -1,0 +1,96 @@
+"""How many pairs there will be, at least, before any work on them: from a few members of buckets drawn by their size.
+
+1. Nothing is drawn where all documents that share a bucket could be paired without being too many.
+2. Buckets are drawn by priority sampling (Duffield, Lund, Thorup 2007): one that holds most pairs is always among them,
+   and each stands for as many pairs as it has, or as the draw gives it. A pair that shares several buckets counts in
+   each for its part. Groups of equal documents count as one document.
+3. What is refused is above the limit by three standard errors: a prediction does not refuse what fits.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.frames.few import Question, here
+from nearsame.frames.flow import Frames
+
+__all__ = ["foreseen"]
+
+_BUCKETS, _MEMBERS = 32, 32
+_SURE = 3.0  # standard errors
+_LOT = "((pmod(xxhash64(key, 11), 1000000007) + 1) / 1000000008D)"  # of a bucket, above 0 and at most 1
+
+Floats = npt.NDArray[np.float64]
+
+
+def foreseen(frames: Frames, question: Question, most: int) -> int:
+    """About how many pairs of documents there will be, if that is surely more than `most`; else 0.
+
+    Args:
+        frames: a run whose documents have met.
+        question: what makes a pair.
+        most: how many pairs are wanted.
+    """
+    if frames.entries is None:
+        return 0
+    across = len(frames.sides) > 1
+    sums = ["double(count_if(one_side)) as a", "double(count(1)) as n"]
+    sizes = frames.verbs.aggregated(frames.entries, ["key"], sums)
+    pairs = "a * (n - a)" if across else "n * (n - 1) / 2"
+    sizes, (total,) = frames.verbs.told(sizes.selectExpr("key", f"{pairs} as pairs"), "coalesce(sum(pairs), 0D)")
+    if total <= most:
+        return 0
+    drawn = sizes.filter("pairs > 0").selectExpr("key", "pairs", f"pairs / {_LOT} as turn")
+    drawn = drawn.sort("turn", "key", ascending=[False, True]).limit(_BUCKETS + 1).toArrow()
+    last = drawn.column("turn")[_BUCKETS].as_py() if drawn.num_rows > _BUCKETS else 0.0
+    chosen = drawn.slice(0, _BUCKETS)
+    shares, errors = _shares(frames, question, chosen, across=across)
+    own = chosen.column("pairs").to_numpy()
+    stands_for = np.maximum(own, last)
+    of_draw = shares**2 * last * np.maximum(0.0, last - own)
+    of_members = stands_for**2 * errors
+    found, error = float(stands_for @ shares), float(np.sqrt((of_draw + of_members).sum()))
+    return round(found) if found - _SURE * error > most else 0
+
+
+def _shares(frames: Frames, question: Question, drawn: pa.Table, *, across: bool) -> tuple[Floats, Floats]:
+    """Of each drawn bucket: which part of its pairs is similar, a pair divided by the buckets that it stands in.
+
+    The second array is the variance of that, as of half as many independent pairs as there are members.
+    """
+    verbs = frames.verbs
+    keys = verbs.frame(drawn.select(["key"])).hint("broadcast")
+    nth = f"row_number() over (partition by key{', one_side' if across else ''} order by xxhash64(number, 13), number)"
+    some = frames.entries.join(keys, "key").selectExpr("key", "number", "one_side", f"{nth} as nth")
+    some = some.filter(f"nth <= {_MEMBERS // 2 if across else _MEMBERS}").select("key", "number", "one_side").toArrow()
+    numbers = verbs.frame(pa.table({"number": pa.array(np.unique(some.column("number").to_numpy()))})).hint("broadcast")
+    entries = verbs.tables(frames.entries.join(numbers, "number").select("key", "number", "place"))
+    found = here(question, verbs.tables(frames.met.join(numbers, "number").sort("number")), entries)
+    similar = set(zip(*(found.column(name).to_pylist() for name in "ab"), strict=True))
+    shared: dict[int, set[int]] = defaultdict(set)
+    for key, number, _ in _rows(pa.Table.from_batches(entries)):
+        shared[number].add(key)
+    members: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for key, number, side in _rows(some):
+        members[key].append((number, side))
+    parts = [_parts(members[key], similar, shared, across=across) for key in drawn.column("key").to_pylist()]
+    halves = np.array([len(members[key]) / 2 for key in drawn.column("key").to_pylist()])
+    return np.array([each.mean() for each in parts]), np.array([each.var() for each in parts]) / halves
+
+
+def _parts(
+    members: list[tuple[int, bool]], similar: set[tuple[int, int]], shared: dict[int, set[int]], *, across: bool
+) -> Floats:
+    """For each pair of members 0, or if they are similar 1 divided by the buckets that they share."""
+    ends = combinations(sorted(members), 2)
+    pairs = [(a, b) for (a, side), (b, other) in ends if not across or side != other]
+    return np.array([1 / len(shared[a] & shared[b]) if (a, b) in similar else 0.0 for a, b in pairs])
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
