@@ -1,10 +1,14 @@
 """What an index answers: frozen, JSON-able."""
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Added", "Entry", "Group", "IndexStats", "Likeness", "Match"]
+__all__ = ["IN_A_CROWD", "Added", "Entry", "Group", "IndexStats", "Likeness", "Match", "Matches"]
+
+
+IN_A_CROWD = "Very many documents have much in common with it; not all of them were compared."
 
 
 class _Answer:
@@ -52,6 +56,19 @@ class Match(_Answer):
         return "url" in self.found_by
 
 
+class Matches(list[Match]):
+    """What resembles a document, best first.
+
+    Attributes:
+        complete: whether these are the best there are. False where so many documents resemble it, or share keys with
+            it, that not all of them were compared: they are the best of those that were.
+    """
+
+    def __init__(self, matches: Iterable[Match] = (), *, complete: bool = True) -> None:
+        super().__init__(matches)
+        self.complete = complete
+
+
 @dataclass(frozen=True, slots=True)
 class Added(_Answer):
     """What became of a document that was to be added.
@@ -62,12 +79,14 @@ class Added(_Answer):
         status: added; replaced, another text of the same id; resembles, so it was left out; present, the same document
             (text and URL) is there already; conflict, another document has the id, and stays.
         matches: what it resembles among those before it, best first.
+        complete: whether these are the best there are: see `Matches`.
     """
 
     id: str
     added: bool
     status: str
     matches: tuple[Match, ...] = ()
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def query(where: str, text: str | None, **given: Any) -> int:
         else:
             matches = found.query({"text": text or "", "url": given["url"]}, **limits)
     if given["as_json"]:
-        console.print_json({"matches": [match.record() for match in matches]})
+        console.print_json({"matches": [match.record() for match in matches], "complete": matches.complete})
     else:
         lookups.show_matches(Page(sys.stdout), matches)
     return _DONE
@@ -247,7 +247,7 @@ def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str,
             asked += len(ids)
             matched += sum(map(bool, answers))
             write(
-                {"id": id_, "matches": [match.record() for match in matches]}
+                {"id": id_, "matches": [match.record() for match in matches], "complete": matches.complete}
                 for id_, matches in zip(ids, answers, strict=True)
             )
     if not given["quiet"]:

@@ -17,8 +17,9 @@ import numpy as np
 from nearsame.arguments import require_number
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
+from nearsame.index.candidates import Pairs, bound, closest
 from nearsame.index.documents import BATCH_ROWS
-from nearsame.index.facet import Batch, Facet, Input
+from nearsame.index.facet import Batch, Facet, Input, Keys
 from nearsame.index.removing import remove
 from nearsame.index.search import (
     Asked,
@@ -33,10 +34,12 @@ from nearsame.index.search import (
     similar_pairs,
 )
 from nearsame.index.shelves import Shelf, pack, same_items
-from nearsame.matches import Added, Match
+from nearsame.matches import Added, Matches
 from nearsame.stores.base import Row, Writer
 
 __all__ = ["Options", "Prepared", "blobs_of", "prepared", "settle", "without_repeats"]
+
+_MOST_MET = 64  # documents of its own batch that one is compared with
 
 
 @dataclass(frozen=True)
@@ -153,20 +156,23 @@ class _Batch:
     ) -> None:
         self._facets, self._given, self._found = facets, given, found
         self._first, self._options, self._status = first, options, status
-        self._mosts = mosts(facets, options.limit + 1)
+        self._mosts, self._bound = mosts(facets, options.limit + 1), bound(options.limit + 1)
         self._leaders: dict[int, int | None] = {}  # of the documents that went in
         self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
+        self._is_cut = found.is_cut.copy()
+        # whether the store has a document with the items of this one, by facet
+        self._is_stored = [[any(hit.is_copy for hit in hits) for hits in each] for each in found.hits]
 
     def settle(self, at: int) -> Added:
         """Decide about a document."""
         each, status = self._given.inputs[at], self._status.get(at, "added")
         hits = self._hits(at)
-        matches = self._matches(at, hits)
+        matches = self._matches(at, hits) if self._options.matches else Matches(complete=not self._is_cut[at])
         if status == "added" and self._options.if_new and any(hits):
             status = "resembles"
         if status in ("added", "replaced"):
             self._take(at, hits)
-        return Added(each.id, status in ("added", "replaced"), status, matches)
+        return Added(each.id, status in ("added", "replaced"), status, tuple(matches), matches.complete)
 
     def write(self, writer: Writer) -> None:
         """Write down what went in."""
@@ -198,7 +204,7 @@ class _Batch:
             if each.keys.size:
                 is_first = np.zeros(each.sets.size, np.bool_)
                 firsts = (members[0] for members in self._members[number].values())
-                is_first[[at for at in firsts if not self._is_stored(number, at)]] = True
+                is_first[[at for at in firsts if not self._is_stored[at][number]]] = True
                 leads = is_first[each.rows]
                 keys.append(each.keys[leads])
                 of.append(each.rows[leads])
@@ -212,10 +218,6 @@ class _Batch:
             if groups[at] >= 0:
                 self._members[number].setdefault(int(groups[at]), []).append(at)
 
-    def _is_stored(self, number: int, at: int) -> bool:
-        """Whether the store has a document with the items of this one, of a facet."""
-        return any(hit.is_copy for hit in self._found.hits[at][number])
-
     def _leader(self, number: int) -> int | None:
         if number in self._leaders:
             return self._leaders[number]
@@ -227,23 +229,25 @@ class _Batch:
         for number, groups in enumerate(self._groups):
             own = int(groups[at])
             found = list(self._found.hits[at][number])
+            most = self._mosts[number]
             for group, value in self._near[number].get(own, ()):
-                members = self._members[number].get(group, ())[: self._mosts[number]]
-                first = -1 if not members or self._is_stored(number, members[0]) else members[0]
+                members = self._members[number].get(group, [])
+                self._is_cut[at] |= most == self._bound and len(members) > most
+                members = members[:most]
+                first = -1 if not members or self._is_stored[members[0]][number] else members[0]
                 found += [Hit(self._first + each, value, group == own, each == first) for each in members]
             hits.append(found)
         return hits
 
-    def _matches(self, at: int, hits: Sequence[list[Hit]]) -> tuple[Match, ...]:
+    def _matches(self, at: int, hits: Sequence[list[Hit]]) -> Matches:
         numbers = list(dict.fromkeys(hit.number for found in hits for hit in found))
-        if not numbers or not self._options.matches:
-            return ()
+        if not numbers:
+            return Matches(complete=not self._is_cut[at])
         rows = [self._row(number) for number in numbers]
         shelf = Shelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
         evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
         own = self._given.inputs[at].id if at in self._status else None
-        matches = matches_of(rows, evidence, self._options.limit + 1)
-        return tuple(match for match in matches if match.id != own)[: self._options.limit]
+        return matches_of(rows, evidence, self._options.limit, is_cut=bool(self._is_cut[at]), but=own)
 
     def _row(self, number: int) -> Row:
         if number in self._found.rows:
@@ -275,27 +279,31 @@ class _Batch:
             near: dict[int, list[tuple[int, Any]]] = {
                 group: [(group, 1)] for group in np.unique(groups[groups >= 0]).tolist()
             }
-            for a, b, value in _similar(facet, self._given.asked.shelf.items(number), keys, groups):
-                near[a].append((b, value))
-                near[b].append((a, value))
+            (b, a), cut = _meeting(keys, groups)
+            self._is_cut[np.isin(groups, cut)] = True
+            values = similar_pairs(facet, self._given.asked.shelf.items(number), a, b)
+            for one, other, value in zip(a.tolist(), b.tolist(), values, strict=True):
+                if value is not None:
+                    near[one].append((other, value))
+                    near[other].append((one, value))
             found.append(near)
         return found
 
 
-def _similar(facet: Facet, items: Any, keys: Any, groups: Int64s) -> Iterator[tuple[int, int, Any]]:
-    """Pairs of groups that share a key and are similar."""
+def _meeting(keys: Keys, groups: Int64s) -> tuple[Pairs, Int64s]:
+    """(later group, earlier group) that share a key, of each later one the closest; and those groups that had more.
+
+    Of a key that very many of the batch have, each is paired with the first few.
+    """
     leads = groups[keys.rows] == keys.rows
     values, rows = keys.keys[leads], keys.rows[leads]
     order = np.lexsort((rows, values))
     values, rows = values[order], rows[order]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if values.size else values
-    sizes = np.diff(np.append(starts, values.size))
-    pairs: set[tuple[int, int]] = set()
-    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-        bucket = rows[start : start + size].tolist()
-        pairs.update((a, b) for i, a in enumerate(bucket) for b in bucket[i + 1 :])
-    if pairs:
-        a, b = np.array(sorted(pairs)).T
-        for one, other, value in zip(a.tolist(), b.tolist(), similar_pairs(facet, items, a, b), strict=True):
-            if value is not None:
-                yield one, other, value
+    starts = np.searchsorted(values, values)
+    before = np.arange(values.size) - starts
+    sizes = np.minimum(before, _MOST_MET)
+    later = np.repeat(np.arange(values.size), sizes)
+    earlier = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(later.size)
+    pairs, cut = closest(rows[later], rows[earlier], _MOST_MET)
+    ends = np.searchsorted(values, values, "right")
+    return pairs, np.union1d(cut, rows[ends - starts > _MOST_MET])

@@ -26,6 +26,7 @@ __all__ = ["check"]
 _AT_ONCE = 1000
 _POSTINGS = 100_000
 _MOST = 20  # of one kind are told
+_ALL = 1 << 40
 
 
 def check(reader: Reader, facets: Sequence[Facet], store: str) -> Iterator[str]:
@@ -57,7 +58,7 @@ def _postings(reader: Reader, asked: Asked, rows: Sequence[Row]) -> tuple[list[s
         chosen = leads[keys.rows]
         pairs.update(zip(keys.keys[chosen].tolist(), numbers[keys.rows[chosen]].tolist(), strict=True))
     wanted = np.array(sorted({key for key, _ in pairs}), np.int64)
-    hits = reader.postings(wanted)
+    hits = reader.postings(wanted, _ALL)
     there = set(zip(wanted[hits.places].tolist(), hits.numbers.tolist(), strict=True))
     missing = [f"document {number} lacks the key {key & (1 << 64) - 1:016x}" for key, number in sorted(pairs - there)]
     return missing, len(pairs)
@@ -71,7 +72,7 @@ def _leads(
     """Which documents are the first with their items."""
     distinct, inverse = np.unique(sets, return_inverse=True)
     first = np.full(distinct.size, -1, np.int64)
-    hits = reader.first(distinct, 1)
+    hits = reader.postings(distinct, 1)
     first[hits.places] = hits.numbers
     found: npt.NDArray[np.bool_] = first[inverse] == numbers
     return found

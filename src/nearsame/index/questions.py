@@ -19,7 +19,7 @@ from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
 from nearsame.index.shelves import Shelf
 from nearsame.index.sketched import query_sketch
-from nearsame.matches import Entry, Group, IndexStats, Likeness, Match
+from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.results import Progress, Silent
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
@@ -44,6 +44,7 @@ class Questions:
 
         Args:
             documents: As in `add`; a text or a dict gives a list of matches, several documents a list of such lists.
+                In a crowd of near copies not all are compared: the list's `complete` tells.
             limit: At most so many of each.
             threshold: A higher one than the index has.
 
@@ -72,7 +73,7 @@ class Questions:
         max_document: int | str | None = None,
         strict: bool = False,
         progress: Progress | None = None,
-    ) -> Iterator[tuple[list[str], list[list[Match]]]]:
+    ) -> Iterator[tuple[list[str], list[Matches]]]:
         """The documents of a source, batch by batch: their ids, and what each resembles.
 
         Args:
@@ -130,7 +131,7 @@ class Questions:
         self._require_texts()
         return self.get(id).text or ""
 
-    def duplicates(self, id: str, *, limit: int = 10) -> list[Match]:
+    def duplicates(self, id: str, *, limit: int = 10) -> Matches:
         """What a document of the index resembles, itself left out; best first.
 
         Raises:
@@ -139,8 +140,7 @@ class Questions:
         require_number("limit", limit, 1)
         with self._reading() as reader:
             row = self._rows(reader, [id])[0]
-            found = self._matches(reader, [row.items], limit + 1, self._facets)[0]
-        return [match for match in found if match.id != id][:limit]
+            return self._matches(reader, [row.items], limit, self._facets, but=id)[0]
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first.
@@ -206,7 +206,7 @@ class Questions:
             self._reading, self._facets, os.fspath(path), index=self._store.name, overwrite=overwrite
         )
 
-    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[list[Match]]:
+    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[Matches]:
         require_number("limit", limit, 1)
         facets = self._facets if threshold is None else self._raised(threshold)
         with self._reading() as reader:
@@ -214,9 +214,9 @@ class Questions:
                 return [self._queried_one(reader, each, limit, facets) for each in inputs]
             return self._matches(reader, adding.blobs_of(facets, inputs), limit, facets)
 
-    def _queried_one(self, reader: Reader, each: Input, limit: int, facets: Sequence[Facet]) -> list[Match]:
+    def _queried_one(self, reader: Reader, each: Input, limit: int, facets: Sequence[Facet]) -> Matches:
         if each.sketch is not None:
-            return list(query_sketch(reader, facets, each.sketch, limit))
+            return query_sketch(reader, facets, each.sketch, limit)
         return self._matches(reader, adding.blobs_of(facets, [each]), limit, facets)[0]
 
     def _sketch_differs(self) -> bool:
@@ -224,15 +224,15 @@ class Questions:
         return all(facet.width == 8 for facet in self._facets)
 
     def _matches(
-        self, reader: Reader, blobs: Sequence[bytes], limit: int, facets: Sequence[Facet]
-    ) -> list[list[Match]]:
-        asked = ask(facets, blobs)
-        found = look_up(reader, facets, asked, limit)
-        answers: list[list[Match]] = []
+        self, reader: Reader, blobs: Sequence[bytes], limit: int, facets: Sequence[Facet], *, but: str | None = None
+    ) -> list[Matches]:
+        found = look_up(reader, facets, ask(facets, blobs), limit if but is None else limit + 1)
+        answers: list[Matches] = []
         for at, blob in enumerate(blobs):
             numbers = found.numbers(at)
             evidence = found.evidence(facets, at, blob, numbers) if numbers else []
-            answers.append(list(matches_of([found.rows[number] for number in numbers], evidence, limit)))
+            rows = [found.rows[number] for number in numbers]
+            answers.append(matches_of(rows, evidence, limit, is_cut=bool(found.is_cut[at]), but=but))
         return answers
 
     def _raised(self, threshold: Any) -> tuple[Facet, ...]:

@@ -48,7 +48,7 @@ def _first_of(writer: Writer, keys: Int64s) -> Int64s:
     """The smallest number of each key; -1 where there is none."""
     distinct, inverse = np.unique(keys, return_inverse=True)
     found = np.full(distinct.size, -1, np.int64)
-    hits = writer.first(distinct, 1)
+    hits = writer.postings(distinct, 1)
     found[hits.places] = hits.numbers
     return found[inverse]
 

@@ -4,23 +4,24 @@
    batch, never once for each document.
 2. A candidate by a key other than a set key stands for all documents with its items: they follow once it is verified.
 3. Whom a document follows is decided as `dedup` decides it: the most similar of those that follow nobody.
+4. Similarities are floats: rounded quotients of numbers below 2**26 are ordered, and differ, as the quotients do.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from nearsame.arrow import Int64s, frozen
+from nearsame.index.candidates import Pairs, bound, candidates, joined, rank, unique_pairs
 from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import Shelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
-from nearsame.matches import Match
-from nearsame.stores.base import Hits, Reader, Row
+from nearsame.matches import Match, Matches
+from nearsame.stores.base import Reader, Row
 
 __all__ = [
     "Asked",
@@ -35,10 +36,7 @@ __all__ = [
     "similar_pairs",
 ]
 
-Pairs = tuple[Int64s, Int64s]
 _EQUAL = Bound(EQUAL, 1, 1)
-_ALL = 1 << 40
-_NO_PAIRS = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Hit(NamedTuple):
     """A document of the store that is similar to one that was asked about."""
 
     number: int
-    value: Fraction  # of its facet's measure
+    value: float  # of its facet's measure
     is_copy: bool = False  # has the same items
     is_first: bool = False  # the first of all that have its items: only that one may be followed
 
@@ -72,12 +70,14 @@ class Found:
         rows: of every hit.
         shelf: of the documents, and behind them what was fetched.
         places: where on it a number is, of those that are.
+        is_cut: of each document, whether it has more candidates than were compared with it.
     """
 
     hits: Sequence[Sequence[list[Hit]]]
     rows: dict[int, Row]
     shelf: Shelf
     places: dict[int, int]
+    is_cut: npt.NDArray[np.bool_]
 
     def numbers(self, at: int) -> list[int]:
         """All that resemble a document, each once."""
@@ -101,103 +101,48 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *,
     """What resembles each document: all different ones, and of those with the same items the first `most`.
 
     Of `ranked` answers the best `most` are among them: documents that have the same items for one method, an address
-    say, and are ranked by another one, are all looked at.
+    say, and are ranked by another one, are all looked at. In a crowd all this is bounded: see candidates.py.
     """
     limits = mosts(facets, most) if ranked else [most] * len(facets)
-    sets, others = _candidates(reader, asked, limits)
+    sets, others, is_cut = candidates(reader, asked.keys, limits, bound(most))
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
-        return Found(found, rows, asked.shelf, {})
+        return Found(found, rows, asked.shelf, {}, is_cut)
     numbers = list(rows)
     shelf = Shelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
-    copies: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
+    copied: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
     for number, facet in enumerate(facets):
         pairs = _merged(sets[number], others[number])
         if not pairs[0].size:
             continue
         own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
         first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
-        for at, hit in _verified(facet, shelf.items(number), pairs, places):
+        stands_for = most if limits[number] == most else bound(most)  # of the similar ones so many, the best
+        for at, hit, place in _verified(facet, shelf.items(number), pairs, places):
             is_copy = (at, hit.number) in own and same_items(facets, number, asked.blobs[at], rows[hit.number].items)
             is_first = not is_copy or (at, hit.number) in first
             found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
-            if not is_copy and most > 1:
-                copies.append((at, number, hit))
+            if not is_copy and most > 1 and place < stands_for:
+                copied.append((at, number, hit))
+    answer = Found(found, rows, shelf, places, is_cut)
     for limit in sorted(set(limits)):
-        if some := [copy for copy in copies if limits[copy[1]] == limit]:
-            _add_copies(reader, facets, (shelf, places), some, (found, rows), limit)
-    return Found(found, rows, shelf, places)
+        if some := [copy for copy in copied if limits[copy[1]] == limit]:
+            _add_copies(reader, facets, answer, some, limit, bound(most))
+    return answer
 
 
 def mosts(facets: Sequence[Facet], most: int) -> list[int]:
-    """Of documents with the same items, by facet, how many the best `most` can be among."""
+    """Of documents with the same items, by facet, how many the best `most` can be among, or how many are looked at."""
     ranking = next((facet for facet in facets if facet.measure), None)
-    return [most if ranking is None or facet is ranking or facet.implies(ranking) else _ALL for facet in facets]
-
-
-def _candidates(reader: Reader, asked: Asked, limits: Sequence[int]) -> tuple[list[Pairs], list[Pairs]]:
-    """(documents asked about, numbers) of each facet: by set keys, and by all others."""
-    sets = [(keys.sets[keys.present], np.flatnonzero(keys.present)) for keys in asked.keys]
-    others = [(keys.keys, keys.rows) for keys in asked.keys]
-    found = [_NO_PAIRS] * len(sets)
-    for most in sorted(set(limits)):
-        sides = [side if each == most else _NO_PAIRS for side, each in zip(sets, limits, strict=True)]
-        met = _met(sides, partial(reader.first, most=most))
-        found = [new if each == most else old for new, old, each in zip(met, found, limits, strict=True)]
-    return found, [_unique_pairs(*pairs) for pairs in _met(others, reader.postings)]
-
-
-def _met(sides: Sequence[Pairs], find: Callable[[Int64s], Hits]) -> list[Pairs]:
-    """The (rows, numbers) that share a key, of each facet's (keys, rows): asked for all at once."""
-    keys = np.concatenate([side[0] for side in sides])
-    rows = np.concatenate([side[1] for side in sides])
-    ends = np.cumsum([side[0].size for side in sides])
-    distinct, inverse = _distinct_of(keys)
-    hits = find(distinct)
-    if not hits.numbers.size:
-        return [_NO_PAIRS] * len(sides)
-    of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
-    facets = np.searchsorted(ends, of, "right")
-    return [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
-
-
-def _distinct_of(keys: Int64s) -> Pairs:
-    """(distinct ones, ascending, and which of them each is): as NumPy's `unique`, at a fifth of its cost for a few."""
-    order = keys.argsort()
-    ascending = keys[order]
-    new = np.ones(keys.size, np.bool_)
-    new[1:] = ascending[1:] != ascending[:-1]
-    inverse = np.empty(keys.size, np.int64)
-    inverse[order] = new.cumsum() - 1
-    return ascending[new], inverse
-
-
-def _joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:
-    """All (left, right) of equal keys."""
-    if not right.size:
-        return _NO_PAIRS
-    order = np.argsort(left_keys, kind="stable")
-    starts = np.searchsorted(left_keys[order], right_keys, "left")
-    sizes = np.searchsorted(left_keys[order], right_keys, "right") - starts
-    places = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(starts, sizes)
-    return left[order[places]], np.repeat(right, sizes)
-
-
-def _unique_pairs(a: Int64s, b: Int64s) -> Pairs:
-    if not a.size:
-        return a, b
-    order = np.lexsort((b, a))
-    a, b = a[order], b[order]
-    new = np.ones(a.size, np.bool_)
-    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-    return a[new], b[new]
+    is_ranked = (ranking is None or facet is ranking or facet.implies(ranking) for facet in facets)
+    return [most if able else bound(most) for able in is_ranked]
 
 
 def _first_of_each(pairs: Pairs) -> Pairs:
     """Of each document the smallest number."""
-    a, b = _unique_pairs(*pairs)
+    a, b = unique_pairs(*pairs)
     new = np.ones(a.size, np.bool_)
     new[1:] = a[1:] != a[:-1]
     return a[new], b[new]
@@ -206,23 +151,26 @@ def _first_of_each(pairs: Pairs) -> Pairs:
 def _merged(one: Pairs, other: Pairs) -> Pairs:
     if not one[0].size or not other[0].size:
         return one if one[0].size else other
-    return _unique_pairs(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
+    return unique_pairs(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
 
 
 def _distinct(parts: Iterable[Int64s]) -> list[int]:
     return sorted({number for part in parts if part.size for number in part.tolist()})
 
 
-def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit]]:
-    """(document, hit) of those pairs that are similar."""
+def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit, int]]:
+    """(document, hit, how many of its hits are better) of those pairs that are similar, of each the best first."""
     documents, numbers = pairs
     if not numbers.size:
         return []
     rows = np.fromiter((places.get(number, -1) for number in numbers.tolist()), np.int64, numbers.size)
     scored = _scored(facet, facet.bound, items, documents, rows)
     similar = np.flatnonzero((scored[:, 0] >= 0) & (rows >= 0))
-    chosen = (documents[similar].tolist(), numbers[similar].tolist(), scored[similar].tolist())
-    return [(at, Hit(number, Fraction(*score))) for at, number, score in zip(*chosen, strict=True)]
+    values = scored[similar, 0] / scored[similar, 1]
+    order = np.lexsort((numbers[similar], -values, documents[similar]))
+    documents, numbers, values = documents[similar][order], numbers[similar][order], values[order]
+    columns = (documents, numbers, values, rank(documents))
+    return [(at, Hit(*hit), place) for at, *hit, place in zip(*(each.tolist() for each in columns), strict=True)]
 
 
 def _scored(facet: Facet, bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
@@ -243,32 +191,37 @@ def _run(bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
     return out
 
 
-def similar_pairs(facet: Facet, items: Any, a: Int64s, b: Int64s) -> list[Fraction | None]:
+def similar_pairs(facet: Facet, items: Any, a: Int64s, b: Int64s) -> list[float | None]:
     """Of pairs of rows, the similarity where it counts."""
-    return [Fraction(num, den) if num >= 0 else None for num, den in _scored(facet, facet.bound, items, a, b).tolist()]
+    return [num / den if num >= 0 else None for num, den in _scored(facet, facet.bound, items, a, b).tolist()]
 
 
 def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
-    reader: Reader,
-    facets: Sequence[Facet],
-    shelved: tuple[Shelf, dict[int, int]],
-    copies: list[tuple[int, int, Hit]],
-    answer: tuple[list[list[list[Hit]]], dict[int, Row]],
-    most: int,
+    reader: Reader, facets: Sequence[Facet], answer: Found, copied: list[tuple[int, int, Hit]], limit: int, most: int
 ) -> None:
-    """Let the documents with the same items follow those that stand for them."""
-    (shelf, places), (found, rows) = shelved, answer
+    """Let the documents with the same items follow those that stand for them, the most similar first."""
+    copied.sort(key=lambda each: each[0])
+    documents = np.array([at for at, _, _ in copied], np.int64)
     keys = np.array(
-        [facets[facet].set_keys(_row(shelf.items(facet), places[hit.number]))[0] for _, facet, hit in copies]
+        [
+            facets[facet].set_keys(_row(answer.shelf.items(facet), answer.places[hit.number]))[0]
+            for _, facet, hit in copied
+        ]
     )
     distinct, inverse = np.unique(keys, return_inverse=True)
-    hits = reader.first(distinct, most)
-    of, numbers = _joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    hits = reader.postings(distinct, limit)
+    of, numbers = joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    order = np.argsort(of, kind="stable")
+    of, numbers = of[order], numbers[order]
+    is_near = rank(documents[of]) < most
+    answer.is_cut[documents[of[~is_near]]] |= limit == most
+    of, numbers = of[is_near], numbers[is_near]
+    rows = answer.rows
     rows |= reader.rows([number for number in _distinct([numbers]) if number not in rows])
     for at, number in zip(of.tolist(), numbers.tolist(), strict=True):
-        document, facet, hit = copies[at]
+        document, facet, hit = copied[at]
         if number != hit.number and same_items(facets, facet, rows[hit.number].items, rows[number].items):
-            found[document][facet].append(hit._replace(number=number))
+            answer.hits[document][facet].append(hit._replace(number=number))
 
 
 def _row(items: Any, at: int) -> Any:
@@ -296,7 +249,6 @@ class Evidence(NamedTuple):
     similarity: float | None
     measure: str
     distance: int | None
-    order: Fraction  # to sort by: exact
 
 
 def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence[int]) -> list[Evidence]:
@@ -304,7 +256,7 @@ def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence
     b = np.array(others, np.int64)
     a = np.full(b.size, at, np.int64)
     kinds: list[list[str]] = [[] for _ in others]
-    values: list[tuple[Fraction | None, str]] = [(None, "")] * len(others)
+    values: list[tuple[float | None, str]] = [(None, "")] * len(others)
     distances: list[int | None] = [None] * len(others)
     for number, facet in enumerate(facets):
         items = shelf.items(number)
@@ -315,21 +267,29 @@ def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence
             scored = _scored(facet, unbounded(facet.bound), items, a, b).tolist()
             for place, (num, den) in enumerate(scored):
                 if values[place][0] is None and num >= 0 and den > 0:
-                    values[place] = Fraction(num, den), facet.measure
+                    values[place] = num / den, facet.measure
         if hasattr(facet, "hamming"):
             bits = _scored(facet, facet.hamming, items, a, b).tolist()
             distances = [den - num if num >= 0 and den > 1 else None for num, den in bits]
     return [
-        Evidence(tuple(names), None if value is None else float(value), measure, distance, value or Fraction(0))
+        Evidence(tuple(names), value, measure, distance)
         for names, (value, measure), distance in zip(kinds, values, distances, strict=True)
     ]
 
 
-def matches_of(rows: Sequence[Row], evidence: Sequence[Evidence], limit: int | None) -> tuple[Match, ...]:
-    """The best of them that hold, best first; among equals the older one."""
-    able = [(found.order, -row.number, row, found) for row, found in zip(rows, evidence, strict=True) if found.found_by]
+def matches_of(
+    rows: Sequence[Row], evidence: Sequence[Evidence], limit: int, *, is_cut: bool, but: str | None = None
+) -> Matches:
+    """The best of them that hold, best first; among equals the older one; without the one of an id."""
+    able = [
+        (found.similarity or 0, -row.number, row, found)
+        for row, found in zip(rows, evidence, strict=True)
+        if found.found_by and row.id != but
+    ]
     able.sort(key=lambda each: each[:2], reverse=True)
-    return tuple(
+    found = [
         Match(row.id, found.similarity, found.measure, found.found_by, found.distance, row.url)
         for _, _, row, found in able[:limit]
-    )
+    ]
+    are_best = len(found) == limit and able[limit - 1][0] == 1  # nothing that was left out is better
+    return Matches(found, complete=are_best or not is_cut)

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from nearsame.errors import ConfigError
+from nearsame.index.candidates import bound, closest
 from nearsame.index.facet import Facet
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import Shelf, same_items
-from nearsame.matches import Match
+from nearsame.matches import Match, Matches
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["query_sketch"]
 
 
-def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any], limit: int) -> tuple[Match, ...]:
+def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any], limit: int) -> Matches:
     """The documents whose signature agrees with it, best first.
 
     Raises:
@@ -27,9 +28,14 @@ def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any],
     facet: Any = facets[number]
     signature = facet.signature(sketch)
     keys, _ = facet.bands(signature[None, :], np.zeros(1, np.int64))
-    leads = reader.rows(np.unique(reader.postings(np.unique(keys)).numbers).tolist())
+    most = bound(limit)
+    hits = reader.postings(np.unique(keys), most + 1)
+    (_, numbers), cut = closest(np.zeros_like(hits.numbers), hits.numbers, most)
+    is_cut = bool(cut.size) or bool((np.bincount(hits.places) > most).any())
+    leads = reader.rows(numbers.tolist())
     able = [(score, row) for score, row in _agreeing(facet, number, facets, signature, list(leads.values()))]
-    return _listed(reader, facets, number, able, limit)
+    found = _listed(reader, facets, number, able, limit)
+    return Matches(found, complete=not is_cut)
 
 
 def _agreeing(
@@ -45,12 +51,12 @@ def _agreeing(
 
 def _listed(
     reader: Reader, facets: Sequence[Facet], number: int, able: list[tuple[float, Row]], limit: int
-) -> tuple[Match, ...]:
+) -> list[Match]:
     """The best of them, each followed by the documents with the same items."""
     found: list[Match] = []
     for score, row in sorted(able, key=lambda each: (-each[0], each[1].number)):
         keys = facets[number].set_keys(Shelf(facets, [row.items]).items(number))
-        copies = reader.rows(reader.first(keys, limit).numbers.tolist())
+        copies = reader.rows(reader.postings(keys, limit).numbers.tolist())
         found += [
             Match(each.id, score, "estimated", ("minhash",), None, each.url)
             for each in copies.values()
@@ -58,4 +64,4 @@ def _listed(
         ]
         if len(found) >= limit:
             break
-    return tuple(found[:limit])
+    return found[:limit]

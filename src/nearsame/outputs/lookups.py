@@ -4,7 +4,7 @@
 2. Ids and URLs are made harmless first, and shortened in the middle of a line, never in JSON.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import floor
 from typing import Any
 
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nearsame.canonical import CanonicalUrl
+from nearsame.matches import IN_A_CROWD, Matches
 from nearsame.methods import METHODS
 from nearsame.outputs.console import clean
 from nearsame.outputs.page import Page
@@ -59,8 +60,10 @@ class Tally:
                 _row(page, f"  {status}", self.counts[status], remark or more)
 
 
-def show_matches(page: Page, matches: Sequence[Any]) -> None:
+def show_matches(page: Page, matches: Matches) -> None:
     """Print what a text resembles."""
+    if not matches.complete:
+        page.line(IN_A_CROWD)
     if not matches:
         page.line("Nothing in the index resembles it.")
         return

@@ -174,6 +174,12 @@ class Compare(_Strict):
     b: Id | Other
 
 
+_COMPLETE: Any = Field(
+    description="Whether these are the best there are. False in a crowd of documents that have very much in common, of"
+    " which not all were compared: they are the best of those that were."
+)
+
+
 class Match(BaseModel):
     """A document of the index that resembles what was sent."""
 
@@ -197,6 +203,7 @@ class Added(BaseModel):
         " conflict: the id is there with another text, and nothing was changed."
     )
     matches: list[Match] = Field(description="What it resembles, the best first.")
+    complete: bool = _COMPLETE
 
 
 class AddedBatch(BaseModel):
@@ -210,6 +217,7 @@ class Found(BaseModel):
     """What resembles the text."""
 
     matches: list[Match]
+    complete: bool = _COMPLETE
 
 
 class FoundBatch(BaseModel):
@@ -240,6 +248,7 @@ class Duplicates(BaseModel):
 
     id: str
     duplicates: list[Match]
+    complete: bool = _COMPLETE
 
 
 class Compared(BaseModel):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nearsame import questions
 from nearsame.index.index import Index
-from nearsame.matches import Entry, Match
+from nearsame.matches import Entry, Matches
 from nearsame.methods import METHODS
 from nearsame.results import Comparison
 from nearsame.service.problems import Problem, late
@@ -59,8 +59,8 @@ def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | Non
     """What resembles each of these; it ends when the time is over."""
     deadline = time.monotonic() + seconds
 
-    def ask(index: Index) -> list[list[Match]]:
-        found: list[list[Match]] = []
+    def ask(index: Index) -> list[Matches]:
+        found: list[Matches] = []
         for start in range(0, len(batch), _AT_ONCE):
             if time.monotonic() > deadline:
                 raise late(seconds)
@@ -82,7 +82,7 @@ def get(id: str) -> Ask:
 def duplicates(id: str, limit: int) -> Ask:
     """What resembles a document of the index."""
 
-    def ask(index: Index) -> list[Match]:
+    def ask(index: Index) -> Matches:
         return index.duplicates(id, limit=limit)
 
     return ask

@@ -180,7 +180,7 @@ class Routes:
         ask = lookups.query(documents, limit=given.limit, threshold=given.threshold, seconds=left)
         found = await self._service.ask(request, ask)
         self._count("queried", len(batch))
-        results = [{"matches": matches} for matches in found]
+        results = [{"matches": matches, "complete": matches.complete} for matches in found]
         return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
 
     async def compare(self, request: Request) -> Response:
@@ -218,7 +218,7 @@ class Routes:
         self._service.access.require(request, "read")
         wanted = _decoded(id)
         found = await self._service.ask(request, lookups.duplicates(wanted, limit))
-        return _json({"id": wanted, "duplicates": found})
+        return _json({"id": wanted, "duplicates": found, "complete": found.complete})
 
     async def stats(self, request: Request) -> Response:
         """What the index holds, and how it was made."""

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.datastructures import FormData, UploadFile
 
 from nearsame.index.index import Index
-from nearsame.matches import Entry, Group, Likeness, Match
+from nearsame.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
 from nearsame.outputs.comparison import NAMES, verdict
 from nearsame.results import Comparison, Measured
 from nearsame.service import lookups, marking
@@ -58,7 +58,7 @@ def find(text: str, name: str, limit: int, compared: int) -> View:
     """What resembles a text, the first few side by side with it."""
 
     def view(index: Index) -> Any:
-        matches: list[Match] = index.query([text], limit=limit)[0]
+        matches: Matches = index.query([text], limit=limit)[0]
         stats = index.stats()
         count = f"{len(matches):,} {'match' if len(matches) == 1 else 'matches'}" if matches else "No match"
         notes = [f"Compared with {stats.documents:,} documents."]
@@ -67,7 +67,9 @@ def find(text: str, name: str, limit: int, compared: int) -> View:
             notes.append(_NO_TEXT)
         elif matches:
             others = [(match.id, index.text(match.id)) for match in matches[:compared]]
-        if len(matches) == limit:
+        if not matches.complete:
+            notes.append(IN_A_CROWD)
+        elif len(matches) == limit:
             notes.append(f"There may be more than the {limit} most similar ones.")
         results = [_match(match) for match in matches]
         shown = {"heading": f"{count} for {name}", "notes": notes, "results": results}

@@ -46,11 +46,8 @@ class Reader(Protocol):
     def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
         """The documents of those numbers that are there."""
 
-    def postings(self, keys: Int64s) -> Hits:
-        """All documents of each key; keys are ascending and distinct."""
-
-    def first(self, keys: Int64s, most: int) -> Hits:
-        """Of each key the documents with the smallest numbers, ascending."""
+    def postings(self, keys: Int64s, most: int) -> Hits:
+        """Of each key the documents with the `most` smallest numbers, in order; keys are ascending and distinct."""
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""

@@ -93,14 +93,8 @@ class Transaction:
         found = self._run(asked, wanted) if wanted else ()
         return {row[0]: Row(*row) for row in found}
 
-    def postings(self, keys: Int64s) -> Hits:
-        """All documents of each key."""
-        found = self._run("SELECT key, number FROM @postings WHERE key = ANY(%s::bigint[])", keys.tolist())
-        table = _pairs(found)
-        return Hits(np.searchsorted(keys, table[:, 0]), table[:, 1])
-
-    def first(self, keys: Int64s, most: int) -> Hits:
-        """Of each key the documents with the smallest numbers, ascending."""
+    def postings(self, keys: Int64s, most: int) -> Hits:
+        """Of each key the documents with the smallest numbers, in order."""
         statement = """
             SELECT asked.place - 1, found.number FROM unnest(%s::bigint[]) WITH ORDINALITY AS asked (key, place),
             LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT %s) AS found

@@ -28,6 +28,7 @@ _CACHE_BYTES = 64 << 20
 _MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
 _LOG_PAGES = 4000  # of the log, before it is written back
 _AT_ONCE = (16, 64, 512)  # keys in one statement: few different ones, so that they stay prepared
+_MANY = 4096  # postings: with as many the keys are asked for one by one
 _TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -200,27 +201,27 @@ class _Transaction:
         found = (self._run(statement, (number,)).fetchone() for number in numbers)
         return {row[0]: Row(*row) for row in found if row}
 
-    def postings(self, keys: Int64s) -> Hits:
-        """All documents of each key."""
+    def postings(self, keys: Int64s, most: int) -> Hits:
+        """Of each key the documents with the smallest numbers, in order."""
         found: list[tuple[int, int]] = []
         values = keys.tolist()
-        at = 0
-        while at < len(values):
-            left = len(values) - at
-            size = next((size for size in _AT_ONCE if size >= left), _AT_ONCE[-1])
-            some = values[at : at + size]
-            at += size
-            some += some[-1:] * (size - len(some))
-            found += self._run(_SELECT_KEYS[size], some).fetchall()
+        for start in range(0, len(values), _AT_ONCE[-1]):
+            found += self._postings(values[start : start + _AT_ONCE[-1]], most)
         table = _pairs(found)
-        return Hits(np.searchsorted(keys, table[:, 0]), table[:, 1])
+        table = table[np.lexsort((table[:, 1], table[:, 0]))]
+        is_near = np.arange(len(table)) - np.searchsorted(table[:, 0], table[:, 0]) < most
+        return Hits(np.searchsorted(keys, table[is_near, 0]), table[is_near, 1])
 
-    def first(self, keys: Int64s, most: int) -> Hits:
-        """Of each key the documents with the smallest numbers, ascending."""
-        statement = "SELECT number FROM postings WHERE key = ? ORDER BY number LIMIT ?"
-        found = [(at, row[0]) for at, key in enumerate(keys.tolist()) for row in self._run(statement, (key, most))]
-        table = _pairs(found)
-        return Hits(table[:, 0], table[:, 1])
+    def _postings(self, keys: list[int], most: int) -> list[tuple[int, int]]:
+        """(key, number) of some keys: by one statement, unless some have very many documents."""
+        size = next(size for size in _AT_ONCE if size >= len(keys))
+        cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
+        found = cursor.fetchmany(_MANY)
+        if len(found) < _MANY:
+            return found
+        cursor.close()
+        statement = "SELECT key, number FROM postings WHERE key = ? ORDER BY number LIMIT ?"
+        return [pair for key in keys for pair in self._run(statement, (key, most))]
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""

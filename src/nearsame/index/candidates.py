@@ -1,0 +1,144 @@
+"""Keys to candidates: whom a document is compared with, and whether that was everybody.
+
+1. Of a key that very many documents have, the oldest ones are read: among near copies of one text they are those that
+   the others follow.
+2. Of very many candidates those are compared that have most keys in common, and the oldest ones. That others were left
+   out is told.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.arrow import Int64s
+from nearsame.index.facet import Keys
+from nearsame.stores.base import Reader
+
+__all__ = ["Candidates", "Pairs", "bound", "candidates", "closest", "joined", "rank", "unique_pairs"]
+
+Pairs = tuple[Int64s, Int64s]
+_LEAST = 256
+_NO_PAIRS = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+class Candidates(NamedTuple):
+    """(documents asked about, numbers) of each facet: by set keys, and by all others."""
+
+    sets: list[Pairs]
+    others: list[Pairs]
+    is_cut: npt.NDArray[np.bool_]  # of each document, whether there were more
+
+
+def bound(most: int) -> int:
+    """How many documents of a key are read, and how many candidates compared, to find the best `most`."""
+    return max(_LEAST, 2 * most)
+
+
+def candidates(reader: Reader, keys: Sequence[Keys], limits: Sequence[int], most: int) -> Candidates:
+    """Whom documents may resemble.
+
+    Args:
+        reader: Of the store.
+        keys: Of the documents, by facet.
+        limits: By facet, how many with the same items are wanted.
+        most: How many of other candidates, and at most of any.
+    """
+    is_cut = np.zeros(keys[0].present.size, np.bool_)
+    sets = [_NO_PAIRS] * len(keys)
+    for limit in sorted(set(limits)):
+        sides = [
+            (each.sets[each.present], np.flatnonzero(each.present)) if own == limit else _NO_PAIRS
+            for own, each in zip(limits, keys, strict=True)
+        ]
+        met, cut = _met(reader, sides, limit)
+        sets = [new if own == limit else old for new, old, own in zip(met, sets, limits, strict=True)]
+        is_cut[cut] |= limit == most
+    met, cut = _met(reader, [(each.keys, each.rows) for each in keys], most)
+    is_cut[cut] = True
+    others = []
+    for pairs in met:
+        chosen, cut = closest(*pairs, most)
+        others.append(chosen)
+        is_cut[cut] = True
+    return Candidates(sets, others, is_cut)
+
+
+def closest(a: Int64s, b: Int64s, most: int) -> tuple[Pairs, Int64s]:
+    """Of pairs that are there once for each key in common, at most so many of each `a`; and those `a` that had more.
+
+    Half of them are those with the most keys in common, half the smallest `b`.
+    """
+    a, b, times = _counted(a, b)
+    sizes = np.bincount(a) if a.size else a
+    cut = np.flatnonzero(sizes > most)
+    if not cut.size:
+        return (a, b), cut
+    is_chosen = rank(a) < most // 2  # of the smallest
+    order = np.lexsort((b, -times, is_chosen, a))  # those that are chosen already come behind the others
+    is_chosen[order] |= rank(a[order]) < most - most // 2
+    return (a[is_chosen], b[is_chosen]), cut
+
+
+def joined(left: Int64s, left_keys: Int64s, right_keys: Int64s, right: Int64s) -> Pairs:
+    """All (left, right) of equal keys."""
+    if not right.size:
+        return _NO_PAIRS
+    order = np.argsort(left_keys, kind="stable")
+    starts = np.searchsorted(left_keys[order], right_keys, "left")
+    sizes = np.searchsorted(left_keys[order], right_keys, "right") - starts
+    places = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(starts, sizes)
+    return left[order[places]], np.repeat(right, sizes)
+
+
+def unique_pairs(a: Int64s, b: Int64s) -> Pairs:
+    """Each pair once, ascending."""
+    a, b, _ = _counted(a, b)
+    return a, b
+
+
+def _met(reader: Reader, sides: Sequence[Pairs], most: int) -> tuple[list[Pairs], Int64s]:
+    """The (rows, numbers) that share a key, of each facet's (keys, rows), asked for at once; and rows of cut keys."""
+    keys = np.concatenate([side[0] for side in sides])
+    rows = np.concatenate([side[1] for side in sides])
+    ends = np.cumsum([side[0].size for side in sides])
+    distinct, inverse = _distinct_of(keys)
+    hits = reader.postings(distinct, most + 1)
+    if not hits.numbers.size:
+        return [_NO_PAIRS] * len(sides), rows[:0]
+    is_kept = rank(hits.places) < most
+    is_over = np.zeros(distinct.size, np.bool_)
+    is_over[hits.places[~is_kept]] = True
+    of, numbers = joined(np.arange(keys.size), inverse, hits.places[is_kept], hits.numbers[is_kept])
+    facets = np.searchsorted(ends, of, "right")
+    pairs = [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
+    return pairs, rows[is_over[inverse]]
+
+
+def rank(ascending: Int64s) -> Int64s:
+    """How many equal ones come before each."""
+    return np.arange(ascending.size) - np.searchsorted(ascending, ascending, "left")
+
+
+def _distinct_of(keys: Int64s) -> Pairs:
+    """(distinct ones, ascending, and which of them each is): as NumPy's `unique`, at a fifth of its cost for a few."""
+    order = keys.argsort()
+    ascending = keys[order]
+    new = np.ones(keys.size, np.bool_)
+    new[1:] = ascending[1:] != ascending[:-1]
+    inverse = np.empty(keys.size, np.int64)
+    inverse[order] = new.cumsum() - 1
+    return ascending[new], inverse
+
+
+def _counted(a: Int64s, b: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """(a, b, how often) of each pair, ascending."""
+    if not a.size:
+        return a, b, a
+    order = np.lexsort((b, a))
+    a, b = a[order], b[order]
+    new = np.ones(a.size, np.bool_)
+    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    starts = np.flatnonzero(new)
+    return a[new], b[new], np.diff(np.append(starts, a.size))
