@@ -65,7 +65,7 @@ def counted(index):
 def crowd(tmp_path_factory):
     """Near copies of one text, and a few that are like nothing."""
     others = [" ".join(f"other{number}-{at}" for at in range(50)) for number in range(5)]
-    texts = near_copies(3_000)
+    texts = near_copies(1_200)
     with filled(tmp_path_factory.mktemp("crowd") / "crowd.ns", texts + others, method=[RECIPE, "digest"]) as index:
         yield index, texts, others
 
@@ -88,7 +88,7 @@ def test_the_work_of_a_question_is_bounded(crowd):
 def test_the_best_of_those_compared_come_first_and_a_copy_is_never_missed(crowd):
     """A copy has a key of its own, which no crowd stands before."""
     index, texts, others = crowd
-    for at in (0, 1_500, 2_999):
+    for at in (0, 600, 1_199):
         found = index.query(texts[at], limit=3)
         assert (f"d{at}", 1.0) == (found[0].id, found[0].similarity)
         values = [match.similarity for match in found]
@@ -113,13 +113,13 @@ def test_a_crowd_has_few_leaders(crowd):
     assert sum(group.size for group in groups) > 0.95 * len(texts)
 
 
-@pytest.mark.parametrize("at_once", [1_000, 100])
+@pytest.mark.parametrize("at_once", [600, 100])
 def test_the_work_of_a_batch_grows_with_the_batch(tmp_path, monkeypatch, at_once):
     """Not with its square: of near copies in one batch each is compared with a bounded number of them."""
     compared = []
     run = search._run
     monkeypatch.setattr(search, "_run", lambda bound, items, a, b: compared.append(a.size) or run(bound, items, a, b))
-    texts = near_copies(1_000)
+    texts = near_copies(600)
     with ns.Index.create(tmp_path / "batch.ns", method=RECIPE) as index:
         for start in range(0, len(texts), at_once):
             documents = [
@@ -129,7 +129,7 @@ def test_the_work_of_a_batch_grows_with_the_batch(tmp_path, monkeypatch, at_once
         assert not added[-1].complete
         assert 10 == len(added[-1].matches)
     # each with 64 of its batch and 256 of the store, twice: once to know, once for the evidence
-    assert sum(compared) <= 1_000 * 3 * (64 + 256)
+    assert sum(compared) <= 600 * 3 * (64 + 256)
 
 
 def test_a_copy_in_a_crowded_batch_is_found(tmp_path):

@@ -5,7 +5,7 @@ import time
 from contextlib import contextmanager
 
 from nearsame.errors import UnknownIdError
-from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
+from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
 from nearsame.methods import MinHash
 
 
@@ -68,7 +68,7 @@ class FakeIndex:
             share = len(words & others) / len(union) if union else 0
             if id != but and share >= 0.5:
                 found.append(Match(id, share, "jaccard", ("minhash",), url=other.get("url")))
-        return sorted(found, key=lambda match: -match.similarity)[:limit]
+        return Matches(sorted(found, key=lambda match: -match.similarity)[:limit])
 
     def query(self, documents, *, limit=10, threshold=None):
         """The best first."""

@@ -28,7 +28,7 @@ _CACHE_BYTES = 64 << 20
 _MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
 _LOG_PAGES = 4000  # of the log, before it is written back
 _AT_ONCE = (16, 64, 512)  # keys in one statement: few different ones, so that they stay prepared
-_MANY = 4096  # postings: with as many the keys are asked for one by one
+_FEW, _MANY = 64, 4096  # postings: if fewer are wanted, or as many are there, keys are asked for one by one
 _TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -213,13 +213,14 @@ class _Transaction:
         return Hits(np.searchsorted(keys, table[is_near, 0]), table[is_near, 1])
 
     def _postings(self, keys: list[int], most: int) -> list[tuple[int, int]]:
-        """(key, number) of some keys: by one statement, unless some have very many documents."""
-        size = next(size for size in _AT_ONCE if size >= len(keys))
-        cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
-        found = cursor.fetchmany(_MANY)
-        if len(found) < _MANY:
-            return found
-        cursor.close()
+        """(key, number) of some keys: by one statement, unless that may read far more than is wanted."""
+        if most > _FEW:
+            size = next(size for size in _AT_ONCE if size >= len(keys))
+            cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
+            found: list[tuple[int, int]] = cursor.fetchmany(_MANY)
+            if len(found) < _MANY:
+                return found
+            cursor.close()
         statement = "SELECT key, number FROM postings WHERE key = ? ORDER BY number LIMIT ?"
         return [pair for key in keys for pair in self._run(statement, (key, most))]
 
