@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -220,3 +222,31 @@ def test_a_record_that_the_memory_has_no_room_for_ends_the_run_with_its_place(na
     assert str(path) in raised.value.message
     assert "--max-record" in raised.value.hint
     assert ("record 1:" in raised.value.message) == (name == "a.parquet")
+
+
+def _wide_cell(path, size):
+    table = pa.table({"id": ["a", "b", "c"], "text": ["one two three", "x " * (size // 2), "one two three"]})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+    return str(path)
+
+
+def test_a_value_that_memory_cannot_hold_is_told_by_its_row_group(tmp_path):
+    """It is known by what stands before its page: not a byte of it is read."""
+    path = _wide_cell(tmp_path / "a.parquet", 16 << 20)
+    columns = Columns(room=Room(100 << 20))
+    (part,) = open_parts([path], columns=columns)
+    message = f"{path}, row group 0, column 'text': a page of 16,777,"
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        next(iter(part.read(columns, pytest.fail)))
+    enough = replace(columns, room=Room(200 << 20))
+    assert 3 == sum(len(batch) for batch in part.read(enough, pytest.fail))
+
+
+def test_a_row_group_is_read_by_pages_however_large_it_is(tmp_path):
+    """32 MB in one group of pages of one."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [f"{n} " * 250 for n in range(32_000)]}), path, use_dictionary=False)
+    assert 1 == pq.read_metadata(path).num_row_groups
+    columns = Columns(room=Room(20 << 20))
+    (part,) = open_parts([str(path)], columns=columns)
+    assert 32_000 == sum(len(batch) for batch in part.read(columns, pytest.fail))

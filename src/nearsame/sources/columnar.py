@@ -40,6 +40,9 @@ class Columnar(FilePart):
     def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
         """The chosen columns, in order."""
 
+    def require_room(self, opened: Any, source: Any, chosen: Chosen, columns: Columns) -> None:
+        """An error where something that is read at once does not fit into memory."""
+
     def unread(self, opened: Any, source: Any) -> int:  # noqa: ARG002  (a footer says where everything is)
         """Read to the end; how many bytes are left behind it."""
         return 0
@@ -64,6 +67,7 @@ class Columnar(FilePart):
             schema = self.schema(opened)
             strings = [field.name for field in schema if is_stringlike(field.type)]
             chosen = choose(columns, schema.names, strings, self.name)
+            self.require_room(opened, source, chosen, columns)
             start = 0
             for batch in self.batches(opened, chosen):
                 require_sound(batch, self.name)

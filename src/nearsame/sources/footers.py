@@ -8,7 +8,7 @@
 import struct
 from typing import Any
 
-__all__ = ["why_not_readable"]
+__all__ = ["largest_page", "why_not_readable"]
 
 _MAGIC, _TAIL = b"PAR1", 8
 _DEEPEST = 64
@@ -21,6 +21,7 @@ _SEEN = 1 << 16  # bytes at the end that are read at once: a small file at a web
 _NAME, _NUM_CHILDREN = 4, 5
 _COLUMNS, _GROUP_ROWS = 1, 3
 _ABOUT, _KEY, _SEALED = 3, 8, 9
+_PAGE_BYTES, _PACKED_BYTES = 2, 3
 
 
 def why_not_readable(source: Any) -> str:
@@ -48,6 +49,27 @@ def why_not_readable(source: Any) -> str:
         return "its footer is damaged"
 
 
+def largest_page(source: Any, start: int, size: int) -> int:
+    """Bytes of the largest page of a column, decompressed, by what stands before each: no page is read.
+
+    Args:
+        source: The file, which can seek.
+        start: Where the pages of the column begin.
+        size: How many bytes they take.
+    """
+    end, most = start + size, 0
+    try:
+        while start < end:
+            source.seek(start)
+            head = _Compact(bytes(source.read(_SEEN)))
+            page = head.struct(0)
+            most = max(most, page[_PAGE_BYTES])
+            start += head.num_read + max(page[_PACKED_BYTES], 0)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return most  # damage, which pyarrow tells
+    return most
+
+
 def _complaint(footer: dict[int, Any]) -> str:
     leaves = [
         element[_NAME].decode("utf-8", "replace") for element in footer[_SCHEMA] if not element.get(_NUM_CHILDREN)
@@ -73,6 +95,11 @@ class _Compact:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
+
+    @property
+    def num_read(self) -> int:
+        """Bytes so far."""
+        return self._at
 
     def struct(self, depth: int) -> dict[int, Any]:
         """The fields up to the stop."""

@@ -17,11 +17,16 @@ from nearsame.errors import ConfigError
 from nearsame.sources.base import Columns, Skip, Skipped
 from nearsame.sources.streams import Block
 
-__all__ = ["longest", "pass_by", "require_room", "too_long", "why_too_long"]
+__all__ = ["LARGE", "longest", "pass_by", "require_page_room", "require_room", "too_long", "why_too_long"]
 
 _READING = 3  # bytes of memory that reading takes for each byte of a record
 _PREPARING = 3  # likewise preparing, tokens apart: the text, and its tokens as they are folded
-_LARGE = 4 << 20  # bytes: what is shorter has room in any case
+_PAGE = 9  # for each byte of a page: 2 to read it, and the rest to write it back
+LARGE = 4 << 20  # bytes: what is shorter has room in any case
+_OTHERWISE = {
+    "a record": "keep such records as they are with --max-record",
+    "a page": "leave the file out: what is in a page is read at once",
+}
 
 # What a byte is to a bound of the number of tokens.
 _NONE, _INNER, _ALONE = range(3)
@@ -50,6 +55,16 @@ def why_too_long(size: int, columns: Columns, place: str) -> str:
     return ""
 
 
+def require_page_room(num_bytes: int, columns: Columns, place: str) -> None:
+    """An error where what is read at once, a page of a column, needs more memory than there is.
+
+    Raises:
+        ConfigError: It needs more.
+    """
+    if num_bytes > LARGE:
+        _refuse(_PAGE * num_bytes, num_bytes, columns, place, what="a page")
+
+
 def require_room(texts: pa.Array, columns: Columns, place: Callable[[int], str]) -> None:
     """An error where a text is so long that preparing it needs more memory than there is.
 
@@ -66,7 +81,7 @@ def require_room(texts: pa.Array, columns: Columns, place: Callable[[int], str])
         return
     found = arrow.strings(texts)
     sizes = np.diff(found.offsets)
-    for row in np.flatnonzero(sizes > _LARGE).tolist():
+    for row in np.flatnonzero(sizes > LARGE).tolist():
         size, text = int(sizes[row]), found.data[found.offsets[row] : found.offsets[row + 1]]
         tokens = _most_tokens(text, of_chars=room.of_chars) if room.token_bytes else 0
         _refuse(_PREPARING * size + room.token_bytes * tokens, size, columns, place(row))
@@ -75,24 +90,23 @@ def require_room(texts: pa.Array, columns: Columns, place: Callable[[int], str])
 def _most_tokens(text: Bytes, *, of_chars: bool) -> int:
     """How many tokens a text may have: words by where they begin, punctuation, letters of scripts without spaces."""
     count, before = 0, False
-    for at in range(0, len(text), _LARGE):
-        kinds = (_CHARACTERS if of_chars else _KINDS)[text[at : at + _LARGE]]
+    for at in range(0, len(text), LARGE):
+        kinds = (_CHARACTERS if of_chars else _KINDS)[text[at : at + LARGE]]
         inner = kinds == _INNER
         begins = inner & ~np.concatenate([[before], inner[:-1]])
         count, before = count + int(np.count_nonzero(begins)) + int(np.count_nonzero(kinds == _ALONE)), inner[-1]
     return count
 
 
-def _refuse(needed: int, size: int, columns: Columns, place: str) -> None:
+def _refuse(needed: int, size: int, columns: Columns, place: str, *, what: str = "a record") -> None:
     room = columns.room
     if room is not None and needed > room.num_bytes:
         message = (
-            f"{place}: a record of {size:,} bytes needs about {needed:,} bytes of memory, and {room.num_bytes:,} are "
+            f"{place}: {what} of {size:,} bytes needs about {needed:,} bytes of memory, and {room.num_bytes:,} are "
             f"free for it"
         )
         more = -(-(needed - room.num_bytes) // (1 << 20))
-        hint = f"Allow {more:,} MB more with --memory, or keep such records as they are with --max-record."
-        raise ConfigError(message, hint=hint)
+        raise ConfigError(message, hint=f"Allow {more:,} MB more with --memory, or {_OTHERWISE[what]}.")
 
 
 def too_long(

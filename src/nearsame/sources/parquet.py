@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
-from nearsame.sources.base import BATCH_BYTES, Annotations
+from nearsame.sources.base import BATCH_BYTES, Annotations, Columns
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.files import is_url
-from nearsame.sources.footers import why_not_readable
+from nearsame.sources.footers import largest_page, why_not_readable
+from nearsame.sources.limits import LARGE, require_page_room
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Parquet"]
@@ -55,6 +56,18 @@ class Parquet(Columnar):
                 yield batch
             if left:
                 raise pa.ArrowInvalid(f"{left} records of row group {group} are missing")
+
+    def require_room(self, opened: pq.ParquetFile, source: Any, chosen: Chosen, columns: Columns) -> None:
+        """No page may be too large: a row group is read by pages, and a value stands in one."""
+        room, roots = columns.room, set(chosen.names())
+        for group in range(opened.num_row_groups if room is not None and not is_url(self.file.url) else 0):
+            meta = opened.metadata.row_group(group)
+            for column in map(meta.column, range(meta.num_columns)):
+                if column.total_uncompressed_size > LARGE and column.path_in_schema.split(".")[0] in roots:
+                    first = column.dictionary_page_offset or column.data_page_offset
+                    size = largest_page(source, min(first, column.data_page_offset), column.total_compressed_size)
+                    place = f"{self.name}, row group {group}, column {column.path_in_schema!r}"
+                    require_page_room(size, columns, place)
 
     def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
         """Something that writes as the file was written."""
