@@ -20,8 +20,8 @@ def test_random_runs_answer_as_brute_force_does(name: str) -> None:
     assert [] == run(Tally(next=10**6), 12, names=(name,))
 
 
-@pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_two_thousand_random_runs_answer_as_brute_force_does() -> None:
     """All options of all methods; none is wrong, and what may be missed is missed as seldom as promised."""
     assert [] == run(Tally(), 2_000)
