@@ -105,6 +105,17 @@ def test_a_large_row_group_is_copied_in_parts(tmp_path: Path, monkeypatch: pytes
     assert [row for row in table.to_pylist() if row["id"] not in {0, 50}] == copy.read().to_pylist()
 
 
+def test_a_row_group_that_is_large_only_when_decoded_is_copied_in_parts(tmp_path: Path) -> None:
+    """Equal values are stored once: half a megabyte is 160 MB of text, the first rows small, the later ones large."""
+    texts = ["short"] * 1_000 + [f"{number % 20} " + "word " * 4_000 for number in range(8_000)]
+    pq.write_table(pa.table({"text": pa.array(texts, pa.large_string())}), tmp_path / "in.parquet")
+    with pq.ParquetFile(tmp_path / "in.parquet") as file:
+        assert file.metadata.row_group(0).total_byte_size < module._GROUP_BYTES
+        tables = list(module._groups(file))
+    assert texts == [text for table in tables for text in table["text"].to_pylist()]
+    assert max(table.nbytes for table in tables) < 1.3 * module._GROUP_BYTES
+
+
 def test_only_the_needed_columns_are_read(tmp_path: Path) -> None:
     """A column that cannot be decoded does not matter while nobody asks for it."""
     table = _table()

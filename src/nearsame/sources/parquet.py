@@ -28,7 +28,7 @@ __all__ = ["Parquet"]
 
 _GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
-_PROBED_ROWS = 256
+_PROBED_ROWS, _PIECES = 256, 8
 
 
 class Parquet(Columnar):
@@ -84,18 +84,25 @@ class Parquet(Columnar):
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
     """As many rows as should make BATCH_BYTES of text."""
+    mean = _row_bytes(file, group, [name for name in (chosen.text, chosen.items, chosen.vectors) if name])
+    return int(min(max(BATCH_BYTES / mean, 1), BATCH_ROWS))
+
+
+def _row_bytes(file: pq.ParquetFile, group: int, names: list[str] | None = None) -> float:
+    """About how much a row takes once it is decoded: repeated values are stored once, and only decoding shows them."""
     meta = file.metadata.row_group(group)
     found = [meta.column(index) for index in range(meta.num_columns)]
-    stored = [
-        column for column in found if column.path_in_schema.split(".")[0] in (chosen.text, chosen.items, chosen.vectors)
-    ]
+    stored = [column for column in found if names is None or column.path_in_schema.split(".")[0] in names]
     mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
-    encoded = any("DICTIONARY" in encoding for column in stored for encoding in column.encodings)
-    if encoded and mean < BATCH_BYTES / BATCH_ROWS:
-        # repeated texts are stored once: only decoding shows their size
-        probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=chosen.names()), None)
+    if _is_encoded(stored):
+        probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=names), None)
         mean = max(mean, held_bytes(probe) / max(len(probe), 1)) if probe is not None else mean
-    return int(min(max(BATCH_BYTES / max(mean, 1), 1), BATCH_ROWS))
+    return float(max(mean, 1))
+
+
+def _is_encoded(columns: list[Any]) -> bool:
+    """Whether equal values may be stored once."""
+    return any("DICTIONARY" in encoding for column in columns for encoding in column.encodings)
 
 
 def _edited(
@@ -115,12 +122,21 @@ def _edited(
 def _groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
     for group in range(file.num_row_groups):
         meta = file.metadata.row_group(group)
-        if meta.total_byte_size <= _GROUP_BYTES:
+        encoded = _is_encoded([meta.column(index) for index in range(meta.num_columns)])
+        if not encoded and meta.total_byte_size <= _GROUP_BYTES:
             yield file.read_row_group(group)
             continue
-        rows = max(int(meta.num_rows * _GROUP_BYTES / meta.total_byte_size), 1)
-        for batch in file.iter_batches(rows, row_groups=[group]):
-            yield pa.Table.from_batches([batch])
+        rows = max(int(_GROUP_BYTES / _PIECES / _row_bytes(file, group)), 1)
+        some: list[pa.RecordBatch] = []
+        size = 0
+        for batch in file.iter_batches(min(rows, _PROBED_ROWS) if encoded else rows, row_groups=[group]):
+            some.append(batch)
+            size += held_bytes(batch)
+            if size >= _GROUP_BYTES:
+                yield pa.Table.from_batches(some)
+                some, size = [], 0
+        if some:
+            yield pa.Table.from_batches(some)
 
 
 def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
