@@ -13,6 +13,7 @@ from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
 
 SETTINGS = {"recipe": '{"method": "minhash"}', "store": "shingles"}
+ALL = 1 << 40
 EXTREMES = [-(2**63), -1, 0, 1, 2**63 - 1]
 TEXTS = ["", "a", "ß", "漢字", "\U0001f600", "tab\t, line\n, \\N, \\., %s, 'quote'", "a" * 5000]
 
@@ -67,8 +68,7 @@ def test_a_new_store_is_empty(store):
         assert ([], [], [], []) == (read.page(0, 10), read.largest(5), read.followers(1), read.problems())
         assert {} == read.numbers(["a"])
         assert {} == read.rows([1])
-        assert [] == found(read.postings(int64s([1, 2])))
-        assert [] == found(read.first(int64s([1, 2]), 3))
+        assert [] == found(read.postings(int64s([1, 2]), ALL))
         assert [0, 0] == [column.size for column in read.postings_page(None, 10)]
 
 
@@ -77,7 +77,7 @@ def test_questions_about_nothing_are_answered(store):
     fill(store, 2)
     with store.reading() as read:
         assert ({}, {}) == (read.numbers([]), read.rows([]))
-        assert ([], []) == (found(read.postings(int64s([]))), found(read.first(int64s([]), 3)))
+        assert [] == found(read.postings(int64s([]), 3))
     with store.writing(int64s([])) as write:
         write.insert([], int64s([]), int64s([]))
         write.delete([], int64s([]), int64s([]))
@@ -124,7 +124,7 @@ def test_keys_are_64_bits_of_any_sign(store):
         number = write.reserve(1)
         write.insert([row(number)], int64s(EXTREMES), int64s([number] * len(EXTREMES)))
     with store.reading() as read:
-        assert [(at, number) for at in range(len(EXTREMES))] == found(read.postings(int64s(EXTREMES)))
+        assert [(at, number) for at in range(len(EXTREMES))] == found(read.postings(int64s(EXTREMES), ALL))
         assert EXTREMES == read.postings_page(None, 10)[0].tolist()
         assert EXTREMES[3:] == read.postings_page((0, number), 10)[0].tolist()
 
@@ -136,17 +136,26 @@ def test_any_number_of_keys_is_looked_up_at_once(store, asked):
     with store.reading() as read:
         keys = int64s(range(asked))
         expected = sorted((key, number) for number in numbers for key in (7 * number, 7 * number + 1) if key < asked)
-        assert expected == found(read.postings(keys))
-        assert expected == found(read.first(keys, 1))
+        assert expected == found(read.postings(keys, ALL))
 
 
 def test_the_first_of_a_key_are_those_with_the_smallest_numbers(store):
     """So many of each key, ascending."""
     numbers = fill(store, 30)
     with store.reading() as read:
-        hits = read.first(int64s([0, 1, 2, 3]), 2)
+        hits = read.postings(int64s([0, 1, 2, 3]), 2)
         expected = [(key, number) for key in range(3) for number in [n for n in numbers if n % 3 == key][:2]]
         assert expected == list(zip(hits.places.tolist(), hits.numbers.tolist(), strict=True))
+
+
+def test_a_key_that_very_many_have_is_read_as_far_as_is_asked(store):
+    """However many that is, and beside keys that few have."""
+    numbers = fill(store, 5_000, lambda number: [1, 2] if number % 1_000 == 0 else [1])
+    few = [(1, number) for number in numbers if number % 1_000 == 0]
+    with store.reading() as read:
+        for most in (1, 100, 4_999, ALL):
+            first = [(0, number) for number in numbers[:most]]
+            assert [*first, *few[:most]] == found(read.postings(int64s([1, 2, 3]), most))
 
 
 def test_postings_are_paged_in_order(store):
@@ -201,7 +210,7 @@ def test_a_transaction_sees_what_it_did(store):
     with store.writing(None) as write:
         first = write.reserve(2)
         write.insert([row(first), row(first + 1)], int64s([5, 5]), int64s([first, first + 1]))
-        assert [(0, first), (0, first + 1)] == found(write.postings(int64s([5])))
+        assert [(0, first), (0, first + 1)] == found(write.postings(int64s([5]), ALL))
         assert {f"id-{first}": first} == write.numbers([f"id-{first}"])
         assert 2 == write.counts()["documents"]
         write.delete([first], int64s([5]), int64s([first]))
@@ -273,7 +282,7 @@ def test_nobody_sees_a_store_that_is_not_published(place):
     numbers = fill(making, 100)
     with making.reading() as read:
         assert 100 == read.counts()["documents"]
-        assert [(0, n) for n in numbers if n % 3 == 1] == found(read.postings(int64s([1])))
+        assert [(0, n) for n in numbers if n % 3 == 1] == found(read.postings(int64s([1]), ALL))
     making.publish()
     assert 1 == len(fill(making, 1))
     making.close()
@@ -375,9 +384,9 @@ class Model:
         assert [self.rows[n] for n in numbers] == read.page(0, 10_000)
         assert sorted(self.pairs) == list(zip(*(c.tolist() for c in read.postings_page(None, 10_000)), strict=True))
         expected = sorted((bisect.bisect_left(keys, key), number) for key, number in self.pairs)
-        assert expected == found(read.postings(int64s(keys)))
+        assert expected == found(read.postings(int64s(keys), ALL))
         assert [e for at in range(len(keys)) for e in [p for p in expected if p[0] == at][:2]] == found(
-            read.first(int64s(keys), 2)
+            read.postings(int64s(keys), 2)
         )
         led = {}
         for each in self.rows.values():

@@ -272,4 +272,4 @@ def test_a_dump_of_the_schema_is_a_backup(postgres, postgres_url):
         add(store, "d", int64s(1, 2))
         assert ["a", "b", "c", "d"] == ids(store)
         with store.reading() as read:
-            assert 4 == read.postings(int64s(1)).numbers.size
+            assert 4 == read.postings(int64s(1), 5).numbers.size
