@@ -27,7 +27,7 @@ from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.sketches.simhash import Codes
-from nearsame.stages.texts.aligned import align
+from nearsame.stages.texts.aligned import align, utf8
 
 __all__ = ["explain"]
 
@@ -118,7 +118,7 @@ _Stage = TypeVar("_Stage")
 
 def _through(text: str, flow: Sequence[Stage], kind: type[_Stage]) -> tuple[pa.RecordBatch, _Stage]:
     """What a text is after the stage of that kind, and the stage."""
-    columns = [pa.array([0], pa.int64()), pa.array([text], pa.large_string())]
+    columns = [pa.array([0], pa.int64()), pa.array([utf8(text)], pa.large_binary()).view(pa.large_string())]
     batch = pa.RecordBatch.from_arrays(columns, schema=schemas.DOCUMENTS)
     for stage in flow:
         batch = stage(batch)

@@ -127,3 +127,22 @@ def test_an_error_of_the_system_is_no_defect_of_ours(tmp_path, monkeypatch):
         done.exit_code,
         done.stderr.splitlines()[0],
     )
+
+
+@pytest.mark.unverified  # the proof opens tables by names that are text
+def test_an_output_whose_name_is_not_unicode_is_written(tmp_path):
+    """A name is bytes, as the system has it."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    place = os.fsdecode(os.fsencode(tmp_path) + b"/out\xff")
+    assert 0 == run("dedup", tmp_path / "in.jsonl", "-o", place, "-q", "--pairs").exit_code
+    assert (Path(place) / "removed.parquet").exists()
+    pairs = os.fsdecode(os.fsencode(tmp_path) + b"/pairs\xff.parquet")
+    assert 0 == run("pairs", tmp_path / "in.jsonl", "-o", pairs, "-q").exit_code
+    assert Path(pairs).exists()
+
+
+@pytest.mark.parametrize("method", ["simhash", "minhash"])
+def test_half_a_surrogate_pair_is_told(method):
+    """In the text that is explained, as in those that are compared."""
+    with pytest.raises(ns.ConfigError, match="the text is not Unicode"):
+        ns.explain("a \ud800 b", method=method)

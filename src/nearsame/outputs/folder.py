@@ -138,7 +138,8 @@ def _told(place: Path) -> Iterator[None]:
 
 def write_table(table: pa.Table, path: Path) -> None:
     """A table as Parquet."""
-    pq.write_table(table, path, compression="zstd")
+    with pa.OSFile(os.fsencode(path), "wb") as out:  # in bytes: a name need not be Unicode
+        pq.write_table(table, out, compression="zstd")
 
 
 def write_json(record: Mapping[str, Any], path: Path) -> None:

@@ -16,7 +16,7 @@ from nearsame.kernels import normalise as kernels
 from nearsame.kernels import unicode
 from nearsame.stages.texts.normalise import normalise
 
-__all__ = ["Aligned", "align"]
+__all__ = ["Aligned", "align", "utf8"]
 
 
 class Aligned(NamedTuple):
@@ -32,6 +32,19 @@ class Aligned(NamedTuple):
         return self.origins[first], self.origins[np.searchsorted(self.ends, ends, "left")]
 
 
+def utf8(text: str) -> bytes:
+    """The bytes of a text.
+
+    Raises:
+        ConfigError: The text holds half of a surrogate pair, which no UTF-8 can say.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        message = f"the text is not Unicode: {text[error.start : error.end]!r} at character {error.start}"
+        raise ConfigError(message, hint="Decode it as UTF-8, with errors='replace' where it is broken.") from None
+
+
 def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Aligned:
     """The text, normalised or not, with the places of its pieces.
 
@@ -42,11 +55,7 @@ def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Alig
     >>> bytes(aligned.text), aligned.original(np.array([2]), np.array([5]))
     (b'a fin', (array([2]), array([4])))
     """
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError as error:
-        message = f"the text is not Unicode: {text[error.start : error.end]!r} at character {error.start}"
-        raise ConfigError(message, hint="Decode it as UTF-8, with errors='replace' where it is broken.") from None
+    encoded = utf8(text)
     origins = _starts(text, nfkc=nfkc, strip_accents=strip_accents)
     offsets = _bytes_before(text)[origins]
     pieces = pa.LargeStringArray.from_buffers(origins.size - 1, pa.py_buffer(offsets), pa.py_buffer(encoded))
