@@ -1,12 +1,14 @@
 """The footer of a Parquet file, looked through before it is believed.
 
-1. pyarrow ends the process when it is asked about a column that is encrypted, or that a row group has and the
-   schema does not: neither can be caught. So the footer is read here first, as Thrift's compact protocol writes it.
+1. pyarrow ends the process when it is asked about a column that is encrypted, that a row group has and the schema does
+   not, or whose statistics of sizes are not those of its type: none of it can be caught. So the footer is read here
+   first, as Thrift's compact protocol writes it.
 2. Nothing is kept but what is asked: names, numbers of columns and of rows, and whether something is encrypted.
 """
 
 import struct
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 __all__ = ["largest_page", "why_not_readable"]
 
@@ -19,9 +21,20 @@ _LONG = 15  # of a list: its size follows
 _SCHEMA, _NUM_ROWS, _GROUPS, _ALGORITHM = 2, 3, 4, 8
 _SEEN = 1 << 16  # bytes at the end that are read at once: a small file at a web server without ranges is one read
 _NAME, _NUM_CHILDREN = 4, 5
+_TYPE, _REPETITION, _OPTIONAL, _REPEATED, _BYTES = 1, 3, 1, 2, 6
 _COLUMNS, _GROUP_ROWS = 1, 3
+_SIZES, _PLAIN_BYTES, _REPETITIONS, _DEFINITIONS = 16, 1, 2, 3
 _ABOUT, _KEY, _SEALED = 3, 8, 9
 _PAGE_BYTES, _PACKED_BYTES = 2, 3
+
+
+class _Leaf(NamedTuple):
+    """A column: its physical type, and how deep its values may stand."""
+
+    name: str
+    kind: int | None
+    definition: int
+    repetition: int
 
 
 def why_not_readable(source: Any) -> str:
@@ -71,22 +84,43 @@ def largest_page(source: Any, start: int, size: int) -> int:
 
 
 def _complaint(footer: dict[int, Any]) -> str:
-    leaves = [
-        element[_NAME].decode("utf-8", "replace") for element in footer[_SCHEMA] if not element.get(_NUM_CHILDREN)
-    ]
+    elements = iter(footer[_SCHEMA])
+    leaves = [leaf for _ in range(next(elements).get(_NUM_CHILDREN) or 0) for leaf in _leaves(elements, 0, 0)]
     groups = footer[_GROUPS]
     for group in groups:
         if len(group[_COLUMNS]) != len(leaves):
             return f"a row group has {len(group[_COLUMNS])} columns, and the schema {len(leaves)}"
-        for name, column in zip(leaves, group[_COLUMNS], strict=True):
+        for leaf, column in zip(leaves, group[_COLUMNS], strict=True):
+            name = leaf.name
             if _KEY in column or _SEALED in column:
                 return f"column {name!r} is encrypted"
             if _ABOUT not in column:
                 return f"nothing is said of column {name!r}"
+            if not _fits(column[_ABOUT].get(_SIZES, {}), leaf):
+                return f"the sizes of column {name!r} are not of its type"
     if _ALGORITHM in footer:
         return "it is encrypted"
     rows = sum(group[_GROUP_ROWS] for group in groups)
     return f"its row groups hold {rows} rows, and it says {footer[_NUM_ROWS]}" if rows != footer[_NUM_ROWS] else ""
+
+
+def _leaves(elements: Iterator[dict[int, Any]], definition: int, repetition: int) -> Iterator[_Leaf]:
+    """The columns below the next element of a schema, which stand behind it."""
+    element = next(elements)
+    kind = element.get(_REPETITION, 0)
+    definition, repetition = definition + (kind in (_OPTIONAL, _REPEATED)), repetition + (kind == _REPEATED)
+    if not element.get(_NUM_CHILDREN):
+        yield _Leaf(element[_NAME].decode("utf-8", "replace"), element.get(_TYPE), definition, repetition)
+    for _ in range(element.get(_NUM_CHILDREN) or 0):
+        yield from _leaves(elements, definition, repetition)
+
+
+def _fits(sizes: dict[int, Any], leaf: _Leaf) -> bool:
+    """Whether statistics of sizes may be of a column."""
+    levels = ((sizes.get(_DEFINITIONS), leaf.definition), (sizes.get(_REPETITIONS), leaf.repetition))
+    return (_PLAIN_BYTES not in sizes or leaf.kind == _BYTES) and all(
+        not histogram or len(histogram) == most + 1 for histogram, most in levels
+    )
 
 
 class _Compact:
