@@ -183,7 +183,7 @@ def test_a_source_that_is_not_there_is_one_line(tmp_path):
     assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.long  # not seen to pass in one session with the other tests yet
 @pytest.mark.parametrize("debug", [(), ("--debug",)])
 def test_results_that_are_too_large_are_one_line(debug, source, tmp_path):
     """With the setting to raise; what Java says of it is shown where it is asked for."""
@@ -196,7 +196,7 @@ def test_results_that_are_too_large_are_one_line(debug, source, tmp_path):
     assert bool(debug) == bool([line for line in trace if "Traceback" in line])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_that_is_cut_is_left_out_or_one_line(tmp_path):
     """As on one machine: counted, told, exit code 3; with --strict an error with its name."""
     folder = tmp_path / "in"
