@@ -216,11 +216,20 @@ def test_another_ending_is_refused():
 
 
 @pytest.mark.slow
-def test_a_source_that_changes_is_not_written(spark, tmp_path):
+@pytest.mark.parametrize(
+    ("later", "told"),
+    [
+        (["three four", "five six"], "the source changed: it has rows that were not there"),
+        (["one two"], "the source changed: 2 documents were to stay, and 1 were read again"),
+    ],
+    ids=["others", "fewer"],
+)
+def test_a_source_that_changes_is_not_written(later, told, spark, tmp_path):
     """What is read the second time is not what was decided about: an error, and no folder."""
-    pq.write_table(pa.table({"id": ["a", "b"], "text": ["one two", "one two"]}), tmp_path / "in.parquet")
+    texts = ["one two", "one two", "seven eight"]
+    pq.write_table(pa.table({"id": ["a", "b", "c"], "text": texts}), tmp_path / "in.parquet")
     found = ns.dedup(tmp_path / "in.parquet", engine=ns.Spark(spark))
-    pq.write_table(pa.table({"id": ["c", "d"], "text": ["three four", "five six"]}), tmp_path / "in.parquet")
-    with pytest.raises(ns.SourceError, match="the source changed: 1 documents were to stay, and 2 were read again"):
+    pq.write_table(pa.table({"id": list("abcd")[: len(later)], "text": later}), tmp_path / "in.parquet")
+    with pytest.raises(ns.SourceError, match=told):
         found.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
