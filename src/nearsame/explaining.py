@@ -199,7 +199,7 @@ def _sum_step(recipe: SimHash, sums: list[int]) -> Step:
         rows.append(
             (
                 f"{highest}-{highest - len(group) + 1}",
-                " ".join(f"{_with_sign(value):>{width}}" for value in group),
+                " ".join(f"{_with_sign(value):<{width}}" for value in group).rstrip(),
                 code,
             )
         )

@@ -1,6 +1,7 @@
 """`nearsame explain`: a file, a text or standard input in; tables of 80 columns or JSON out."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -38,6 +39,28 @@ def test_all_shows_all_rows():
     out = run(TEXT, *MINHASH, "--all").stdout
     assert "--all shows" not in out
     assert any(line.split()[:1] == ["128"] for line in out.splitlines())
+
+
+def test_sums_of_several_digits_stand_in_columns_without_quotes():
+    """Those of 64 bits, of which some are shorter than others."""
+    lines = run(" ".join(f"word{number}" for number in range(40))).stdout.splitlines()
+    sums = [line for line in lines if line[:1].isdigit() and line.rstrip().endswith(("0", "1")) and "-" in line[:5]]
+    found = [re.fullmatch(r"\d+-\d+ +((?:[+-]?\d+ +){8})[01]{8} *", line) for line in sums]
+    assert 8 == len([each for each in found if each])
+    assert 1 == len({tuple(number.start() for number in re.finditer(r"\S+", line)) for line in sums})
+
+
+@pytest.mark.parametrize("text", ["a[/b]c", "[red]x", ":smile: d"])
+def test_a_text_is_shown_as_it_is_whatever_it_holds(text):
+    """What rich would take for its markup is a text like others, and so is the name of an emoji."""
+    shown = run(text, "--unit", "chars", "--shingle-size", len(text), "--keep-punctuation")
+    assert (0, True) == (shown.exit_code, f" {text} " in shown.stdout), shown.stderr
+
+
+def test_spaces_of_a_shingle_can_be_seen():
+    """At its ends by quotes; inside they are as many as there are."""
+    features = run("a bc", "--unit", "chars", "--shingle-size", 2).stdout
+    assert [True] * 3 == [shown in features for shown in ('"a "', '" b"', " bc ")]
 
 
 def test_json_is_all_of_it():

@@ -48,7 +48,35 @@ def test_time_left_is_told_from_the_bytes_on_disk(clock, capsys, monkeypatch):
     lines.begin("features", 1000)
     clock.now += 4
     lines.add(5, 5_000_000)
-    assert "reading: 5 documents, 5 MB, 1 MB/s, about 12 s left\n" == capsys.readouterr().err
+    assert "reading: 5 documents, 5.0 MB, 1.2 MB/s, about 12 s left\n" == capsys.readouterr().err
+
+
+def test_no_time_is_told_when_all_bytes_were_read_ahead(clock, capsys, monkeypatch):
+    """Small files are read at once: that says nothing of the work that is left."""
+    monkeypatch.setattr(progress, "_bytes_read", iter([0, 0, 1000]).__next__)
+    lines = Lines()
+    lines.begin("verifying witnesses", 1000)
+    clock.now += 20
+    lines.add(846, 6_000_000)
+    assert "comparing with witnesses: 846 documents, 6.0 MB, 0.3 MB/s\n" == capsys.readouterr().err
+
+
+def test_notes_and_steps_are_shown_as_they_are(monkeypatch):
+    """What rich would take for its markup or an emoji is a text like others."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with watched() as live:
+        assert isinstance(live, Live)
+        live.begin("[/step]")
+        live.note("[/b] [red]x :smile:")
+        live._display.refresh()
+    assert [True, True] == [shown in terminal.getvalue() for shown in ("[/step]", "[/b] [red]x :smile:")]
 
 
 def test_bytes_read_grow_with_reading(tmp_path):

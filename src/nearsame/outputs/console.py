@@ -58,7 +58,8 @@ class Report:
     def __init__(self, stream: TextIO) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # what the encoding lacks is no reason to fail at the very end
-        self._console = _Quiet(file=stream, highlight=False, soft_wrap=False)
+        # A text in brackets or colons is a text: rich's markup and emoji are for texts of one's own.
+        self._console = _Quiet(file=stream, highlight=False, soft_wrap=False, markup=False, emoji=False)
         self._width = min(self._console.width, _MOST_COLUMNS)
 
     def summary(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:

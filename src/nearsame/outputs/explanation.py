@@ -5,13 +5,14 @@ Of a long table the first rows are shown, and how many more there are.
 
 from rich.table import Table
 
-from nearsame.outputs.console import clean
 from nearsame.outputs.page import Page
+from nearsame.printable import printable
 from nearsame.results import Explanation, Step
 
 __all__ = ["report"]
 
 _ROWS = 20
+_LONGEST = 1_000_000  # characters of a cell
 
 
 def report(out: Page, walk: Explanation, *, everything: bool = False) -> None:
@@ -41,5 +42,5 @@ def _table(step: Step, most: int) -> Table:
 
 def _quoted(text: str) -> str:
     """A text made harmless; one that begins or ends with a space in quotes."""
-    shown = clean(text)
-    return shown if shown == text else f'"{clean(f"|{text}|")[1:-1]}"'
+    shown = printable(text[:_LONGEST])
+    return shown if text == text.strip() else f'"{shown}"'

@@ -24,7 +24,7 @@ __all__ = ["Lines", "Live", "watched"]
 _STEPS = {
     "features": "reading",
     "boilerplate": "counting boilerplate",
-    "foretelling": "foretelling the cost",
+    "foretelling": "estimating the cost",
     "identical": "grouping identical ones",
     "counts": "counting",
     "keys": "making keys",
@@ -46,7 +46,7 @@ def watched(*, quiet: bool = False) -> Iterator[results.Progress]:
     if quiet:
         progress = results.Silent()
     elif sys.stderr.isatty():
-        progress = Live(Console(stderr=True))
+        progress = Live(Console(stderr=True, markup=False, emoji=False))
     else:
         progress = Lines()
     from nearsame.kernels._jit import is_cold  # noqa: PLC0415  (the compiler, which a run needs anyway)
@@ -80,14 +80,23 @@ class _Step:
         return min(_bytes_read() - self._read_before, self.total or 0)
 
     def seconds_left(self) -> float | None:
-        """By what is left on disk; None where that is not known, or nothing has been read."""
+        """By what is left on disk; None where that is not known, or nothing has been read, or all."""
         done = self.done()
-        return (time.monotonic() - self._began) * (self.total - done) / done if self.total and done else None
+        if not self.total or not 0 < done < self.total:
+            return None  # files that were read ahead say nothing of the work that they make
+        return (time.monotonic() - self._began) * (self.total - done) / done
 
     def __str__(self) -> str:
         megabytes = self._text_bytes / 1e6
         speed = megabytes / max(time.monotonic() - self._began, 1e-3)
-        return f"{self.documents:,} documents, {megabytes:,.0f} MB, {speed:,.0f} MB/s" if self.documents else ""
+        if not self.documents:
+            return ""
+        return f"{self.documents:,} documents, {_short(megabytes)} MB, {_short(speed)} MB/s"
+
+
+def _short(number: float) -> str:
+    """With a decimal where there are few."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
 def _bytes_read() -> int:
@@ -140,9 +149,9 @@ class Live:
     def __init__(self, console: Console) -> None:
         self._display = Progress(
             SpinnerColumn("line"),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(16),
-            TextColumn("{task.fields[counts]}"),
+            TextColumn("{task.fields[counts]}", markup=False),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=console,
             transient=True,
@@ -170,7 +179,7 @@ class Live:
 
     def note(self, text: str) -> None:
         """A line of its own, that stays."""
-        self._display.console.print(printable(text), highlight=False, markup=False)
+        self._display.console.print(printable(text), highlight=False)
 
     def end(self) -> None:
         """Give the terminal back."""
