@@ -261,6 +261,19 @@ def test_urls_are_evidence(tmp_path):
     assert "http://Example.org:80/a" in run("index", "query", where, "--url", "https://example.org/a").stdout
 
 
+def test_a_text_that_is_the_name_of_a_file_is_told(filled, source, tmp_path):
+    """It is asked about as a text, as always; what was perhaps meant is said."""
+    asked = run("index", "query", filled, source)
+    assert (0, "Nothing in the index resembles it.") == (asked.exit_code, asked.stdout.splitlines()[0])
+    said = " ".join(asked.stdout.split())
+    assert "was compared as a text, and is also the name of a file: --file asks about the file as one text" in said
+    assert "--from about each of its documents" in said
+    for other in (tmp_path / "none", "some text", "x" * 5000, "a\0b", ""):
+        assert "Nothing in the index resembles it.\n" == run("index", "query", filled, other).stdout
+    assert "Note" not in run("index", "query", filled, source, "-q").stdout
+    assert {"matches": [], "complete": True} == json.loads(run("index", "query", filled, source, "--json").stdout)
+
+
 def test_an_index_is_made_complete_or_not_at_all(tmp_path, source):
     """What cannot be read leaves nothing; what exists is replaced only if it is asked for."""
     where = tmp_path / "x.ns"
@@ -270,6 +283,7 @@ def test_an_index_is_made_complete_or_not_at_all(tmp_path, source):
     assert not where.exists()
     assert 0 == run("index", "create", where, "--from", source).exit_code
     assert "exists" in error_of("index", "create", where)
+    assert "--overwrite" in run("index", "create", where).stderr
     assert 0 == run("index", "create", where, "--overwrite").exit_code
     assert 0 == json.loads(run("index", "stats", where, "--json").stdout)["documents"]
     assert [] == leftovers(tmp_path)

@@ -186,6 +186,23 @@ def test_a_source_that_has_changed_is_told(home: Path) -> None:
         ns.verify(home)
 
 
+def test_what_is_no_output_of_dedup_is_told(tmp_path: Path) -> None:
+    """Each with a hint that is about it: a file, nothing, and a folder of something else."""
+    file, folder = tmp_path / "pairs.parquet", tmp_path / "mirrors"
+    file.write_bytes(b"")
+    folder.mkdir()
+    (folder / "stats.json").write_text("{}")
+    told = [run("verify", place).stderr.splitlines() for place in (file, tmp_path / "none", folder)]
+    assert [
+        [f"error: {file} is a file, and what can be verified is a folder", "hint: Name one that dedup -o wrote."],
+        [f"error: {tmp_path / 'none'} does not exist", "hint: Check the path."],
+        [
+            f"error: {folder} is no output that can be verified: it has no removed.parquet",
+            "hint: Name a folder that dedup -o wrote with this version of nearsame.",
+        ],
+    ] == told
+
+
 def test_the_command_says_what_is_wrong_and_exits_with_1(home: Path) -> None:
     """0 while everything holds; a list, or JSON, where something does not."""
     done = run("verify", home)

@@ -2,18 +2,17 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from nearsame.cli import options, recipeoptions
+from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
 
 __all__ = ["explain"]
 
-_LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 _EXPLAINING = options.section(
     "Method",
     options.spec(
@@ -102,9 +101,4 @@ def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) ->
 def _is_file(text: str) -> bool:
     if text == "-" or ("://" in text and " " not in text):
         return True
-    return (
-        text != ""
-        and len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME
-        and "\0" not in text
-        and Path(text).exists()
-    )
+    return names_a_file(text)

@@ -8,6 +8,7 @@ import click
 from nearsame.cli import indexoptions, options
 from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
 from nearsame.cli.outcome import ended
+from nearsame.cli.places import names_a_file
 from nearsame.errors import ConfigError
 from nearsame.printable import printable
 
@@ -119,7 +120,10 @@ def query(where: str, text: str | None, **given: Any) -> int:
     if given["as_json"]:
         console.print_json({"matches": [match.record() for match in matches], "complete": matches.complete})
     else:
-        lookups.show_matches(Page(sys.stdout), matches)
+        page = Page(sys.stdout)
+        lookups.show_matches(page, matches)
+        if given["path"] is None and text and names_a_file(text) and not given["quiet"]:
+            lookups.show_other_reading(page, text)
     return _DONE
 
 

@@ -14,7 +14,9 @@ import click
 
 from nearsame.cli.options import FILE, FOLDER
 
-__all__ = ["require_places"]
+__all__ = ["names_a_file", "require_places"]
+
+_LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 
 
 def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
@@ -41,6 +43,16 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
             require_place(place, read, folder=kind == FOLDER, overwrite=overwrite)
         elif "://" not in place:
             require_apart(place, Path(os.path.realpath(place)), read, folder=False)
+
+
+def names_a_file(text: str) -> bool:
+    """Whether a text is also the name of something on disk."""
+    return (
+        text != ""
+        and len(text.encode("utf-8", "surrogateescape")) <= _LONGEST_NAME
+        and "\0" not in text
+        and Path(text).exists()
+    )
 
 
 def _require_several(places: list[str]) -> None:

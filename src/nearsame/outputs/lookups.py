@@ -17,7 +17,7 @@ from nearsame.methods import METHODS
 from nearsame.outputs.console import clean
 from nearsame.outputs.page import Page
 
-__all__ = ["Tally", "show_likeness", "show_matches", "show_stats"]
+__all__ = ["Tally", "show_likeness", "show_matches", "show_other_reading", "show_stats"]
 
 _REMARKS = {
     "added": "",
@@ -58,6 +58,14 @@ class Tally:
             if self.counts[status] or status == "added":
                 more = f"of which {self.resembling:,} resemble others" if status == "added" and self.resembling else ""
                 _row(page, f"  {status}", self.counts[status], remark or more)
+
+
+def show_other_reading(page: Page, text: str) -> None:
+    """Say that what was asked about as a text is also the name of a file."""
+    page.line(
+        f"Note: {text} was compared as a text, and is also the name of a file: --file asks about the file as one text,"
+        " --from about each of its documents."
+    )
 
 
 def show_matches(page: Page, matches: Matches) -> None:

@@ -78,10 +78,15 @@ class Claims:
         Raises:
             SourceError: It is no output of `dedup`, or one of an older version.
         """
+        if not home.exists():
+            raise SourceError(f"{home} does not exist", hint="Check the path.")
+        if not home.is_dir():
+            message = f"{home} is a file, and what can be verified is a folder"
+            raise SourceError(message, hint="Name one that dedup -o wrote.")
         for name in ("stats.json", "removed.parquet", "sources.parquet"):
             if not (home / name).exists():
                 message = f"{home} is no output that can be verified: it has no {name}"
-                raise SourceError(message, hint=f"Name a folder that dedup -o wrote. {_AGAIN}")
+                raise SourceError(message, hint="Name a folder that dedup -o wrote with this version of nearsame.")
         try:
             stats = json.loads((home / "stats.json").read_text("utf-8"))
             removed = pq.read_table(home / "removed.parquet")

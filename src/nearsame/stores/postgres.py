@@ -192,7 +192,7 @@ def _require_format(address: Address, settings: Mapping[str, str]) -> None:
 def _refuse_present(session: Session, *, overwrite: bool) -> None:
     present, address = _present(session), session.address
     if present and not overwrite:
-        raise StoreError(f"{address.shown} exists", hint="Open it, or ask for it to be overwritten.")
+        raise StoreError(f"{address.shown} exists", hint="Open it, or add --overwrite (overwrite=True) to replace it.")
     if present:
         made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{_MADE}'"  # noqa: S608  (a checked name)
         if present != {*TABLES} or not session.run(made):

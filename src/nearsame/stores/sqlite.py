@@ -368,7 +368,7 @@ def _refuse_present(place: Path, *, overwrite: bool) -> None:
     if place.is_dir():
         raise StoreError(f"{place} is a folder", hint="Name a file.")
     if place.exists() and not overwrite:
-        raise StoreError(f"{place} exists", hint="Open it, or ask for it to be overwritten.")
+        raise StoreError(f"{place} exists", hint="Open it, or add --overwrite (overwrite=True) to replace it.")
 
 
 def _beside(place: Path) -> Beside:
