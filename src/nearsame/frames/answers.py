@@ -33,6 +33,7 @@ __all__ = ["SparkResult", "SparkRun", "decided"]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 _NUM_LARGEST = 5
+_SKIPPED = "source string, position bigint, line bigint, reason string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class SparkRun:
     clock: Clock
     settings: dict[str, Any]
     sources: tuple[str, ...] = ()  # what of them is paths
-    unread: tuple[tuple[str, int], ...] = ()  # how many records of which file could not be read
+    unread: tuple[tuple[str, int, str], ...] = ()  # of which file how many records could not be read, and why
     ignored: int = 0  # files of no known format
 
     @property
@@ -67,7 +68,7 @@ class SparkRun:
         frames, counts = self.frames, self.frames.counts
         return Stats(
             documents=counts["documents"],
-            skipped=sum(number for _, number in self.unread),
+            skipped=sum(number for _, number, _ in self.unread),
             against=counts["against"],
             text_bytes=counts["text_bytes"],
             empty=counts["empty"],
@@ -88,6 +89,11 @@ class SparkRun:
             recipe={**frames.method.record(), **self.settings},
             versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )
+
+    @property
+    def skipped(self) -> pa.Table:
+        """SKIPPED: a row for each file of which something could not be read."""
+        return skipped_table([(name, None, None, why) for name, _, why in self.unread])
 
     def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
         """See that a folder may be written; what to say of leftovers beside it.
@@ -240,8 +246,8 @@ class SparkResult:
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read: Spark only counts them (stats.skipped, and a note for each file)."""
-        return skipped_table([])
+        """The files of which something could not be read, and what; Spark does not tell the places of records."""
+        return self.run.skipped
 
     @property
     def frequencies(self) -> pa.Table | None:
@@ -271,7 +277,7 @@ class SparkResult:
 
     @plainly()
     def write(self, directory: str | Path, *, overwrite: bool = False, pairs: bool = False) -> Stats:
-        """Write a folder: `kept/`, `removed/` and `clusters/` as Parquet parts, and `stats.json`.
+        """Write a folder: `kept/`, `removed/`, `clusters/` and (if need be) `skipped/` as Parquet parts; `stats.json`.
 
         It appears complete or not at all, and whatever goes wrong, what stood there before stands.
 
@@ -301,6 +307,8 @@ class SparkResult:
 
         frames = {"kept": self.kept(), "removed": self.removals, "clusters": self.clusters}
         with run.clock("writing"):
+            if run.unread:
+                frames["skipped"] = run.session.createDataFrame(self.skipped.to_pylist(), _SKIPPED).coalesce(1)
             tables = {**frames, **({"pairs": self.pairs} if pairs else {})}
             write_folder(run.session, directory, tables, record)
         return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})

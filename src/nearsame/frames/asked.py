@@ -24,8 +24,6 @@ from nearsame.stages.pairs.expand import fewer_pairs
 
 __all__ = ["Asked"]
 
-_SHOWN = 5  # files of a format with records that could not be read
-
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -93,7 +91,7 @@ class Asked:
         frames = prepare(sides, self.method, keep, verbs, self.clock, strict=self.strict, listing=listing)
         parts = [part for side in sides for part in side.parts]
         frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
-        unread = tuple(each for part in parts for each in (*part.unread, *((file, 1) for file, _ in part.broken)))
+        unread = tuple(each for part in parts for each in _unread(part))
         ignored = sum(part.ignored for part in parts)
         return SparkRun(frames, self.clock, settings, _paths(source, against), unread, ignored)
 
@@ -119,18 +117,16 @@ class Asked:
 
 
 def _notes(parts: Sequence[Part]) -> list[str]:
-    """What one must know of records and texts that could not be read."""
-    unread = [
-        f"{number:,} {'record' if number == 1 else 'records'} of {name} could not be read, and left out"
-        for part in parts
-        for name, number in part.unread[:_SHOWN]
-    ]
-    broken = [each for part in parts for each in part.broken]
-    unread += [f"{name} cannot be read, and is left out: {reason}" for name, reason in broken[:_SHOWN]]
-    unread += [f"{len(broken) - _SHOWN:,} more files cannot be read, and are left out"] if broken[_SHOWN:] else []
-    more = sum(len(part.unread[_SHOWN:]) for part in parts)
-    unread += [f"records of {more:,} more files could not be read, and left out"] if more else []
-    return unread + [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
+    """What one must know of texts that could not be read."""
+    return [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
+
+
+def _unread(part: Part) -> Iterator[tuple[str, int, str]]:
+    """Files of which something was left out: how many records, and why; a file that cannot be read at all is one."""
+    for name, number in part.unread:
+        yield name, number, f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
+    for name, reason in part.broken:
+        yield name, 1, reason
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:

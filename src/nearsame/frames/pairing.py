@@ -16,7 +16,6 @@ from nearsame.frames.few import Question
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.writing import DONE, format_of, write_frame
 from nearsame.methods import Method
-from nearsame.outputs.tables import skipped_table
 from nearsame.results import Audit, Stats
 
 __all__ = ["SparkPairs", "all_pairs"]
@@ -66,8 +65,8 @@ class SparkPairs:
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read: Spark only counts them (stats.skipped, and a note for each file)."""
-        return skipped_table([])
+        """The files of which something could not be read, and what; Spark does not tell the places of records."""
+        return self.run.skipped
 
     @property
     def num_ignored(self) -> int:

@@ -197,7 +197,7 @@ class Report:
         if num_ignored:
             self.line(f"{num_ignored:,} {plural(num_ignored, 'file')} of no known format passed over.")
         if skipped.num_rows:
-            self._row("not readable", skipped.num_rows, "counted nowhere else")
+            self._row("not readable", stats.skipped, "counted nowhere else")
             for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
                 self.line(f"  {described(record)}")
             if skipped.num_rows > _SHOWN_SKIPS:

@@ -36,8 +36,9 @@ def test_a_file_that_cannot_be_read_is_left_out_and_counted(how, folder, spark):
     counts = ("documents", "skipped", "kept")
     assert (4, 1, 2) == tuple(getattr(found.stats, each) for each in counts)
     assert (4, 1, 2) == tuple(getattr(here.stats, each) for each in counts)
-    (note,) = [each for each in found.stats.notes if "c.parquet cannot be read, and is left out: " in each]
-    assert len(note.splitlines()) == 1
+    (record,) = found.skipped.to_pylist()
+    assert record["source"].endswith("c.parquet")
+    assert len(record["reason"].splitlines()) == 1
     assert {"id", "text", "day"} == set(found.kept().columns)
     found.release()
     with pytest.raises(ns.SourceError, match=r"c\.parquet cannot be read: ") as caught:

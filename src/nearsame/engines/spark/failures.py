@@ -1,6 +1,7 @@
 """What Spark says when it fails, as one sentence: of Java's 230 lines the one that tells why.
 
-1. A file that cannot be read is a SourceError with its name; everything else is an EngineError.
+1. A file that cannot be read is a SourceError with its name; everything else is an EngineError. Only where a source is
+   looked at does what nobody knows speak against the source (reading.py).
 2. The trace is not lost: it is the `__context__` of the error, and `--debug` shows it.
 """
 
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 
 from nearsame.errors import EngineError, NearSameError, SourceError
 
-__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "innermost", "plain", "plainly", "unreadable_file"]
+__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "innermost", "plain", "plainly", "verdict"]
 
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
 LOG = "Spark's log"  # in hints; a command puts its name there
@@ -38,15 +39,16 @@ def plainly() -> Iterator[None]:
     except NearSameError:
         raise
     except (PySparkException, Py4JError) as error:
-        raise _verdict(error) from None
+        gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"Read {LOG}, where it tells more.")
+        raise verdict(error, gave_up) from None
 
 
-def _verdict(error: Exception) -> NearSameError:
-    """Our error for one of Spark's."""
+def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
+    """Our error for one of Spark's: by what it says, and `otherwise` where that is nothing known."""
     whole = _whole(error)
     if CHANGED in whole:
         return SourceError(CHANGED, hint=STEADY)
-    file = unreadable_file(error)
+    file = _unreadable_file(whole)
     if file is not None:
         return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Mend the file, or leave it out.")
     if _RESULTS in whole:
@@ -54,12 +56,12 @@ def _verdict(error: Exception) -> NearSameError:
         size = f"={limit[1]}" if limit else ""
         message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
         return EngineError(message, hint=f"Raise it, as in --conf {_RESULTS}=2g.")
-    return EngineError(f"Spark gave up: {cause_of(error)}", hint=f"Read {LOG}, where it tells more.")
+    return otherwise
 
 
-def unreadable_file(error: Exception) -> str | None:
+def _unreadable_file(whole: str) -> str | None:
     """The file that Spark could not read, if that is what failed."""
-    found = _FILE.search(_whole(error))
+    found = _FILE.search(whole)
     return unquote(found[1]) if found else None
 
 

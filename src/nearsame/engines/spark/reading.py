@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from nearsame.engines.spark.failures import innermost
+from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import File, Footers, footers
 from nearsame.engines.spark.places import as_pattern
 from nearsame.errors import ColumnError, SourceError
@@ -149,7 +149,8 @@ def _mishaps() -> Iterator[None]:
     except (PySparkException, Py4JJavaError) as error:
         if isinstance(error, PySparkException) and error.getCondition() == "COLUMN_ALREADY_EXISTS":
             raise ColumnError(innermost(error), hint="Rename one: Spark knows no capitals in names.") from None
-        raise SourceError(innermost(error), hint="Check the path, and that Spark can read it.") from None
+        unread = SourceError(innermost(error), hint="Check the path, and that Spark can read it.")
+        raise verdict(error, unread) from None
 
 
 def _form(files: "_Files", path: str) -> _Form:
