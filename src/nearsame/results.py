@@ -44,8 +44,9 @@ class Audit:
         sampled: documents that were asked about.
         with_partner: of these, those that have a true near-duplicate; where documents are removed, those that had to
             go: they have one that outranks them and stays.
-        recall: of the true pairs that these are in, the share that was listed; where documents are removed, of those
-            that had to go, the share that went. None if there are none.
+        recall: of the true pairs that these are in, the share that was listed (`num` and `of` count a pair once for
+            each of its documents that was sampled); where documents are removed, of those that had to go, the share
+            that went. None if there are none.
         residual: of the sampled documents that stay, the share with a near-duplicate that stays too.
         precision: of some removed documents, the share whose witness is a true near-duplicate.
         measure: jaccard, or of vectors cosine: what similarity is.

@@ -106,3 +106,11 @@ def test_nothing_that_can_be_read_promises_nothing_and_says_why(tmp_path: Path) 
         assert quiet.exit_code == 3
         assert "error: 2 records could not be read, and no document was" in quiet.stderr
         assert "bad.jsonl, line 1" in quiet.stderr
+
+
+def test_the_recall_of_a_list_tells_whose_pairs_it_is_of(corpus: str, tmp_path: Path) -> None:
+    """Documents, since a pair of two sampled ones speaks for each of them: 400 pairs, 800 documents."""
+    done = run("pairs", corpus, "-o", tmp_path / "pairs.csv", "--method", "minhash")
+    said = " ".join(done.stdout.split())
+    assert "of the true pairs of the 800 of 800 sampled documents that have any." in said
+    assert "800 true pairs" not in said

@@ -93,7 +93,8 @@ def measured(audit: Mapping[str, Any]) -> str:
         why = "has a true near-duplicate" if audit["of"] == "pairs" else "has a true near-duplicate that outranks it"
         parts.append(f"none of {sampled} {why} ({least}): nothing can be said of recall")
     elif audit["of"] == "pairs":
-        parts.append(f"recall ({least}) {_percent(recall)} of the {recall['of']:,} true pairs of {sampled}")
+        whose = f"the {audit['with_partner']:,} of {sampled} that have any"
+        parts.append(f"recall ({least}) {_percent(recall)} of the true pairs of {whose}")
     else:
         parts.append(f"recall ({least}) {_percent(recall)}: of {sampled} {recall['of']:,} had to go")
     if audit["residual"] is not None and (recall is not None or audit["residual"]["num"]):
