@@ -10,6 +10,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels.mixing import hash_keys
 from nearsame.kernels.shingles import shingle
 from tests.oracle import mixing as twin
+from tests.oracle.tokens import tokens
 
 WORDLESS = (
     """'+{+'|"+.,"[+  <) ]{`+?=| |.{-"'""",
@@ -100,6 +101,19 @@ def test_a_resumed_run_keeps_the_seed_that_was_drawn(tmp_path):
 def test_what_is_not_shown_is_no_word(unseen):
     """Nor is a mark of a character that is none."""
     assert 1 == ns.dedup(["ok ✔", "ok ✔" + unseen]).stats.removed
+
+
+@pytest.mark.parametrize("unseen", ["\ufe0f", "\u200d", "\u0301"])
+def test_a_text_without_a_word_is_like_its_copies_only(unseen):
+    """It is compared by its bytes; where punctuation counts, it has a word, of which what is not shown is no part."""
+    texts = ["✔", "✔" + unseen, "✔"]
+    for method in (ns.Jaccard(), ns.Jaccard(unit="chars"), ns.Containment(), ns.MinHash(), ns.SimHash(), ns.ModP()):
+        found = ns.dedup(texts, method=method, audit=False)
+        assert (["memory:2"], 3) == (found.removals.column("id").to_pylist(), found.stats.bare)
+    assert [[], []] == [tokens(text) for text in texts[:2]]
+    marked = [tokens(text, keep_punctuation=True) for text in texts]
+    found = ns.dedup(texts, method=ns.Jaccard(keep_punctuation=True))
+    assert (marked[0] == marked[1], 0) == (found.stats.removed == 2, found.stats.bare)
 
 
 def test_a_text_that_is_all_marks_is_like_its_copies_only():
