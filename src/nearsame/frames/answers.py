@@ -33,7 +33,6 @@ __all__ = ["SparkResult", "SparkRun", "decided"]
 
 _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 _NUM_LARGEST = 5
-_SKIPPED = "source string, position bigint, line bigint, reason string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +307,7 @@ class SparkResult:
         frames = {"kept": self.kept(), "removed": self.removals, "clusters": self.clusters}
         with run.clock("writing"):
             if run.unread:
-                frames["skipped"] = run.session.createDataFrame(self.skipped.to_pylist(), _SKIPPED).coalesce(1)
+                frames["skipped"] = run.frames.verbs.frame(self.skipped).coalesce(1)
             tables = {**frames, **({"pairs": self.pairs} if pairs else {})}
             write_folder(run.session, directory, tables, record)
         return replace(known, seconds={step: round(spent, 4) for step, spent in run.clock.seconds.items()})
