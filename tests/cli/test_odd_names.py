@@ -59,19 +59,25 @@ def test_a_copy_of_what_a_link_leads_to_is_told(tmp_path):
     assert "led out" not in run("dedup", folder, "-o", tmp_path / "list").stdout
 
 
-FORMULAS = ['=HYPERLINK("http://a.example","x")', "+1", "-1", "@SUM(A1)", "\t=1", "plain", "a=b"]
+FORMULAS = [
+    *('=HYPERLINK("http://a.example","x")', "+1", "-1", "@SUM(A1)", "\t=1", "\tone", "\rone", "\none"),
+    *("  =1+1", "\u3000+1", "\xa0@A1", "\ufeff=1", "\u200b-1", "\0=1", " \n =1"),
+    *("＝1", "＋1", "－1", "＠A1", " ＝1", "﹦1", "﹢1", "﹣1", "﹫A1"),
+]
+TEXTS = ["plain", "a=b", " plain", "'=1", "−1", "1-1", "\u3000漢"]
 
 
 def test_formulas_are_texts_for_a_spreadsheet(tmp_path):
     """With --spreadsheet a ' stands before them; without it, and in other formats, ids are as they are."""
-    records = [{"id": name, "text": "one text for all of them"} for name in FORMULAS]
+    names = [*FORMULAS, *TEXTS]
+    records = [{"id": name, "text": "one text for all of them"} for name in names]
     source = write_jsonl(tmp_path / "a.jsonl", records)
     for option, escaped in (((), False), (("--spreadsheet",), True)):
         out = tmp_path / f"pairs{escaped}.csv"
         assert 0 == run("pairs", source, "-o", out, "--identical", "star", "-q", *option).exit_code
         with out.open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
-        expected = [f"'{name}" if escaped and name[0] in "=+-@\t" else name for name in FORMULAS]
+        expected = [f"'{name}" if escaped and name in FORMULAS else name for name in names]
         assert {expected[0]} == {row["a_id"] for row in rows}
         assert expected[1:] == [row["b_id"] for row in rows]
         assert {"1"} == {row["similarity"] for row in rows}
@@ -139,6 +145,14 @@ def test_an_output_whose_name_is_not_unicode_is_written(tmp_path):
     pairs = os.fsdecode(os.fsencode(tmp_path) + b"/pairs\xff.parquet")
     assert 0 == run("pairs", tmp_path / "in.jsonl", "-o", pairs, "-q").exit_code
     assert Path(pairs).exists()
+
+
+@pytest.mark.parametrize("option", ["--text-column", "--id-column", "--keep"])
+def test_a_name_of_a_column_that_is_not_unicode_is_refused_as_it_was_typed(option, tmp_path):
+    """By its bytes: no column has such a name."""
+    source = write_jsonl(tmp_path / "in.jsonl", documents())
+    done = run("dedup", source, "--dry-run", option, os.fsdecode(b"a\xff"))
+    assert (2, f"error: {option} a\\xff is not UTF-8") == (done.exit_code, done.stderr.splitlines()[0])
 
 
 @pytest.mark.parametrize("method", ["simhash", "minhash"])

@@ -2,11 +2,13 @@
 
 import functools
 import http.server
+import re
 import sys
 import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -77,6 +79,10 @@ def test_a_remote_file_that_changed_since_is_not_copied(tmp_path: Path, store: s
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def send_head(self) -> Any:
+        """A file that nobody may have."""
+        return self.send_error(403) if self.path == "/mine.jsonl" else super().send_head()
+
     def log_message(self, *args: object) -> None:
         """Nothing."""
 
@@ -112,6 +118,40 @@ def test_a_page_that_is_not_there_is_an_error_that_names_it(web: str) -> None:
     for url in (f"{web}/none.jsonl", "http://127.0.0.1:1/a.jsonl"):
         with pytest.raises(SourceError, match=url):
             open_parts([url], columns=Columns())
+
+
+@pytest.mark.parametrize(
+    ("url", "message", "hint"),
+    [
+        ("http://127.0.0.1:1/a.jsonl", "Connection refused", "Check the URL, and that the server can be reached."),
+        ("http://127.0.0.1:1/", "Connection refused", "Check the URL, and that the server can be reached."),
+        ("ftp://127.0.0.1:1/a.jsonl", "Connection refused", "Check the URL, and that the server can be reached."),
+        ("webhdfs://127.0.0.1:1/a.jsonl", "Connection refused", "Check the URL, and that the server can be reached."),
+        ("{web}/none.jsonl", "does not exist", "Check the path."),
+        ("{web}/mine.jsonl", "the server answered 403 (Forbidden)", "Check the URL"),
+        ("file://", "names no file", "Write the path, as in file:///data/crawl."),
+        ("local://", "names no file", "Write the path, as in local:///data/crawl."),
+        ("zip://a.jsonl::file://", "names no file", "Write the path, as in file:///data/crawl."),
+        (
+            "reference://a.jsonl",
+            "is no address that reference:// can open",
+            "Write it as fsspec's page on reference://",
+        ),
+        ("jupyter://a.jsonl", "is no address that jupyter:// can open", "Write it as fsspec's page on jupyter://"),
+        ("github://a.jsonl", "is no address that github:// can open", "Write it as fsspec's page on github://"),
+        ("dir://a.jsonl", "is no address that dir:// can open", "Write it as fsspec's page on dir://"),
+        ("data://a.jsonl", "is no address that data:// can open", "Write it as fsspec's page on data://"),
+        ("cached://a.jsonl", "is no address that cached:// can open", "Write it as fsspec's page on cached://"),
+        ("generic://x/a.jsonl", "is no address that generic:// can open", "Write it as fsspec's page on generic://"),
+        ("nosuch://a.jsonl", "there is no scheme nosuch://", "Check the scheme before ://."),
+    ],
+)
+def test_why_a_url_cannot_be_read_is_told_in_our_words(web: str, url: str, message: str, hint: str) -> None:
+    """Not as what Python raises, and a server that does not answer not as a file that is not there."""
+    with pytest.raises(SourceError, match=re.escape(message)) as caught:
+        only(url.format(web=web))
+    assert caught.value.hint.startswith(hint)
+    assert len(caught.value.message) < 100
 
 
 def test_a_scheme_without_its_package_gives_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:

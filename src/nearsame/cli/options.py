@@ -4,6 +4,7 @@
 2. An option that is not given is None: the default is the recipe's own, and the text in brackets tells it.
 """
 
+import os
 from collections.abc import Callable
 from copy import copy
 from typing import Any
@@ -131,8 +132,20 @@ class Command(click.Command):
         """Run it."""
         from nearsame.cli.places import require_places  # noqa: PLC0415  (it knows the options)
 
+        self._refuse_no_unicode(ctx)
         require_places(self, ctx.params)
         return super().invoke(ctx)
+
+    def _refuse_no_unicode(self, ctx: click.Context) -> None:
+        """Names of files are bytes; nothing else that is given to an option can be what is not Unicode."""
+        for param in self.params:
+            if not isinstance(param, Option) or param.reads or param.writes:
+                continue
+            value = ctx.params.get(str(param.name))
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str) and "\udc80" <= max(text, default="") <= "\udcff":
+                    shown = os.fsencode(text).decode("utf-8", "backslashreplace")
+                    raise click.UsageError(f"{param.opts[-1]} {shown} is not UTF-8", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, and --help with the last."""

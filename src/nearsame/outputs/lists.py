@@ -15,7 +15,9 @@ from nearsame.outputs.folder import write_table
 __all__ = ["json_lines", "writer"]
 
 _ROWS = 10_000
-_FORMULA = r"\A[=+\-@\t\r]"  # how a cell begins that spreadsheets compute
+# How a cell begins that spreadsheets compute: with one of these signs, full-width and small ones too, behind blanks and
+# what is not shown, too; or with a tab or an end of line (OWASP, CSV injection).
+_FORMULA = r"\A(?:[\s\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n])"
 
 
 def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table, Path], None]:

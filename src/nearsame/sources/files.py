@@ -7,6 +7,9 @@
 """
 
 import contextlib
+import errno
+import os
+import re
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +32,14 @@ _PACKAGES = {  # of what fsspec has a file system for, but not the package that 
     "smb": "smbprotocol",
     "ssh": "paramiko",
 }
+_LOCAL = ("file://", "local://")
+_NOT_THERE = {404, 410}  # of a web server's answers
+_CANNOT_BE = (TypeError, AttributeError, LookupError, NameError, AssertionError, NotImplementedError)
+_OF_A_NETWORK = {
+    errno.ECONNREFUSED, errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT,
+}  # fmt: skip
+_SYSTEM_SAID = re.compile(r"\[Errno -?\d+\] ([\w ]+)")
+_SERVER = "Check the URL, and that the server can be reached."
 _STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created")
 
 
@@ -109,7 +120,9 @@ def filesystem(url: str) -> tuple[Any, str]:
         SourceError: There is no such file system, or it cannot be reached.
         MissingExtraError: It needs a package that is not installed.
     """
-    scheme = url.partition("://")[0].rpartition("::")[2]
+    scheme = _scheme(url)
+    if url.endswith(_LOCAL):
+        raise SourceError(f"{url} names no file", hint=f"Write the path, as in {url.rpartition('::')[2]}/data/crawl.")
     try:
         with mishaps(url, ImportError, ValueError):
             return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
@@ -118,7 +131,13 @@ def filesystem(url: str) -> tuple[Any, str]:
             f"{scheme}:// needs a package that is not installed: {error}", hint=f"Run: {_install_line(scheme)}"
         ) from error
     except ValueError as error:
-        raise SourceError(f"{url}: {error}", hint="Check the scheme before ://.") from error
+        if "Protocol not known" not in str(error):
+            raise _no_address(url) from error
+        raise SourceError(f"{url}: there is no scheme {scheme}://", hint="Check the scheme before ://.") from error
+
+
+def _scheme(url: str) -> str:
+    return url.partition("://")[0].rpartition("::")[2]
 
 
 def _install_line(scheme: str) -> str:
@@ -136,16 +155,50 @@ def mishaps(url: str, *others: type[Exception]) -> Iterator[None]:
         yield
     except passing:
         raise
-    except FileNotFoundError:
-        raise SourceError(f"{url} does not exist", hint="Check the path.") from None
+    except FileNotFoundError as error:
+        beneath = _beneath(error)
+        if beneath is None:
+            raise SourceError(f"{url} does not exist", hint="Check the path.") from None
+        raise _remote(url, beneath) from error
     except PermissionError:
         hint = "Make it readable for this user, or leave it out."
         raise SourceError(f"{url}: permission denied", hint=hint) from None
     except OSError as error:
+        if is_url(url):
+            raise _remote(url, error) from error
         hint = "Check that other programs can read it."
         raise SourceError(f"{url}: {error.strerror or error}", hint=hint) from error
     except Exception as error:
         if not is_url(url):
             raise
-        # each remote file system raises kinds of its own: aiohttp's are no OSError, a missing host is a TypeError
-        raise SourceError(f"{url}: {error}", hint="Check the URL, and that the server can be reached.") from error
+        raise _remote(url, error) from error
+
+
+def _beneath(error: BaseException) -> BaseException | None:
+    """Why a file "was not found", if for another reason: fsspec says so of whatever a web server could not be asked."""
+    found: BaseException | None = error
+    while isinstance(found, FileNotFoundError):
+        found = found.__cause__
+    return None if getattr(found, "status", None) in _NOT_THERE else found
+
+
+def _remote(url: str, error: BaseException) -> SourceError:
+    """What a remote file system has raised: kinds of its own, and what Python raises where an address lacks a part."""
+    if isinstance(error, _CANNOT_BE) or type(error) is ValueError:
+        return _no_address(url)
+    if (status := getattr(error, "status", None)) is not None:
+        return SourceError(f"{url}: the server answered {status} ({getattr(error, 'message', '')})", hint=_SERVER)
+    number = getattr(error, "errno", None)
+    said = _SYSTEM_SAID.findall(str(error))
+    if number is not None and number > 0:
+        said = [os.strerror(number)]
+    unreachable = isinstance(error, (ConnectionError, TimeoutError)) or number is None or number in _OF_A_NETWORK
+    hint = _SERVER if unreachable else "Check that other programs can read it."
+    lines = [*said[-1:], *str(error).splitlines(), type(error).__name__]
+    return SourceError(f"{url}: {lines[0]}", hint=hint)
+
+
+def _no_address(url: str) -> SourceError:
+    scheme = _scheme(url)
+    hint = f"Write it as fsspec's page on {scheme}:// says, or copy the file to this machine and name the copy."
+    return SourceError(f"{url} is no address that {scheme}:// can open", hint=hint)

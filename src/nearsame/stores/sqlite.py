@@ -42,6 +42,7 @@ INSERT INTO counters VALUES ('documents', 0), ('next', 1);
 _COLUMNS = "number, id, url, items, NULL, leader"
 _WITH_TEXT = "number, id, url, items, text, leader"
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_LIMITED = "see whether the disk fails, or a limit on the size of files (ulimit -f) is reached"
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -419,7 +420,8 @@ def _mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
         if code in _FULL:
             free = disk_usage(path.absolute().parent).free
             message = f"{path}: {error} ({free:,} bytes free)"
-            raise StoreError(message, hint="Make room; nothing of this call was written.") from None
+            hint = "Make room" if code == sqlite3.SQLITE_FULL else f"Make room if that is too little, or {_LIMITED}"
+            raise StoreError(message, hint=f"{hint}; nothing of this call was written.") from None
         raise StoreError(f"{path}: {error}", hint="Check that the file may be read, and written.") from None
 
 
