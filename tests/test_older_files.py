@@ -13,6 +13,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import IndexMismatchError, SourceError, StoreError, WorkdirError
+from nearsame.recipes import TOKENISER
 from tests.cli.commands import run
 
 TEXTS = [f"a rose is a rose number {n // 2}" for n in range(8)]
@@ -97,12 +98,15 @@ def test_a_work_directory_of_an_older_version_is_refused(tmp_path: Path) -> None
 
 def test_an_output_of_an_older_version_is_not_verified_by_another_tokeniser(tmp_path: Path) -> None:
     """It would be told that it is wrong where it was right."""
-    ns.dedup(TEXTS).write(tmp_path / "clean")
-    stats = json.loads((tmp_path / "clean/stats.json").read_text())
-    stats["recipe"]["tokeniser"] = 1
-    (tmp_path / "clean/stats.json").write_text(json.dumps(stats))
-    with pytest.raises(SourceError, match="clean was made with version 1 of the tokeniser"):
-        ns.verify(tmp_path / "clean", source=TEXTS)
+    vectors = pa.table({"vector": [[1.0, 0.0], [0.0, 1.0]] * 4})
+    for source, method in ((TEXTS, "jaccard"), (vectors, "hyperplane")):
+        ns.dedup(source, method=method).write(tmp_path / method)
+        stats = json.loads((tmp_path / method / "stats.json").read_text())
+        assert TOKENISER == stats["recipe"].pop("tokeniser")
+        for version, recipe in ((1, {**stats["recipe"], "tokeniser": 1}), ("unknown", stats["recipe"])):
+            (tmp_path / method / "stats.json").write_text(json.dumps({**stats, "recipe": recipe}))
+            with pytest.raises(SourceError, match=f"{method} was made with version {version} of the tokeniser"):
+                ns.verify(tmp_path / method, source=source)
 
 
 def test_an_index_keeps_the_seed_that_was_drawn(tmp_path: Path) -> None:

@@ -82,6 +82,17 @@ def test_a_random_seed_is_drawn_and_recorded(method):
     assert max(seeds) > 2**64
 
 
+@pytest.mark.parametrize("method", SEEDED)
+def test_a_recipe_with_a_drawn_seed_equals_the_one_that_is_given_it(method):
+    """How a seed came about is no setting: recipes are equal when their records are."""
+    drawn, other = (method(seed="random") for _ in range(2))
+    given = method(seed=drawn.seed)
+    assert (given, hash(given), given.record()) == (drawn, hash(drawn), drawn.record())
+    assert {drawn, given, other} == {given, other}
+    assert 3 == len({given, method(), other})
+    assert method() != ns.Digest()
+
+
 @pytest.mark.parametrize("seed", [-1, 2**128, "secret", 1.5])
 def test_other_seeds_are_refused(seed):
     """By their value."""

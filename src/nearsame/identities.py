@@ -10,7 +10,6 @@ from typing import Any
 from nearsame._version import __version__
 from nearsame.errors import ConfigError
 from nearsame.methods import Method
-from nearsame.recipes import TOKENISER
 from nearsame.sources import Part
 from nearsame.sources.files import File
 from nearsame.sources.reading import Reading
@@ -23,7 +22,6 @@ def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, lay
     """All that finished steps depend on."""
     return {
         "version": __version__,
-        "tokeniser": TOKENISER,  # which vectors are hashed by, too, though their recipe does not have it
         **recipe.record(),
         "named": _named(recipe),
         "keep": ":".join(filter(None, (keep.policy, keep.column))),

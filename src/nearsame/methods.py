@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes import UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold
+from nearsame.recipes import TOKENISER, UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold
 
 __all__ = [
     "METHODS",
@@ -329,6 +329,7 @@ class Hyperplane(Recipe):
     bands: int | None = Field(default=None, ge=1, description="Bands a code is cut into; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, le=64, description="Bits in a band; default: chosen from recall.")
     seed: Seed = Field(default=0, description="Of the hyperplanes, below 2**128; `random` draws a secret one.")
+    tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
 
     @property
     def may_miss(self) -> bool:

@@ -90,6 +90,13 @@ class Recipe(BaseModel):
             ) from None
         self._is_drawn = settings.get("seed") == "random"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether their settings are equal, given or left to their defaults; not how their seeds came about."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
     @property
     def is_drawn(self) -> bool:
         """Whether the seed was drawn for this recipe."""

@@ -101,7 +101,7 @@ class Claims:
             raise SourceError(f"{home} cannot be read: {str(error).splitlines()[0]}", hint=_AGAIN) from None
         if (home / "removed.parquet").is_dir() or b"nearsame" not in (listed.schema.metadata or {}):
             raise SourceError(f"{home} was written on Spark, or by another version", hint=_AGAIN)
-        tokeniser = stats.get("recipe", {}).get("tokeniser", TOKENISER)
+        tokeniser = stats.get("recipe", {"tokeniser": TOKENISER}).get("tokeniser", "unknown")
         if tokeniser != TOKENISER:
             message = f"{home} was made with version {tokeniser} of the tokeniser, and this version of nearsame has"
             raise SourceError(f"{message} {TOKENISER}", hint=_AGAIN)
