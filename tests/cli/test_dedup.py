@@ -66,6 +66,13 @@ def test_the_summary_says_what_happened(source, tmp_path):
     assert str(tmp_path / "clean") in output.replace("\n", "")
 
 
+@pytest.mark.parametrize("name", ["clean", "clean/", "clean.parquet"])
+def test_what_was_written_is_called_a_folder(name, source, tmp_path, monkeypatch):
+    """Whatever the name looks like."""
+    monkeypatch.chdir(tmp_path)
+    assert f"Written: {name.rstrip('/')}/" == run("dedup", source, "-o", name).stdout.splitlines()[-1]
+
+
 def test_quiet_is_silent(source, tmp_path):
     """-q: nothing on either stream."""
     done = run("dedup", source, "-o", tmp_path / "clean", "-q")

@@ -108,7 +108,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         if examples is not None:
             report.examples(examples)
         elif directory is not None:
-            report.written(directory)
+            report.written(directory, folder=True)
     return outcome(found, given)
 
 

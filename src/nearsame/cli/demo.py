@@ -80,7 +80,7 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     report.summary(found.stats, found.skipped, found.num_ignored)
     _explain(report, documents, found.removals.to_pylist(), alike.table.to_pylist())
     if output is not None:
-        report.written(output)
+        report.written(output, folder=True)
 
 
 def _introduce(report: "Report", documents: dict[str, Record]) -> None:

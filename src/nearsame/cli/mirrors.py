@@ -91,7 +91,7 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
         report = console.Report(sys.stdout)
         show_mirrors(report, found.record(), found.skipped)
         if directory is not None:
-            report.written(directory)
+            report.written(directory, folder=True)
     return ended(found.stats.unread, found.skipped, given)
 
 

@@ -99,9 +99,9 @@ class Report:
         if stats.audit:
             self.line(f"Measured: {measured(stats.audit)}")
 
-    def written(self, directory: str) -> None:
-        """Where it is."""
-        self.line(f"Written: {directory}")
+    def written(self, place: str, *, folder: bool = False) -> None:
+        """Where it is, and that it is a folder, whatever its name looks like."""
+        self.line(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}")
 
     def examples(self, table: pa.Table) -> None:
         """Removed documents and their witnesses, each with the passage where they first differ."""
