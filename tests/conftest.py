@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import sparks, verified
+from tests.examples import share
 from tests.postgres import Server, programs
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # No deadline: the first example pays for compilation, and machines are shared (the same holds for slow draws).
-settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("here", deadline=None, max_examples=share(100), suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import nearsame as ns
 from nearsame.engines.local import Local
 from nearsame.stages.features import boilerplate as stage
+from tests.examples import share
 from tests.oracle.boilerplate import boilerplate, without
 from tests.oracle.corpora import corpora, item_lists, settings_of, thresholds
 from tests.oracle.decisions import Decisions, decide, pairs
@@ -86,7 +87,7 @@ def test_ready_items_are_dropped_likewise(lists: list[list[str]], most: int) -> 
     assert _named(decide(left, Fraction(1, 2), range(len(lists))), ids) == _removals(found)
 
 
-@configured(max_examples=30)
+@configured(max_examples=share(30))
 @given(
     corpora(max_size=24),
     st.integers(1, 5),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import nearsame as ns
 from nearsame.kernels import components as kernel
 from nearsame.stages.clusters import components as stage
+from tests.examples import share
 from tests.oracle import components as oracle
 from tests.oracle.corpora import corpora, settings_of, thresholds_for
 from tests.oracle.decisions import Decisions, pairs
@@ -106,7 +107,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@configured(max_examples=25)
+@configured(max_examples=share(25))
 @given(texts=corpora(max_size=24), against=st.just([]) | corpora(max_size=6))
 def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus, method: Any) -> None:
     """The same tables and the same diagnosis, on any engine's terms."""
@@ -120,7 +121,7 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus, meth
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@configured(max_examples=25)
+@configured(max_examples=share(25))
 @given(texts=corpora(max_size=20))
 def test_components_are_those_of_the_methods_own_pairs(texts: Corpus, method: Any) -> None:
     """Whatever the method calls a pair: a union of these, best first."""

@@ -19,6 +19,7 @@ from hypothesis import settings as configured
 from hypothesis import strategies as st
 
 import nearsame as ns
+from tests.examples import share
 from tests.oracle import measures
 from tests.oracle.corpora import KEEPS, THRESHOLDS, corpora, item_lists, settings_of, thresholds, thresholds_for
 from tests.oracle.decisions import Decisions, decide, pairs
@@ -157,7 +158,7 @@ def _everything(found: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@configured(max_examples=40)  # six runs each
+@configured(max_examples=share(40))  # six runs each
 @given(texts=corpora(max_size=24), against=st.none() | corpora(max_size=6))
 def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | None, method: Any) -> None:
     """The same tables, line by line, for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""
@@ -336,7 +337,7 @@ DIGESTS: dict[str, Callable[[bytes], Any]] = {
 
 
 @pytest.mark.parametrize("algorithm", sorted(DIGESTS))
-@configured(max_examples=40)
+@configured(max_examples=share(40))
 @given(texts=corpora(), keep=st.sampled_from(["first", "last", "longest"]))
 @example(texts=["ab", "ba", "ab", "c", "a b"], keep="first")  # the bytes of the first two sum to the same
 def test_digests_find_equal_bytes_and_nothing_else(algorithm: str, texts: Corpus, keep: str) -> None:

@@ -15,6 +15,7 @@ import nearsame as ns
 from nearsame import causes, contenders, evaluation
 from nearsame.demo import corpus_path
 from nearsame.methods import SimHash
+from tests.examples import share
 from tests.oracle.corpora import corpora
 from tests.oracle.decisions import pairs
 from tests.oracle.shingles import features
@@ -35,7 +36,7 @@ def untimed(found):
     return replace(found, scores=scores, closing=tuple(replace(line, seconds=0.0) for line in found.closing))
 
 
-@settings(max_examples=30)
+@settings(max_examples=share(30))
 @given(corpora(), st.sampled_from(["0.3", "0.5", "0.8"]))
 def test_the_exact_join_agrees_with_every_pair_compared(texts, threshold):
     """Precision, recall and the Rand index of what is exact are 1, and the pairs those of brute force."""
@@ -49,7 +50,7 @@ def test_the_exact_join_agrees_with_every_pair_compared(texts, threshold):
     assert {(1.0, 1.0, 1.0, 1.0)} == {(s.precision, s.recall, s.f1, s.rand_index) for s in found.scores}
 
 
-@settings(max_examples=20)
+@settings(max_examples=share(20))
 @given(corpora(), st.sampled_from([1, 2, 4]))
 def test_the_answer_does_not_depend_on_threads(texts, threads):
     """All but seconds and memory."""

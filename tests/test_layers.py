@@ -23,6 +23,7 @@ from nearsame.installation import install_command
 from nearsame.layers import LAYERS, Layers, require_layers
 from nearsame.web.rules import Rule, UrlRules
 from tests.cli.commands import run, write_jsonl
+from tests.examples import share
 from tests.oracle.decisions import decide
 from tests.oracle.layers import Gone, layered
 from tests.oracle.shingles import features
@@ -103,7 +104,7 @@ def _expected(pages: list[Page], use: list[str], keep: str, num_against: int, *,
     return layered(strings, order, found, num_against=num_against, within=within, empty=empty)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=share(120))
 @given(_PAGES, _PAGES, _USES, st.sampled_from(["first", "last", "longest", "max:when"]), st.booleans(), st.data())
 def test_layers_are_the_slow_ones(  # noqa: PLR0917  (drawn by Hypothesis)
     old: list[Page], new: list[Page], use: list[str], keep: str, within: bool, data: st.DataObject

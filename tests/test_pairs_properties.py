@@ -11,6 +11,7 @@ from hypothesis import settings as configured
 from hypothesis import strategies as st
 
 import nearsame as ns
+from tests.examples import share
 from tests.oracle import measures
 from tests.oracle.corpora import THRESHOLDS, corpora, item_lists, settings_of, thresholds, thresholds_for
 from tests.oracle.decisions import pairs
@@ -59,7 +60,7 @@ def test_the_exact_join_finds_the_pairs_of_brute_force(texts: Corpus, settings: 
 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)
-@configured(max_examples=40)
+@configured(max_examples=share(40))
 @given(lists=item_lists(max_size=24))
 def test_ready_items_join_at_every_threshold(threshold: str, lists: list[list[str]]) -> None:
     """The join alone, without texts: sets of up to eight items, at each threshold of the list."""
@@ -115,7 +116,7 @@ def test_digests_pair_equal_texts(texts: Corpus) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@configured(max_examples=40)  # six runs each
+@configured(max_examples=share(40))  # six runs each
 @given(texts=corpora(max_size=24))
 def test_batches_and_threads_change_nothing(texts: Corpus, method: Any) -> None:
     """The same table, line by line, for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""

@@ -16,6 +16,7 @@ from rapidfuzz.distance import LCSseq
 
 import nearsame as ns
 from nearsame.stages.features.frequencies import idf
+from tests.examples import share
 from tests.oracle.corpora import corpora, item_lists
 from tests.oracle.decisions import decide_similar
 from tests.oracle.measures import jaccard
@@ -100,7 +101,7 @@ def _removals(found: Any) -> dict[int, tuple[int, float]]:
 
 
 @given(corpora(), recipes(), st.sampled_from(EXACT))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_pairs_are_all_codes_within_k_bits(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
     """Each once, whatever the features, the hash and the way to search."""
     found = ns.pairs(_table(texts), method=ns.SimHash(search=search, **recipe))
@@ -110,7 +111,7 @@ def test_pairs_are_all_codes_within_k_bits(texts: Corpus, recipe: dict[str, Any]
 
 
 @given(corpora(), recipes(), st.sampled_from(EXACT))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_dedup_removes_what_is_within_k_bits_of_a_keeper(texts: Corpus, recipe: dict[str, Any], search: str) -> None:
     """The same documents as by brute force, with the same witnesses: equal codes are one document, the first."""
     found = ns.dedup(_table(texts), method=ns.SimHash(search=search, **recipe))
@@ -120,7 +121,7 @@ def test_dedup_removes_what_is_within_k_bits_of_a_keeper(texts: Corpus, recipe: 
 
 
 @given(corpora(), recipes(), st.integers(1, 4), st.data())
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_given_blocks_find_the_same(texts: Corpus, recipe: dict[str, Any], more: int, data: st.DataObject) -> None:
     """Any number of blocks above k, any header of those that must agree."""
     recipe["k"] = min(recipe["k"], 4)
@@ -131,7 +132,7 @@ def test_given_blocks_find_the_same(texts: Corpus, recipe: dict[str, Any], more:
 
 
 @given(corpora(), corpora(), recipes(), st.sampled_from([*EXACT, "adjacent"]))
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_against_pairs_across_are_those_of_all(
     texts: Corpus, against: Corpus, recipe: dict[str, Any], search: str
 ) -> None:
@@ -181,7 +182,7 @@ def _confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: F
 
 
 @given(corpora(), recipes(), st.sampled_from(sorted(MEASURES)), st.sampled_from(["0.5", "0.8", "2/3", "1"]))
-@settings(max_examples=80)
+@settings(max_examples=share(80))
 def test_what_hamming_found_is_confirmed(texts: Corpus, recipe: dict[str, Any], confirm: str, threshold: str) -> None:
     """Within k bits and at least as similar by the measure that every row names: pairs, and who is removed."""
     recipe["k"] = max(recipe["k"], 10)
@@ -238,7 +239,7 @@ METHODS = [
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.search)
 @given(texts=corpora(max_size=20), against=st.none() | corpora(max_size=5))
-@settings(max_examples=10)
+@settings(max_examples=share(10))
 def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | None, method: Any) -> None:
     """The same tables for batches of 1, 7 and 1000 documents, on 1, 2 and 4 threads."""
     other = None if against is None else _table(against)
@@ -251,7 +252,7 @@ def test_batches_and_threads_change_nothing(texts: Corpus, against: Corpus | Non
 
 
 @given(item_lists(), st.sampled_from(["one", "tf"]), st.integers(0, 16))
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_ready_items_are_features(lists: list[list[str]], weights: str, k: int) -> None:
     """Each string as it stands, repeats counted where frequencies are."""
     recipe = {"bits": 64, "feature_hash": "xxh3", "zero_bit": 0}
@@ -264,7 +265,7 @@ def test_ready_items_are_features(lists: list[list[str]], weights: str, k: int) 
 
 
 @given(corpora(), recipes(), st.integers(0, 16))
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_a_smaller_k_later_is_that_k_at_once(texts: Corpus, recipe: dict[str, Any], k: int) -> None:
     """`.at` decides again on the stored keys; a threshold of Hamming similarity is a k."""
     low, high = sorted([k, recipe["k"]])

@@ -14,6 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.examples import share
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
@@ -211,9 +212,9 @@ class MachineAtLength(Machine):
     """The same for longer."""
 
 
-Machine.TestCase.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
-MachineWithTexts.TestCase.settings = settings(max_examples=8, stateful_step_count=10, deadline=None)
+Machine.TestCase.settings = settings(max_examples=share(15), stateful_step_count=15, deadline=None)
+MachineWithTexts.TestCase.settings = settings(max_examples=share(8), stateful_step_count=10, deadline=None)
 TestIndex = Machine.TestCase
-MachineAtLength.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+MachineAtLength.TestCase.settings = settings(max_examples=share(150), stateful_step_count=40, deadline=None)
 TestIndexWithTexts = MachineWithTexts.TestCase
 TestIndexAtLength = pytest.mark.slow(MachineAtLength.TestCase)

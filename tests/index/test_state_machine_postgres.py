@@ -5,6 +5,7 @@ import uuid
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import rule, run_state_machine_as_test
+from tests.examples import share
 from tests.index.test_state_machine import Machine
 from tests.postgres import Server
 
@@ -46,12 +47,12 @@ def machine_on(server: Server) -> type[Machine]:
 
 def test_an_index_in_postgresql_is_a_dict(postgres):
     """Some steps, with reopening, replacing, undone transactions and crashes of the server."""
-    short = settings(max_examples=2, stateful_step_count=12, deadline=None)
+    short = settings(max_examples=share(2), stateful_step_count=12, deadline=None)
     run_state_machine_as_test(machine_on(postgres), settings=short)
 
 
 @pytest.mark.slow
 def test_an_index_in_postgresql_is_a_dict_for_longer(postgres):
     """Many more."""
-    long = settings(max_examples=40, stateful_step_count=25, deadline=None)
+    long = settings(max_examples=share(40), stateful_step_count=25, deadline=None)
     run_state_machine_as_test(machine_on(postgres), settings=long)

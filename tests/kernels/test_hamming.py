@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_search
@@ -83,7 +84,7 @@ def test_the_tables_find_every_pair_once(sizes, few):
     """Self-join by k + 1 blocks equals brute force over Python integers."""
 
     @given(searches(6 if few else 60))
-    @settings(max_examples=60)
+    @settings(max_examples=share(60))
     def holds(search):
         values, bits, k = search
         assert near_pairs(values, k) == triples(self_join(packed(values, bits), k, tables(bits, k)))
@@ -95,7 +96,7 @@ def test_more_blocks_and_longer_headers_find_the_same_pairs(sizes):
     """Two of k + 2 blocks, overlapping headers: still each pair once."""
 
     @given(searches(40))
-    @settings(max_examples=40)
+    @settings(max_examples=share(40))
     def holds(search):
         values, bits, k = search
         if k + 2 > bits or k > 6:
@@ -111,7 +112,7 @@ def test_brute_force_finds_every_pair_once(sizes):
     """Comparing everything, in tiles, equals brute force over Python integers."""
 
     @given(searches())
-    @settings(max_examples=40)
+    @settings(max_examples=share(40))
     def holds(search):
         values, bits, k = search
         assert near_pairs(values, k) == triples(brute_force(packed(values, bits), k))
@@ -123,7 +124,7 @@ def test_a_query_finds_every_match_once(sizes):
     """Queries against a base: all matches, sorted by query, equal codes on both sides included."""
 
     @given(searches(), st.integers(0, 60))
-    @settings(max_examples=60)
+    @settings(max_examples=share(60))
     def holds(search, num_queries):
         values, bits, k = search
         queries, base = values[:num_queries], values[num_queries:]
@@ -139,7 +140,7 @@ def test_whole_runs_of_all_rotations_find_every_pair_once(sizes):
     """The exact form of rotate and sort equals brute force over Python integers."""
 
     @given(searches(40))
-    @settings(max_examples=30)
+    @settings(max_examples=share(30))
     def holds(search):
         values, bits, k = search
         assert near_pairs(values, k) == triples(runs(packed(values, bits), bits, k))

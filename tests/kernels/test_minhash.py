@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle import minhash as twin
 
 from nearsame.arrow import frozen
@@ -31,7 +32,7 @@ def _sketches(kind, rows, m):
 
 @given(ROWS, st.sampled_from(SIZES))
 @example([[], [0], [0, 0, 0]], 128)
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_fast_sketches_are_their_twins(rows, m):
     """Empty sets, single items, repeats; any number of values."""
     seeds = _seeds("fast", m)[0].tolist()
@@ -56,7 +57,7 @@ def test_a_single_item_fills_every_bin():
 
 @given(ROWS, st.sampled_from(SIZES))
 @example([[2**64 - 1], [2**64 - 8, 7], []], 200)
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_classic_sketches_are_their_twins(rows, m):
     """Modulo 2**61 - 1, also where an item is that prime itself."""
     seeds = [part.tolist() for part in _seeds("classic", m)]

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.corpora import corpora as drawn
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, listed, local, on_spark
@@ -226,7 +227,7 @@ def test_a_long_chain(clusters, spark_with):
 
 
 @pytest.mark.long
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=share(4), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=drawn(), method=st.sampled_from([*METHODS]), layout=st.sampled_from([*LAYOUTS]))
 def test_corpora_drawn_by_chance(texts, method, layout, spark_with):
     """Texts in many scripts, nulls, copies, whatever Hypothesis thinks of."""

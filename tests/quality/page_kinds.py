@@ -5,6 +5,7 @@
 3. Sites differ in how they mark what stands around the content: by elements, by classes, or not at all.
 """
 
+import functools
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -26,13 +27,18 @@ class Page:
     html: str
 
 
+@functools.cache
+def _vocabulary() -> list[str]:
+    drawn = random.Random("vocabulary")
+    return ["".join(drawn.choices(SYLLABLES, k=drawn.choice((2, 2, 3)))) for _ in range(NUM_WORDS)]
+
+
 class Writer:
     """What draws texts."""
 
     def __init__(self, seed: str) -> None:
         self.random = random.Random(seed)
-        vocabulary = random.Random("vocabulary")
-        self.words = ["".join(vocabulary.choices(SYLLABLES, k=vocabulary.choice((2, 2, 3)))) for _ in range(NUM_WORDS)]
+        self.words = _vocabulary()
 
     def text(self, size: int) -> str:
         """As many words, as sentences."""

@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.examples import share
 
 from nearsame.sources import Columns
 from nearsame.sources import streams as module
@@ -44,7 +45,7 @@ _HEAD = b'{"text": "head", "id": "head"}\n'  # so that both columns are there
 
 
 @given(lines=st.lists(_LINES, max_size=6))
-@settings(max_examples=300)
+@settings(max_examples=share(300))
 def test_a_line_is_read_the_same_whatever_its_neighbours(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
 ) -> None:

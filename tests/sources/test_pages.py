@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.sources.archive import PAGE, html
 
 import nearsame as ns
@@ -139,7 +140,7 @@ def test_a_title_and_a_canonical_url_are_found_in_the_head() -> None:
 
 
 @given(st.binary(max_size=200) | st.text("<>/link rel=canonical href title'\"", max_size=80).map(str.encode))
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 def test_no_bytes_raise(data: bytes) -> None:
     """Of a page, and of MHTML but for the one error that says what is wrong."""
     assert isinstance(about_page(data, "x", "http://[bad"), tuple)

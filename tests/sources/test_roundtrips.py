@@ -6,11 +6,12 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from tests.examples import share
 
 from .corpora import COMPRESSIONS, FORMATS, ROWS, Rows, copied, decompressed, encoded, only, read, write
 
 EVERY_FORMAT = pytest.mark.parametrize("compression", COMPRESSIONS)
-EXAMPLES = settings(deadline=None, max_examples=25)
+EXAMPLES = settings(deadline=None, max_examples=share(25))
 
 
 def _expected(rows: Rows, kind: str) -> Rows:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.sources.archive import PAGE, gzipped, html, http, record, response
 
 import nearsame as ns
@@ -298,7 +299,7 @@ def test_wet_conversions_are_texts(tmp_path: Path) -> None:
     assert [("grüne Wörter".encode(), "text/plain", "utf-8")] == [(r["body"], r["mime"], r["charset"]) for r in rows]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=share(150))
 @given(st.data())
 def test_arbitrary_damage_never_raises_and_never_loses_a_whole_record_after_it(data: st.DataObject) -> None:
     """Bytes overwritten anywhere: records are read or counted, and those two members behind the damage are intact."""
@@ -315,7 +316,7 @@ def test_arbitrary_damage_never_raises_and_never_loses_a_whole_record_after_it(d
     assert set(range(last, 4)) <= {int(row["id"].rpartition("/")[2]) for row in rows}
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=share(150))
 @given(st.binary(max_size=400), st.sampled_from(["", ".gz"]), st.sampled_from(["a.warc", "a.arc"]))
 def test_arbitrary_bytes_are_an_archive_without_documents(noise: bytes, suffix: str, name: str) -> None:
     """Nothing raises, and what is there is one damage at most a byte."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.corpora import corpora
 
 import nearsame as ns
@@ -92,7 +93,7 @@ def _of(batch: pa.RecordBatch, rows: list[int]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=corpora(max_size=9), data=st.data())
 @example(texts=SURE, data=None)
-@settings(max_examples=12)
+@settings(max_examples=share(12))
 def test_a_slice_gives_the_rows_of_the_slice(name: str, texts: list[str | None], data: Any) -> None:
     """At every stage, from anywhere to anywhere; none at all is a batch too."""
     for stage, given_batch, made in _steps(name, texts):
@@ -105,7 +106,7 @@ def test_a_slice_gives_the_rows_of_the_slice(name: str, texts: list[str | None],
 
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=corpora(max_size=9), random=st.randoms(use_true_random=False))
-@settings(max_examples=8)
+@settings(max_examples=share(8))
 def test_the_order_of_rows_does_not_matter(name: str, texts: list[str | None], random: Any) -> None:
     """Each row is what it is by itself."""
     for stage, given_batch, made in _steps(name, texts):
@@ -130,7 +131,7 @@ def test_a_mapped_file_is_as_good_as_memory(name: str, tmp_path: Any) -> None:
 @pytest.mark.parametrize("name", METHODS)
 @given(texts=st.lists(st.none() | st.text(max_size=30), max_size=5))
 @example(texts=["\0", "\ufffe\uffff", "\U0010ffff", "\u0378", "a\u0301" * 40, "\u200f\u202e", "🏳️‍🌈", "\x7f\x80"])
-@settings(max_examples=15)
+@settings(max_examples=share(15))
 def test_no_text_makes_a_stage_raise(name: str, texts: list[str | None]) -> None:
     """Unassigned characters, controls, marks without a base: every one is read."""
     for _, _, made in _steps(name, texts):
@@ -175,7 +176,7 @@ def test_a_null_is_an_empty_text_whatever_lies_under_it(name: str, start: int) -
     rows=st.lists(st.none() | st.lists(st.none() | st.sampled_from(["a", "b", "ä", ""]), max_size=5), max_size=6),
     data=st.data(),
 )
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_ready_items_are_cut_anywhere_too(stage: Any, rows: list[Any], data: Any) -> None:
     """Lists within lists: the offsets of both count; a null list is empty, a null item is the empty string."""
     columns = [pa.array(range(len(rows)), pa.int64()), pa.array(rows, schemas.ITEMS.field("items").type)]

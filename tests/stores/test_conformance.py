@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.errors import StoreError
 from nearsame.stores import create_store, open_store
@@ -418,7 +419,7 @@ def interrupt():
 
 
 @given(st.data())
-@settings(max_examples=15)
+@settings(max_examples=share(15))
 def run_model(place, data):
     """Transactions of some steps each, some of them given up; the store is in the making, or published."""
     with closing(create_store(place, SETTINGS, overwrite=True)) as store:

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 import nearsame as ns
 from nearsame.errors import ColumnError, ConfigError, OutputError
@@ -199,7 +200,7 @@ PAGES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=share(150))
 @given(pages=PAGES, prefer=st.sampled_from(["most-complete", "freshest:d"]))
 def test_the_map_and_the_alternatives_agree_with_the_clusters(pages: list[Page], prefer: str) -> None:
     """A URL leads to a page of its own content, for any pages; what is listed beside it is of that content, too."""

@@ -5,6 +5,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.errors import ConfigError
 from nearsame.web.prefixes import MirrorThresholds, Pair, Segments, Sites, find_pairs
@@ -57,14 +58,14 @@ HOW = st.builds(
 )
 
 
-@settings(max_examples=250)
+@settings(max_examples=share(250))
 @given(sites=st.lists(SITE, min_size=1, max_size=3), how=HOW)
 def test_what_is_found_is_what_all_pairs_of_prefixes_say(sites: list[Contents], how: MirrorThresholds) -> None:
     """On sites drawn at random, the same site with itself included."""
     assert sorted(oracle(sites, how)) == sorted(find_pairs(Sites(sites), how)[0])
 
 
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 @given(
     base=st.dictionaries(PATH, st.integers(0, 1000), min_size=4, max_size=12),
     alpha=PATH, beta=PATH, lost=st.sets(st.integers(0, 11), max_size=3), other=SITE, how=HOW,

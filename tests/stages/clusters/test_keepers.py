@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.corpora import thresholds
 from tests.oracle.decisions import decide, greedy, pairs
 
@@ -59,7 +60,7 @@ def _named(decided):
 
 @pytest.mark.parametrize("block", [1, 3, 8192])
 @given(priorities(), thresholds(), st.booleans(), st.sampled_from([1, 2, 4]))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_blocks_and_threads_decide_as_one(block, chosen, threshold, within, threads):
     """The witness is the most similar keeper of higher priority; rows come out ascending."""
     sets, rows, num_against = chosen
@@ -125,7 +126,7 @@ def test_all_pairs_of_a_meeting_are_those_of_brute_force(chosen, threshold, thre
 
 
 @given(st.integers(0, 3000), st.integers(0, 3000), st.integers(1, 4))
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_a_range_is_shared_out_without_a_gap(low, high, threads):
     """In order, each piece with stamps of its own."""
     low, high = min(low, high), max(low, high)

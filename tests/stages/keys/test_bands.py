@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.measures import band_chance
 
 from nearsame import arrow, schemas
@@ -29,7 +30,7 @@ def _all_shapes(threshold, recall, num_perm):
     st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999]),
     st.integers(1, 48),
 )
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_no_shape_that_reaches_the_recall_expects_fewer_candidates(threshold, recall, num_perm):
     """Of all b·r that the signature has room for; where there is none, an error says so."""
     shapes = dict(map(reversed, _all_shapes(threshold, recall, num_perm)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.errors import ConfigError
 from nearsame.kernels.hamming_search import brute_force, self_join
@@ -75,7 +76,7 @@ def test_equal_codes_are_one_table_for_any_number_of_blocks_at_distance_0():
 
 
 @given(st.sampled_from([16, 32, 64, 100, 128]), st.integers(0, 6), st.data())
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_any_plan_finds_every_pair_once(bits, k, data):
     """Every number of blocks and every length of header gives the answer of comparing everything."""
     num_blocks = data.draw(st.integers(k + 1, min(bits, k + 4)))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.measures import jaccard
 
 from nearsame import arrow, schemas
@@ -50,7 +51,7 @@ def test_a_plan_fits_the_memory_and_has_slots_enough(num_items, most_bytes):
 
 
 @given(SETS, st.sampled_from([Counting(16), Counting(16, nibbles=True), Counting(16, nibbles=True, passes=4)]))
-@settings(max_examples=50)
+@settings(max_examples=share(50))
 def test_shares_and_merged_tables_count_alike(rows, counting):
     """Any number of threads, each with its share of the slots, and tables of two halves put together."""
     batch = _features(rows)
@@ -74,7 +75,7 @@ def test_merged_counters_stop_where_they_are_full(nibbles):
 
 
 @given(SETS)
-@settings(max_examples=50)
+@settings(max_examples=share(50))
 def test_counts_of_all_passes_are_those_of_one_table(rows):
     """A range of hashes each; what one pass has written the next leaves as it is, of slices too."""
     batch = _features(rows)
@@ -106,7 +107,7 @@ def _keys(batch, rows, counting, threshold):
 
 
 @given(SETS, st.fractions(0, 1, max_denominator=20).filter(bool))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_similar_sets_meet_however_they_were_counted(rows, threshold):
     """A whole table, half bytes, and passes; a key is always an item of its row."""
     batch = _features(rows)

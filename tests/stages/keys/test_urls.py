@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.canonical import RULES, CanonicalUrl
 from nearsame.errors import ConfigError
@@ -207,7 +208,7 @@ RECIPES = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=share(600))
 @given(url=ANY, recipe=RECIPES)
 def test_any_text_has_one_canonical_form(url: str, recipe: CanonicalUrl) -> None:
     """Nothing raises, and the canonical form of a canonical form is itself."""
@@ -215,7 +216,7 @@ def test_any_text_has_one_canonical_form(url: str, recipe: CanonicalUrl) -> None
     assert once == canonical_url(once, recipe)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=share(400))
 @given(url=ANY, recipe=RECIPES)
 def test_a_round_that_is_spared_would_change_nothing(url: str, recipe: CanonicalUrl) -> None:
     """The form and the rules that made it are those of all rounds."""
@@ -225,14 +226,14 @@ def test_a_round_that_is_spared_would_change_nothing(url: str, recipe: Canonical
         assert expected == Canonical(recipe).trace(url)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=share(400))
 @given(url=ANY, recipe=RECIPES.filter(lambda recipe: not recipe.www))
 def test_no_rule_merges_two_hosts(url: str, recipe: CanonicalUrl) -> None:
     """Without `www` the host is the one of the normal form; the dot of the root is not part of it."""
     assert host_of(url).rstrip(".") == host_of(canonical_url(url, recipe)).rstrip(".")
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=share(500))
 @given(url=ANY)
 def test_without_rules_only_the_normal_form_is_left(url: str) -> None:
     """Every rule off: what the parser says of it, where it says the same twice."""
@@ -242,7 +243,7 @@ def test_without_rules_only_the_normal_form_is_left(url: str) -> None:
     assert whatwg(canonical_url(url, off)) == whatwg(expected)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=share(500))
 @given(url=ANY)
 def test_pieces_join_to_the_same_url(url: str) -> None:
     """Cutting loses nothing."""
@@ -251,7 +252,7 @@ def test_pieces_join_to_the_same_url(url: str) -> None:
         assert href == str(pieces(href))
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=share(500))
 @given(url=ANY)
 def test_surt_never_raises(url: str) -> None:
     """Whatever the text, something comes out of it."""

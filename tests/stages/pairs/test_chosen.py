@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 from tests.oracle.corpora import corpora
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features as slow_features
@@ -27,7 +28,7 @@ def gathered(texts: list[str | None], threads: int, batch_rows: int | None) -> F
     return Gather.close(engine.fold(engine.keep(flow), Gather()))
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(corpora(), st.sampled_from([1, 2, 4]), st.sampled_from([None, 1, 7]))
 def test_every_pair_has_its_jaccard_similarity(texts, threads, batch_rows):
     """Also those far below any threshold, and of documents without features: 0."""

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame.methods import UNICODE_VERSION
 from nearsame.stages.texts.normalise import normalise
@@ -112,7 +113,7 @@ def test_with_neither_the_column_itself_comes_back() -> None:
 
 
 @MODES
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=share(300))
 @given(texts=st.lists(TEXTS, max_size=6))
 def test_any_text_is_as_unicodedataplus_has_it(mode, texts: list[str]) -> None:
     """The oracle, on texts full of marks, Hangul and exclusions."""

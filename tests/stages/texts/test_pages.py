@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import share
 
 from nearsame import schemas
 from nearsame.errors import ConfigError
@@ -114,7 +115,7 @@ def test_detection_knows_cyrillic() -> None:
         max_size=40,
     )
 )
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 def test_extraction_is_that_of_the_library(pieces: list[str]) -> None:
     """Markup of any order, against a direct call."""
     from resiliparse.extract.html2text import extract_plain_text
@@ -159,7 +160,7 @@ def test_extraction_of_real_pages_is_that_of_the_library(data_dir: object) -> No
     charset=st.none() | st.text(max_size=12),
     extract=st.sampled_from(("main", "text", "none")),
 )
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_no_bytes_raise(mime: str | None, body: bytes, charset: str | None, extract: str) -> None:
     """Whatever comes, there is a text of valid UTF-8 (of what is text already, its maker has seen to that)."""
     if mime is None:
