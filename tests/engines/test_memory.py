@@ -3,9 +3,12 @@
 import gzip
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from nearsame.engines.local import Local
@@ -39,6 +42,17 @@ def dedup(source: Path, *options: str) -> tuple[int, int, str]:
     done = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True)
     code, most = map(int, done.stdout.split())
     return code, most >> 10, done.stderr
+
+
+def anonymous(source: Path, *options: str) -> tuple[int, int]:
+    """(exit code, the most MB of memory that is no file's, looked up all the time) of a run."""
+    command = [sys.executable, "-m", "nearsame", "dedup", str(source), "-q", "--threads", "2", *options]
+    most, running = 0, subprocess.Popen(command)
+    while running.poll() is None:
+        status = Path(f"/proc/{running.pid}/status").read_text("utf-8")
+        most = max([most, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))])
+        time.sleep(0.01)
+    return running.returncode, most >> 10
 
 
 @pytest.mark.long
@@ -95,6 +109,21 @@ def test_blank_lines_are_nothing_but_bytes(tmp_path):
         out.write(b'{"text": "one two three"}\n')
     code, most, said = dedup(tmp_path / "a.jsonl", "--memory", "700MB", "--dry-run")
     assert (0, True) == (code, most < 600), (most, said)
+
+
+@pytest.mark.long
+def test_a_row_group_of_two_million_texts_is_within_the_cap(tmp_path):
+    """Read and written back."""
+    words = WORDS.decode().split()
+    texts = pa.array([" ".join(words[12 * number : 12 * number + 12]) for number in range(1_000)])
+    rows = pa.array(range(2_000_000))
+    ids, texts = pc.cast(rows, pa.string()), texts.take(pc.bit_wise_and(rows, 511))
+    texts = pc.binary_join_element_wise(ids, texts, ids, " ")
+    pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "a.parquet", row_group_size=len(rows))
+    code, most = anonymous(tmp_path / "a.parquet", "--memory", "1200MB", "-o", str(tmp_path / "out"))
+    assert (0, True) == (code, most < 1.3 * 1200), most
+    kept = pq.ParquetFile(tmp_path / "out" / "kept" / "a.parquet").metadata.num_rows
+    assert len(rows) == kept
 
 
 def test_a_large_batch_is_worked_on_alone():
