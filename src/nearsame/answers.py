@@ -214,8 +214,13 @@ class Result:
                     memory=room,
                     drop_unread=drop_unreadable,
                 )
-                how = {"annotate": annotate, "drop_unreadable": drop_unreadable, "copy_files": copy_files}
-                read = manifest([*reading.against, *parts], len(reading.against), reading.columns, how)
+                how = {
+                    "annotate": annotate,
+                    "drop_unreadable": drop_unreadable,
+                    "copy_files": copy_files,
+                    "pairs": pairs,
+                }
+                read = manifest([*reading.against, *parts], len(reading.against), reading.columns, how, run.num_ignored)
                 for name, table in {**self._tables(pairs=pairs), "sources": read}.items():
                     folder.write_table(table, home / f"{name}.parquet")
             seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}

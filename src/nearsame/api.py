@@ -163,6 +163,8 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         return required.met_by(found)
     if chosen is not None:
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
+    elif urls is not None:
+        settings |= {"urls": urls.record()}  # evidence goes by it
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
     _require_urls(run, url_column, urls)

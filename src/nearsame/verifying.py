@@ -15,16 +15,18 @@ import pyarrow as pa
 from nearsame.arguments import checked, require_number
 from nearsame.canonical import CanonicalUrl
 from nearsame.engines.space import num_bytes
-from nearsame.errors import ConfigError, SourceError
+from nearsame.errors import MissingExtraError, SourceError
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
-from nearsame.proofs.proof import prove
+from nearsame.proofs.proof import prove, unreadable
 from nearsame.proofs.records import Reader
-from nearsame.proofs.verdict import Verification
+from nearsame.proofs.verdict import Findings, Verification
 from nearsame.results import Progress, Silent
 from nearsame.sources import Columns, TextFolder, open_parts
+from nearsame.sources.footers import why_not_readable
 from nearsame.sources.memory import table_of
 from nearsame.sources.reading import Reading
+from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.texts.pages import PageTexts
 
 __all__ = ["Verification", "verify"]
@@ -46,8 +48,9 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     """Prove an output of `dedup` again from its sources, with code that shares nothing with what made it.
 
     Every removed document must have a kept witness with the similarity that is said; kept and removed together must be
-    what was read, in order and byte for byte; the counts and the tables must agree; and of a sample of kept documents
-    none may be similar to another that stays. Where a method only estimates, the true similarities are told.
+    what was read, in order and byte for byte; the recipe, the counts and the tables must agree with the sources and
+    each other; and of a sample of kept documents none may be similar to another that stays. Where a method only
+    estimates, the true similarities are told. What is damaged or missing is told like anything else that is wrong.
 
     Args:
         directory: What `dedup -o` or `Result.write` wrote.
@@ -59,7 +62,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         progress: Who watches.
 
     Raises:
-        SourceError: The folder is no such output, or a source is not there.
+        SourceError: The folder is no such output, or documents that were in memory are not given.
 
     Example:
         >>> import tempfile
@@ -71,19 +74,22 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     """
     require_number("sample", sample, 0)
     require_number("seed", seed, 0)
-    claims = Claims.read(Path(directory))
+    findings, home = Findings(), Path(directory)
+    claims = Claims.read(home, findings, why_not_readable)
+    if claims is None:
+        return unreadable(home, findings)
     product = _Product(claims)
-    url_columns = claims.columns.get("beside") or ["url"]
     tables = _tables(claims, source, against)
-    reader = Reader(claims.columns, product.documents, tables, claims.skipped, claims.unread, url_columns[0])
+    reader = Reader(claims.columns, product.documents, why_not_readable, tables, claims.skipped, claims.skips.unread)
     return prove(
         claims,
         reader,
         progress or Silent(),
+        findings,
         sample=sample,
         seed=seed,
         memory=_MEMORY if memory is None else num_bytes(memory),
-        canonical=_canonical(claims.stats["recipe"].get("urls")),
+        canonical=_canonical(claims),
     )
 
 
@@ -119,12 +125,13 @@ class _Product:
 
 def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: int) -> Iterator[Record]:
     names = reading.columns.beside
-    urls = reading.beside(names[0]).slice(start, len(places)).to_pylist() if names else [None] * len(places)
+    columns = [reading.beside(name).slice(start, len(places)).to_pylist() for name in names]
     contents = texts.column(1).to_pylist()
-    for position, name, content, url in zip(
-        places.column("position").to_pylist(), places.column("id").to_pylist(), contents, urls, strict=True
+    known = zip(*columns, strict=True)
+    for position, name, content, beside in zip(
+        places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True
     ):
-        yield Record(position, name, content, None, url)
+        yield Record(position, name, content, None, dict(zip(names, beside, strict=True)))
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
@@ -150,14 +157,17 @@ def _several(value: Any) -> list[Any]:
     return list(value) if isinstance(value, tuple) else [value]
 
 
-def _canonical(record: Any) -> Any:
+def _canonical(claims: Claims) -> Any:
     """What makes URLs one, where the run knew such a rule and it needs no file."""
-    if not record:
+    told = claims.recipe.get("urls") or CanonicalUrl().record()
+    if any(note.startswith("URLs were compared as they are") for note in claims.stats.get("notes", ())):
+        return lambda url: url
+    if told.get("method") != CanonicalUrl.name:
         return None
-    from nearsame.stages.keys.urls import canonical_url  # noqa: PLC0415  (it needs an extra, and few ask for it)
-
+    recipe = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
+    form = Canonical(recipe)
     try:
-        recipe = CanonicalUrl(**{name: value for name, value in record.items() if name != "method"})
-    except (ConfigError, TypeError):
+        form("")
+    except MissingExtraError:
         return None
-    return lambda url: canonical_url(url, recipe)
+    return form

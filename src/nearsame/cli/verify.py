@@ -46,7 +46,8 @@ def verify(  # noqa: PLR0917  (click passes options by name)
     Checked are: that every removed document has a kept witness with the similarity that is said; that kept and removed
     together are what was read, in order and byte for byte; that counts and tables agree; and of a sample of kept
     documents that none is similar to another that stays. Where a method only estimates, the true similarities are
-    shown. Exit code 1: something does not hold. Defaults stand in brackets.
+    shown; what cannot be proven is named. Exit code 1: something does not hold, or is damaged or missing. The file
+    of `nearsame pairs` and what Spark wrote cannot be verified. Defaults stand in brackets.
     """
     from nearsame.outputs import console, proofs  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.verifying import verify as prove  # noqa: PLC0415  (likewise)

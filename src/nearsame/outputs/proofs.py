@@ -41,3 +41,5 @@ def _checked(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{told} {residual['compared']:,} that stay{may}."
     for note in found["notes"]:
         yield printable(f"note: {note}")
+    if found["unproven"]:
+        yield f"Not proven, only held to the rest: of stats.json {', '.join(found['unproven'])}."

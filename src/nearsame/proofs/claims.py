@@ -1,6 +1,10 @@
-"""What an output folder claims: who is removed, for whom, from which sources; and whether its tables agree."""
+"""What an output folder claims: who is removed, for whom, from which sources.
 
-import json
+1. What cannot be claimed (a table of another form, a recipe that no run could have had) is told, and nothing is built
+   on it: whoever asks a claim can trust its types.
+"""
+
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,21 +14,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
+from nearsame.methods import Method
+from nearsame.proofs import tables
 from nearsame.proofs.files import Part
+from nearsame.proofs.parts import part_problems, parts_of
+from nearsame.proofs.settings import about_problems, method_of, recipe_problems
+from nearsame.proofs.statistics import read_stats
+from nearsame.proofs.tables import Look, metadata
 from nearsame.proofs.verdict import Findings
 from nearsame.recipes import TOKENISER
 
-__all__ = ["Claim", "Claims", "key_of"]
+__all__ = ["Claim", "Claims", "Skips", "key_of"]
 
 Ints = npt.NDArray[np.int64]
 
 _BITS = 40  # of a key, for the position in a part
-_AGAIN = "Write the output again with this version of nearsame."
-_SAME = ["id", "source", "row", "cluster", "similarity"]
+_MARKS = ("removed.parquet", "sources.parquet")  # of which no other command writes any
+_BEHIND = "unread:"  # how the reason begins where a file was read to its end, and more follows
+_HINT = "Name a folder that dedup -o wrote."
 
 
 def key_of(part: int, position: int) -> int:
@@ -44,7 +53,11 @@ class Claim(NamedTuple):
     witness_row: int
     similarity: float
     measure: str
+    cluster: int
     layer: str
+    via: tuple[str, int] | None
+    evidence: list[str] | None
+    same_host: bool | None
 
 
 @dataclass(frozen=True)
@@ -53,60 +66,73 @@ class Claims:
 
     Attributes:
         home: where it is.
-        stats: its statistics.
+        stats: its statistics, as far as they are of their types; the recipe among them always is.
+        method: the one of the recipe.
         removed: its removed documents.
         parts: what it was read from, in order.
         columns: what was read of these.
-        written: how kept/ was written.
-        skipped: positions that could not be read, by source.
-        unread: sources of which nothing could be read.
+        written: how the output was written.
+        look: says why a Parquet file must not be opened.
+        skips: what could not be read.
+        ignored: how many files of no known format the sources had.
     """
 
     home: Path
     stats: Mapping[str, Any]
+    method: Method
     removed: pa.Table
     parts: tuple[Part, ...]
     columns: Mapping[str, Any]
     written: Mapping[str, Any]
-    skipped: Mapping[str, set[int]] = field(default_factory=dict)
-    unread: set[str] = field(default_factory=set)
+    look: Look
+    skips: "Skips"
+    ignored: int
 
     @classmethod
-    def read(cls, home: Path) -> "Claims":
-        """What a folder says.
+    def read(cls, home: Path, findings: Findings, look: Look) -> "Claims | None":
+        """What a folder says; None where so little of it can be read that nothing can be proven.
 
         Raises:
-            SourceError: It is no output of `dedup`, or one of an older version.
+            SourceError: It is no output of `dedup`, or one that Spark wrote.
         """
-        if not home.exists():
-            raise SourceError(f"{home} does not exist", hint="Check the path.")
-        if not home.is_dir():
-            message = f"{home} is a file, and what can be verified is a folder"
-            raise SourceError(message, hint="Name one that dedup -o wrote.")
-        for name in ("stats.json", "removed.parquet", "sources.parquet"):
-            if not (home / name).exists():
-                message = f"{home} is no output that can be verified: it has no {name}"
-                raise SourceError(message, hint="Name a folder that dedup -o wrote with this version of nearsame.")
-        try:
-            stats = json.loads((home / "stats.json").read_text("utf-8"))
-            removed = pq.read_table(home / "removed.parquet")
-            listed = pq.read_table(home / "sources.parquet")
-            skipped: dict[str, set[int]] = {}
-            unread: set[str] = set()
-            if (home / "skipped.parquet").exists():
-                for line in pq.read_table(home / "skipped.parquet").to_pylist():
-                    skipped.setdefault(line["source"], set()).update({line["position"]} - {None})
-                    unread |= {line["source"]} if line["position"] is None and line["line"] in (None, 1) else set()
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise SourceError(f"{home} cannot be read: {str(error).splitlines()[0]}", hint=_AGAIN) from None
-        if (home / "removed.parquet").is_dir() or b"nearsame" not in (listed.schema.metadata or {}):
-            raise SourceError(f"{home} was written on Spark, or by another version", hint=_AGAIN)
-        tokeniser = stats.get("recipe", {"tokeniser": TOKENISER}).get("tokeniser", "unknown")
-        if tokeniser != TOKENISER:
-            message = f"{home} was made with version {tokeniser} of the tokeniser, and this version of nearsame has"
-            raise SourceError(f"{message} {TOKENISER}", hint=_AGAIN)
-        told = json.loads(listed.schema.metadata[b"nearsame"])
-        return cls(home, stats, removed, _parts(listed), told["columns"], told["written"], skipped, unread)
+        _require_output(home)
+        listed = tables.read(home, "sources.parquet", tables.SOURCES, findings, look)
+        removed = tables.read(home, "removed.parquet", tables.REMOVED, findings, look)
+        stats = read_stats(home, findings)
+        _require_tokeniser(home, stats)
+        about = None if listed is None else metadata(listed)
+        if listed is not None:
+            problems = [*part_problems(listed), *about_problems(about)]
+            findings.wrong_all("sources.parquet", problems)
+            listed = None if problems else listed
+        if listed is None or about is None or stats is None:
+            return None
+        parts = parts_of(listed)
+        has_against = any(part.against for part in parts)
+        formats = [part.format for part in parts]
+        problems = list(recipe_problems(stats.get("recipe"), about["columns"], formats, has_against=has_against))
+        findings.wrong_all("stats.json", problems)
+        if problems or removed is None:
+            return None
+        skips = Skips.read(home, findings, look, {part.name for part in parts})
+        method, columns, written = method_of(stats["recipe"]), about["columns"], about["written"]
+        return cls(home, stats, method, removed, parts, columns, written, look, skips, about["ignored"])
+
+    @property
+    def recipe(self) -> Mapping[str, Any]:
+        """What decided the answer."""
+        found: Mapping[str, Any] = self.stats["recipe"]
+        return found
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all sources can be read again."""
+        return all(part.format != "stdin" for part in self.parts)
+
+    @property
+    def skipped(self) -> Mapping[str, set[int]]:
+        """Positions that could not be read, by source."""
+        return self.skips.positions
 
     @cached_property
     def keys(self) -> Ints:
@@ -117,6 +143,19 @@ class Claims:
     def witnesses(self) -> Ints:
         """The key of each witness, by line."""
         return self._keys("witness_source", "witness_row", judged=False)
+
+    @cached_property
+    def vias(self) -> Mapping[tuple[str, int], int]:
+        """The keys of removed documents by source and row, where layers name them."""
+        if "via_source" not in self.removed.column_names:
+            return {}
+        names = zip(self.removed.column("source").to_pylist(), self.removed.column("row").to_pylist(), strict=True)
+        return dict(zip(names, self.keys.tolist(), strict=True))
+
+    @property
+    def asked(self) -> Ints:
+        """The keys of all documents whose contents others are compared with."""
+        return np.concatenate([self.witnesses, np.fromiter(self.vias.values(), np.int64, len(self.vias))])
 
     @cached_property
     def order(self) -> Ints:
@@ -141,13 +180,9 @@ class Claims:
     def claim(self, line: int) -> Claim:
         """A line of removed.parquet."""
         row = self.removed.slice(line, 1).to_pylist()[0]
-        names = [name for name in Claim._fields[1:] if name != "layer"]
-        told = {name: row[name] for name in names}
-        return Claim(line=line, layer=row.get("layer") or "text", **told)
-
-    def claims(self) -> Iterator[Claim]:
-        """All lines."""
-        return map(self.claim, range(len(self.removed)))
+        told = {name: row.get(name) for name in Claim._fields if name not in ("line", "layer", "via")}
+        via = None if row.get("via_source") is None else (row["via_source"], row["via_row"])
+        return Claim(line=line, layer=row.get("layer") or "text", via=via, **told)
 
     def _keys(self, source: str, row: str, *, judged: bool) -> Ints:
         """Keys of documents named by source and row; of sources named twice, the first that goes on ascending."""
@@ -168,118 +203,86 @@ class Claims:
                 found[at] = key_of(choice[place if judged else 0], position)
         return found
 
-    def check(self, findings: Findings) -> None:
-        """Whether the tables agree with each other, and with the counts."""
-        self._check_counts(findings)
-        self._check_places(findings)
-        self._check_clusters(findings)
-        self._check_pairs(findings)
-        self._check_chains(findings)
 
-    def _check_counts(self, findings: Findings) -> None:
-        told, found = self.stats, self.removed
-        clusters = len(found.group_by(["witness_source", "witness_row"]).aggregate([]))
-        judged = told["documents"] - told["against"]
-        for name, value in (("removed", len(found)), ("clusters", clusters), ("kept", judged - len(found))):
-            if told[name] != value:
-                findings.wrong("stats.json", f"{name} is {told[name]:,}, and the tables have {value:,}")
-        kinds = told["exact_copies"] + told["near_copies"] + told["other_copies"]
-        if kinds != len(found):
-            findings.wrong("stats.json", f"exact, near and other copies are {kinds:,}, and {len(found):,} are removed")
+def _require_tokeniser(home: Path, stats: Mapping[str, Any] | None) -> None:
+    """Refuse what another tokeniser has made: it would be told to be wrong where it was right.
 
-    def _check_places(self, findings: Findings) -> None:
-        again = np.flatnonzero(np.diff(self.sorted_keys) == 0)
-        for line in self.order[again + 1].tolist():
-            claim = self.claim(line)
-            if self.keys[line] >= 0:
-                findings.wrong(_place(claim), f"{claim.source}, record {claim.row}, is removed twice")
-        for line in np.flatnonzero((self.keys < 0) | (self.witnesses < 0)).tolist():
-            claim = self.claim(line)
-            name = claim.source if self.keys[line] < 0 else claim.witness_source
-            findings.wrong(_place(claim), f"{name} is none of the sources")
-        known = self.witnesses[self.witnesses >= 0]
-        for line in np.flatnonzero(np.isin(self.witnesses, self.keys) & (self.witnesses >= 0)).tolist():
-            claim = self.claim(line)
-            if sum(part.name == claim.witness_source for part in self.parts) == 1:
-                what = f"its witness, {claim.witness_source}, record {claim.witness_row}, is removed itself"
-                findings.wrong(_place(claim), what)
-        findings.count("witnesses", int(np.unique(known).size))
-
-    def _check_clusters(self, findings: Findings) -> None:
-        path = self.home / "clusters.parquet"
-        if not path.exists():
-            findings.wrong("clusters.parquet", "it is missing")
-            return
-        table = pq.read_table(path)
-        members = table.filter(pc.equal(table.column("role"), "removed")).select(_SAME)
-        _same_lines(findings, "clusters.parquet", members, self.removed.select(_SAME))
-        names = ["witness_id", "witness_source", "witness_row", "cluster"]
-        keepers = self.removed.group_by(names).aggregate([]).select(names)
-        own = table.filter(pc.equal(table.column("role"), "keeper"))
-        _same_lines(findings, "clusters.parquet", own.select(_SAME[:4]), keepers.rename_columns(_SAME[:4]))
-
-    def _check_pairs(self, findings: Findings) -> None:
-        path = self.home / "pairs.parquet"
-        if not path.exists():
-            return
-        table = pq.read_table(path)
-        names = ["source", "row", "witness_source", "witness_row", "similarity", "measure"]
-        told = set()
-        for line in table.to_pylist():
-            ends = sorted([(line["a_source"], line["a_row"]), (line["b_source"], line["b_row"])])
-            told.add((*ends, line["similarity"], line["measure"]))
-        for number, line in enumerate(self.removed.select(names).to_pylist()):
-            ends = sorted([(line["source"], line["row"]), (line["witness_source"], line["witness_row"])])
-            if (*ends, line["similarity"], line["measure"]) not in told:
-                findings.wrong("pairs.parquet", f"it lacks the pair of line {number} of removed.parquet")
-        if len(table) != len(self.removed):
-            findings.wrong("pairs.parquet", f"{len(table):,} pairs, and {len(self.removed):,} documents are removed")
-
-    def _check_chains(self, findings: Findings) -> None:
-        """What lost its witness to a later layer goes by what that one went for."""
-        if "via_source" not in self.removed.column_names:
-            return
-        names = ["source", "row", "witness_source", "witness_row", "similarity", "measure", "via_source", "via_row"]
-        lines = self.removed.select(names).to_pylist()
-        by_place = {(line["source"], line["row"]): line for line in lines}
-        for number, line in enumerate(lines):
-            if line["via_source"] is None:
-                continue
-            findings.count("inherited witnesses")
-            via = by_place.get((line["via_source"], line["via_row"]))
-            same = ("witness_source", "witness_row", "similarity")
-            if via is None or any(via[name] != line[name] for name in same):
-                findings.wrong(f"removed.parquet, line {number}", "what it says of `via` is not what `via` went for")
-
-
-def _place(claim: Claim) -> str:
-    return f"removed.parquet, line {claim.line}"
-
-
-def _same_lines(findings: Findings, place: str, told: pa.Table, wanted: pa.Table) -> None:
-    """Whether two tables have the same lines, in any order."""
-    by = [(name, "ascending") for name in told.column_names]
-    one, other = (table.combine_chunks().sort_by(by) for table in (told, wanted))
-    findings.count("lines of clusters.parquet", len(one))
-    if one.equals(other):
+    Raises:
+        SourceError: It is such an output.
+    """
+    recipe = (stats or {}).get("recipe")
+    if not isinstance(recipe, dict) or "method" not in recipe:
         return
-    if len(one) != len(other):
-        findings.wrong(place, f"{len(one):,} lines, where removed.parquet asks for {len(other):,}")
-    for mine, theirs in zip(one.to_pylist(), other.to_pylist(), strict=False):
-        if mine != theirs:
-            findings.wrong(place, f"{mine} is not what removed.parquet says: {theirs}")
-            return
+    told = recipe.get("tokeniser", "unknown")
+    if told == "unknown" or (type(told) is int and told >= 1 and told != TOKENISER):
+        message = f"{home} was made with version {told} of the tokeniser, and this version of nearsame has {TOKENISER}"
+        raise SourceError(message, hint="Write the output again with this version of nearsame.")
 
 
-def _parts(listed: pa.Table) -> tuple[Part, ...]:
-    lines: dict[int, list[dict[str, Any]]] = {}
-    for line in listed.to_pylist():
-        lines.setdefault(line["part"], []).append(line)
-    found = []
-    for number, some in sorted(lines.items()):
-        first = some[0]
-        stamps = [(line["size_bytes"], line["mtime_ns"]) for line in some]
-        paths, files = [line["path"] for line in some], [line["file"] for line in some]
-        told = {name: first[name] for name in ("against", "target", "format", "compression")}
-        found.append(Part(number=number, name=first["source"], paths=paths, files=files, stamps=stamps, **told))
-    return tuple(found)
+def _require_output(home: Path) -> None:
+    """Refuse what `dedup` has not written, or not on this machine.
+
+    Raises:
+        SourceError: It is no folder, none of ours, or one of Spark's.
+    """
+    if not os.path.lexists(home):
+        raise SourceError(f"{home} does not exist", hint="Check the path.")
+    if not home.is_dir():
+        message = f"{home} is a file, and what can be verified is a folder"
+        raise SourceError(message, hint=f"{_HINT} A list of pairs does not say how it was made.")
+    if (home / "removed").is_dir() and not (home / "removed.parquet").exists():
+        message = f"{home} was written on Spark, and only what one machine has written can be verified"
+        raise SourceError(message, hint="Run dedup without --engine spark to have an output that can be.")
+    if not any((home / name).exists() for name in _MARKS):
+        message = f"{home} is no output that can be verified: it has no {_MARKS[0]}"
+        raise SourceError(message, hint=f"{_HINT[:-1]} with this version of nearsame.")
+
+
+@dataclass(frozen=True)
+class Skips:
+    """What could not be read.
+
+    Attributes:
+        positions: by source.
+        unread: sources of which nothing could be read.
+        torn: sources that are said to break off somewhere.
+        lines: by source and position, the line that it is said to begin at.
+        number: how many there are; None: nobody can tell.
+    """
+
+    positions: dict[str, set[int]] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+    torn: set[str] = field(default_factory=set)
+    lines: dict[tuple[str, int], int | None] = field(default_factory=dict)
+    number: int | None = 0
+
+    @classmethod
+    def read(cls, home: Path, findings: Findings, look: Look, names: set[str]) -> "Skips":
+        """What skipped.parquet says, where there is one."""
+        if not (home / "skipped.parquet").exists():
+            return cls()
+        table = tables.read(home, "skipped.parquet", tables.SKIPPED, findings, look)
+        if table is None:
+            return cls(number=None)
+        found = cls(number=len(table))
+        for number, line in enumerate(table.to_pylist()):
+            findings.wrong_all(f"skipped.parquet, line {number}", found._problems(line, names))
+            name, position = line["source"], line["position"]
+            found.positions.setdefault(name, set())
+            if position is not None:
+                found.positions[name].add(position)
+                found.lines[name, position] = line["line"]
+            elif line["line"] not in (None, 1):
+                found.torn.add(name)
+            elif not line["reason"].startswith(_BEHIND):
+                found.unread.add(name)
+        return found
+
+    def _problems(self, line: Mapping[str, Any], names: set[str]) -> Iterator[str]:
+        """What is wrong with a line, after those before it."""
+        if line["source"] not in names:
+            yield f"{line['source']} is none of the sources"
+        if not line["reason"].strip():
+            yield "it does not say why"
+        if line["position"] in self.positions.get(line["source"], ()):
+            yield f"{line['source']}, record {line['position']}, is there twice"

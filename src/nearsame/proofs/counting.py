@@ -14,8 +14,8 @@ __all__ = ["boilerplate"]
 _FILES, _BYTES = 64, 16
 
 
-def boilerplate(contents: Iterable[Any], cut: Cut, most: int, again: Iterable[Any]) -> frozenset[Any]:
-    """The items that stand in more than `most` documents.
+def boilerplate(contents: Iterable[Any], cut: Cut, most: int, again: Iterable[Any]) -> tuple[frozenset[Any], int]:
+    """The items that stand in more than `most` documents, and in how many each stands, summed.
 
     Args:
         contents: The documents.
@@ -28,15 +28,16 @@ def boilerplate(contents: Iterable[Any], cut: Cut, most: int, again: Iterable[An
         for digest in _digests(contents, cut):
             files[digest[0] % _FILES].write(digest)
         many: set[bytes] = set()
+        occurrences = 0
         for file in files:
             file.seek(0)
             counts = Counter(iter(lambda file=file: file.read(_BYTES), b""))  # type: ignore[misc]
             many |= {digest for digest, times in counts.items() if times > most}
+            occurrences += sum(times for times in counts.values() if times > most)
     if not many:
-        return frozenset()
-    return frozenset(
-        item for content in again for item in cut.bare(content) if not isinstance(item, Raw) and _digest(item) in many
-    )
+        return frozenset(), 0
+    found = (item for content in again for item in cut.bare(content))
+    return frozenset(item for item in found if not isinstance(item, Raw) and _digest(item) in many), occurrences
 
 
 def _digests(contents: Iterable[Any], cut: Cut) -> Iterator[bytes]:

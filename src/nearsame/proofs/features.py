@@ -90,8 +90,10 @@ class Cut:
         items = self.shingles(content)
         if self.recipe.get("repeats"):
             seen = Counter(items)
-            return frozenset((item, number) for item, times in seen.items() for number in range(times))
-        return frozenset(items) or (_raw(content) if content else frozenset())
+            found = frozenset((item, number) for item, times in seen.items() for number in range(times))
+        else:
+            found = frozenset(items)
+        return found or (_raw(content) if content else frozenset())
 
     def words(self, text: str) -> str:
         """The tokens with single spaces between; of a text without any, the text."""

@@ -4,6 +4,7 @@
 2. A piece is the bytes of a record, or what stands between records: joined again they are the file.
 """
 
+import base64
 import bz2
 import contextlib
 import gzip
@@ -11,18 +12,32 @@ import json
 import lzma
 import os
 import re
+import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import fsspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
 
-__all__ = ["BROKEN", "Part", "Piece", "Record", "chosen", "csv_fields", "csv_pieces", "line_pieces", "parquet", "raw"]
+__all__ = [
+    "BROKEN",
+    "Part",
+    "Piece",
+    "Record",
+    "chosen",
+    "csv_fields",
+    "csv_pieces",
+    "first_line",
+    "line_pieces",
+    "raw",
+    "said_by",
+]
 
-BROKEN = (EOFError, OSError, lzma.LZMAError, pa.ArrowException)
+# What readers raise over bytes that somebody or something has changed.
+BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowException, ValueError, MemoryError, struct.error)
 _CHUNK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
@@ -50,7 +65,7 @@ class Part(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether it is read here, and not by the product."""
-        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "text", "memory", "nothing")
+        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "arrow", "text", "memory", "nothing")
 
 
 class Record(NamedTuple):
@@ -60,7 +75,7 @@ class Record(NamedTuple):
     id: str | None
     content: Any  # a text, a list of items or a vector; None: nothing
     order: Any = None
-    url: str | None = None
+    beside: Mapping[str, str | None] = {}  # what else is known of it, by the names of the columns
 
 
 class Piece(NamedTuple):
@@ -204,11 +219,18 @@ def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[s
     return next((each for each in ("text", "content", *others) if each in names), None), name
 
 
-def parquet(source: Any) -> pq.ParquetFile:
-    """A Parquet file."""
-    with contextlib.suppress(FileNotFoundError):
-        return pq.ParquetFile(source, pre_buffer=False)
-    raise SourceError(f"{source} is not there any more", hint="Put it back where it was for the run.")
+def first_line(error: BaseException) -> str:
+    """What an error says, briefly."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def said_by(file: Mapping[bytes, bytes] | None) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """What a Parquet file says beside its columns, to everybody and in its schema for Arrow, which repeats it."""
+    told = dict(file or {})
+    schema = told.pop(b"ARROW:schema", None)
+    if schema is None:
+        return told, told
+    return told, dict(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema))).metadata or {})
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:

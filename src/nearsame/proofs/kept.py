@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.errors import SourceError
+from nearsame.errors import NearSameError
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, parquet, raw
-from nearsame.proofs.records import Reader, pieces_at
+from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
+from nearsame.proofs.records import Opened, Reader, pieces_at
 from nearsame.proofs.verdict import Findings
 
-__all__ = ["ADDED", "Kept"]
+__all__ = ["ADDED", "Kept", "annotation_places"]
 
 ADDED = ("cluster", "witness_id", "num_duplicates")
 Added = Mapping[int, tuple[Any, ...]]
@@ -50,6 +51,8 @@ class Kept:
                 self.findings.count("kept records")
         if part.name in self.reader.broken:
             self.findings.note(f"{part.name} breaks off, and what is kept of it was compared up to there")
+        elif broken:
+            self.findings.wrong(self._place(part), f"it cannot be read to its end: {broken[part.name]}")
         elif right and (more := next(copied, None)) is not None:
             text = more.data[:40].decode("utf-8", "replace")
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}: {text!r}")
@@ -60,12 +63,21 @@ class Kept:
         """Whether the copy of what is no stream of pieces holds."""
         if part.format == "nothing":
             return
-        if part.name in self.claims.unread:
+        if part.name in self.claims.skips.unread:
             self._check_unread(part)
             return
+        try:
+            self._check(part)
+        except (*BROKEN, NearSameError) as error:
+            if part.name not in self.claims.skipped:
+                self.findings.wrong(self._place(part), f"it cannot be compared with {part.name}: {first_line(error)}")
+
+    def _check(self, part: Part) -> None:
         if part.format in ("text", "pages"):
             self._check_texts(part)
-        elif part.format in ("parquet", "memory"):
+            if self.claims.written["annotate"]:
+                self._check_annotations(part)
+        elif part.format in ("parquet", "arrow", "memory"):
             self._check_table(part)
         elif self.claims.written["annotate"]:
             self.findings.note(f"annotations in {part.target} were not compared: its format is read by the product")
@@ -110,13 +122,13 @@ class Kept:
 
     def _is_wider(self, part: Part, piece: Piece, mine: bytes, added: Added) -> bool:
         body, delimiter = piece.data.rstrip(b"\r\n"), "\t" if part.format == "tsv" else ","
-        if not body or not mine.startswith(body):
+        if not body or not mine.startswith(body) or not mine.endswith(piece.data[len(body) :]):
             return piece.data == mine
         fields = csv_fields(mine, delimiter)[-3:]
         if piece.position is None:
             return fields == [name.encode() for name in ADDED]
         if piece.position in self.claims.skipped.get(part.name, set()):
-            return True
+            return mine in (piece.data, body + 3 * delimiter.encode() + piece.data[len(body) :])
         told = added.get(piece.position, (None, None, 0))
         return fields == [b"" if value is None else str(value).encode() for value in told]
 
@@ -133,9 +145,7 @@ class Kept:
         self.findings.wrong(place, f"it is not {what}: they differ at byte {at}")
 
     def _missing(self, part: Part) -> None:
-        """A file of which nothing could be read may have been left out."""
-        if not (self.claims.written["drop_unreadable"] and part.name in self.claims.skipped):
-            self.findings.wrong(self._place(part), f"the copy of {part.name} is missing")
+        self.findings.wrong(self._place(part), f"the copy of {part.name} is missing")
 
     def _check_unread(self, part: Part) -> None:
         """A file of which nothing could be read is copied as it is, or with --drop-unreadable left out."""
@@ -178,26 +188,51 @@ class Kept:
         else:
             self.findings.count("kept records")
 
+    def _check_annotations(self, part: Part) -> None:
+        """Beside the list of text files, or among their copies, stands a line for each that stays."""
+        gone, added = self._gone(part), self.added(part)
+        lines = []
+        for at, name in enumerate(part.files):
+            if at not in gone:
+                path = (name or b"").decode("utf-8", "backslashreplace")
+                lines.append({"path": path, **dict(zip(ADDED, added.get(at, (None, None, 0)), strict=True))})
+        for found in annotation_places(part, self.claims.written):
+            place = self.claims.home / os.fsdecode(found)
+            data = place.read_bytes() if place.is_file() else b"-"
+            if data[-1:] in (b"", b"\n") and [json.loads(line) for line in data.splitlines()] == lines:
+                return
+        self.findings.wrong(
+            self._place(part), "the annotations of its files are missing, or are not those of its documents"
+        )
+
     def _check_table(self, part: Part) -> None:
         path = self._path(part)
         if not path.is_file():
             self._missing(part)
             return
+        copy = part._replace(format="parquet", compression=None) if part.format == "memory" else part
+        with self.reader.table(part) as source, self.reader.table(copy, str(path)) as copied:
+            problem = _schema_problem(source, copied, annotated=self.claims.written["annotate"])
+            if problem:
+                self.findings.wrong(self._place(part), problem)
+            self._check_rows(part, _rows(source.batches(None)), _rows(copied.batches(None)))
+            rest = 0 if self.claims.written["drop_unreadable"] else source.rest()
+            if copied.rest() != rest:
+                self.findings.wrong(
+                    self._place(part), f"what follows its records is not what follows those of {part.name}"
+                )
+
+    def _check_rows(self, part: Part, source: Iterator[dict[str, Any]], copied: Iterator[dict[str, Any]]) -> None:
         gone, added, written = self._gone(part), self.added(part), self.claims.written
-        try:
-            source = pa.BufferReader(b"".join(raw(str(path), part.compression))) if part.compression else str(path)
-            copied = _rows(parquet(source).iter_batches(1_024))
-            _, batches = self.reader.table(part)
-        except (*BROKEN, SourceError) as error:
-            if part.name not in self.claims.skipped:
-                self.findings.wrong(self._place(part), f"it cannot be read: {str(error).splitlines()[0]}")
-            return
-        for position, row in enumerate(_rows(batches(None))):
+        for position, row in enumerate(source):
             if position in gone:
                 continue
-            more = dict(zip(ADDED, added.get(position, (None, None, 0)), strict=True)) if written["annotate"] else {}
+            values = [each.encode() if isinstance(each, str) else each for each in added.get(position, (None, None, 0))]
+            more = dict(zip(ADDED, values, strict=True)) if written["annotate"] else {}
+            if position in self.claims.skipped.get(part.name, ()):
+                more = dict.fromkeys(more)
             mine = next(copied, None)
-            if mine is None or repr(mine) != repr(row | (_as_told(mine, more) if more else {})):
+            if mine is None or repr(mine) != repr(row | more):
                 what = "it ends where" if mine is None else "it has something else where"
                 self.findings.wrong(self._place(part), f"{what} record {position} of {part.name} should stand")
                 return
@@ -212,39 +247,80 @@ class Kept:
             self._missing(part)
             return
         gone = self._gone(part)
-        stay = ((each.position, each.content) for each in self.reader.other(part, None) if each.position not in gone)
-        copied = (each.content for each in self.reader.other(part, str(path)))
-        for (position, content), mine in zip_longest(stay, copied, fillvalue=(None, None)):
-            if content != mine:
-                what = f"record {position} of {part.name}" if position is not None else "nothing"
+        stay = (each for each in self.reader.other(part, None) if each.position not in gone)
+        for record, mine in zip_longest(stay, self.reader.other(part, str(path))):
+            if record is None or mine is None or record[1:] != mine[1:]:
+                what = f"record {record.position} of {part.name}" if record is not None else "nothing"
                 self.findings.wrong(self._place(part), f"it has something else where {what} should stand")
                 return
             self.findings.count("kept records")
 
 
+def annotation_places(part: Part, written: Mapping[str, Any]) -> Iterator[bytes]:
+    """Where the annotations of text files may stand: by another name, if a file of theirs has this one."""
+    target = os.fsencode(part.target)
+    folder, name = os.path.split(target)
+    if written["copy_files"]:
+        folder, name = target, b"kept.txt"
+    stem = re.sub(rb"kept(-nul)?\.txt$", b"annotations", name)
+    taken = {file or b"" for file in part.files} if written["copy_files"] else set()
+    number, found = 1, stem + b".jsonl"
+    while found in taken:
+        found, number = b"%s-%d.jsonl" % (stem, number), number + 1
+    yield os.path.normpath(b"/".join([b"kept", folder or b".", found]))
+
+
+def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:
+    """What a copy has made of the columns: names, types, nulls and the metadata of the schema are to be the same."""
+    wanted = source.schema
+    if annotated:
+        for field in (pa.field(ADDED[0], pa.int64()), pa.field(ADDED[1], pa.string()), pa.field(ADDED[2], pa.int64())):
+            wanted = wanted.append(field)
+    if copied.schema.names != wanted.names:
+        return f"its columns are {', '.join(copied.schema.names)}, and should be {', '.join(wanted.names)}"
+    for mine, theirs in zip(copied.schema, wanted, strict=True):
+        if not mine.equals(theirs):
+            return f"column {mine.name!r} is {_told(mine)}, and should be {_told(theirs)}"
+    if (source.said != copied.said and source.file == copied.file) or (copied.schema.metadata or {}) != (
+        wanted.metadata or {}
+    ):
+        return "what it says beside its columns (the metadata of its schema) is not what its source says"
+    return ""
+
+
+def _told(field: pa.Field) -> str:
+    return f"{field.type}{'' if field.nullable else ' without nulls'}"
+
+
 def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        yield from pa.table([_in_utc(column) for column in batch.columns], batch.schema.names).to_pylist()
+        columns = [_plain(column) for column in batch.columns]
+        yield from pa.table(columns, batch.schema.names).to_pylist()
 
 
-def _in_utc(column: pa.Array) -> pa.Array:
-    """The same moments; Python may not know their time zone."""
-    if not pa.types.is_timestamp(column.type) or column.type.tz is None:
-        return column
-    return column.cast(pa.timestamp(column.type.unit, "UTC"))
+def _plain(column: pa.Array) -> pa.Array:
+    """The same values as Python can have them: moments in UTC, since it may not know a zone, and strings as bytes."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return column.cast(pa.timestamp(kind.unit, "UTC"))
+    column.validate(full=not (pa.types.is_nested(kind) or _is_text(kind)))
+    if _is_text(kind):
+        return column.view(pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
+    return column
 
 
-def _as_told(mine: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """What a row says of an unreadable record is null, whatever else."""
-    return dict.fromkeys(more) if mine.get("num_duplicates", 0) is None else more
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _annotates(line: bytes, mine: bytes, values: tuple[Any, ...]) -> bool:
-    head = line.rpartition(b"}")[0]
-    if not mine.startswith(head):
+    """Whether a line is another with three keys more before its closing brace, and nothing else."""
+    head, brace, rest = line.rpartition(b"}")
+    closing = brace + rest
+    if not mine.startswith(head) or not mine.endswith(closing) or len(mine) < len(line):
         return False
+    added = mine[len(head) : len(mine) - len(closing)].strip().removeprefix(b",")
     try:
-        found = json.loads(mine.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        return list(json.loads(b"{" + added + b"}").items()) == list(zip(ADDED, values, strict=True))
     except ValueError:
-        return line == mine
-    return isinstance(found, dict) and tuple(found.get(name) for name in ADDED) == values
+        return False

@@ -59,11 +59,28 @@ class Judge:
         """What an estimate is about: the Jaccard similarity of the documents."""
         return jaccard(*self._sets(content, witness))
 
+    def shares(self, content: Any, witness: Any) -> tuple[Fraction, Fraction, Fraction]:
+        """The Jaccard similarity, how much of the one is in the other, and of the other in the one."""
+        a, b = self._sets(content, witness)
+        return jaccard(a, b), share(a, b), share(b, a)
+
     def same(self, content: Any, witness: Any) -> bool:
         """Whether two texts are the same one: as they are, or by their words."""
         if self.recipe.get("method") == "digest" and self.recipe.get("normalise"):
             return bool(content) and self.cut.words(content) == self.cut.words(witness or "")
         return bool(content) and content == witness
+
+    def items(self, content: Any) -> Features:
+        """What a document is compared by: its set, or the one text that must be equal."""
+        if self.recipe["method"] != "digest":
+            return self.cut.features(content)
+        return frozenset({self.cut.words(content) if self.recipe["normalise"] else content})
+
+    def is_bare(self, content: Any, *, is_raw: bool) -> bool:
+        """Whether a text has no token to be compared by; `is_raw`: no item of its own is left of it."""
+        if self.recipe["method"] == "digest":
+            return bool(self.recipe["normalise"]) and not self.cut.tokens(content)
+        return is_raw and (not self.cut.dropped or not self.cut.tokens(content))
 
     def above_floor(self, content: Any, witness: Any) -> bool:
         """Whether the Jaccard similarity is as high as containment asks for."""

@@ -3,31 +3,44 @@
 1. The first pass counts, holds kept/ to what was read, and keeps the witnesses' contents and a sample.
 2. The second one compares each removed document with its witness, and the sample with all that stays.
 3. Memory holds a few numbers for each removed document; contents beyond the bound go to a file.
+4. Damage is a finding with the name of its file: only what is no output at all is an error.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.methods import SimHash
+from nearsame.proofs.agreement import check_pairs, check_tables
 from nearsame.proofs.claims import Claims, key_of
 from nearsame.proofs.counting import boilerplate
+from nearsame.proofs.counts import Boilerplate, check_counts, unproven
+from nearsame.proofs.evidence import Evidence, Redirects
 from nearsame.proofs.features import Cut
-from nearsame.proofs.files import Part, Record
+from nearsame.proofs.files import Part, Piece, Record
 from nearsame.proofs.kept import Kept
+from nearsame.proofs.listing import check_files
 from nearsame.proofs.measures import Judge
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import Reader, default_id, pieces_of
 from nearsame.proofs.rows import Rows
 from nearsame.proofs.sample import Sample, is_asked
 from nearsame.proofs.store import Store
+from nearsame.proofs.tables import FREQUENCIES, metadata, read
+from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings, Verification
+from nearsame.recipes import Shingling
 
-__all__ = ["Watch", "prove"]
+__all__ = ["Watch", "prove", "unreadable"]
 
 _STREAMS = ("jsonl", "csv", "tsv")
-_TOTALS = ("documents", "against", "empty")
 
 
 class Watch(Protocol):
@@ -47,18 +60,29 @@ class _Proof:
     judge: Judge
     sample: Sample
     watch: Watch
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings
+    redirects: Redirects
+    tally: Tally
     rows: Rows | None = None
-    totals: dict[str, int] = field(default_factory=dict)
+    dropped: Boilerplate = (0, 0)
+    lost: set[str] = field(default_factory=set)  # sources that are not there any more
     kinds: set[type] = field(default_factory=set)  # of the values that --keep goes by
 
     @property
     def recipe(self) -> Any:
-        return self.claims.stats["recipe"]
+        return self.claims.recipe
 
 
 def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, how far)
-    claims: Claims, reader: Reader, watch: Watch, *, sample: int, seed: int, memory: int, canonical: Any = None
+    claims: Claims,
+    reader: Reader,
+    watch: Watch,
+    findings: Findings,
+    *,
+    sample: int,
+    seed: int,
+    memory: int,
+    canonical: Callable[[str], str] | None = None,
 ) -> Verification:
     """Prove an output.
 
@@ -66,43 +90,57 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         claims: What it says.
         reader: How its sources are read.
         watch: Who is told how far it is.
+        findings: What was found before.
         sample: How many of the documents that stay are compared with all that stay.
         seed: Of the choice.
         memory: Bytes of contents to hold; more goes to a file.
-        canonical: The canonical URL of a URL, for the layer `url`.
+        canonical: The canonical form of a URL; None: nobody can tell here.
     """
-    recipe = claims.stats["recipe"]
-    judge = Judge(recipe, Cut(recipe))
-    wanted = sample if is_asked(recipe) else 0
-    proof = _Proof(claims, reader, judge, Sample(wanted, seed, judge, bool(recipe.get("within", True))), watch)
-    _say_what_was_read(proof)
-    claims.check(proof.findings)
-    if recipe.get("drop_boilerplate") is not None:
-        _find_boilerplate(proof)
-    with Store(claims.witnesses, memory) as store:
+    judge = Judge(claims.recipe, Cut(claims.recipe))
+    wanted = sample if is_asked(claims.recipe) else 0
+    drawn = Sample(wanted, seed, judge, bool(claims.recipe["within"]))
+    with ExitStack() as stack:
+        tally = stack.enter_context(Tally())
+        redirects = Redirects(reader.beside[0], canonical)
+        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally)
+        _say_what_was_read(proof)
+        check_files(claims, findings)
+        check_tables(claims, findings)
+        if claims.recipe.get("drop_boilerplate") is not None:
+            _find_boilerplate(proof)
+        store = stack.enter_context(Store(claims.asked, memory))
         _first_pass(proof, store)
         proof.sample.draw()
-        _second_pass(proof, store, canonical)
+        _second_pass(proof, store)
+        _check_rest(proof)
     return _verdict(proof, wanted)
+
+
+def unreadable(home: Path, findings: Findings) -> Verification:
+    """The verdict where so little of an output can be read that there is nothing to prove."""
+    findings.note("nothing else was looked at, since what it says of itself cannot be read")
+    return Verification(str(home), findings.num_problems, tuple(findings.problems), {}, notes=tuple(findings.notes))
 
 
 def _say_what_was_read(proof: _Proof) -> None:
     findings, formats = proof.findings, set()
     for part in proof.claims.parts:
-        if not part.is_own or proof.claims.columns.get("html"):
+        if not part.is_own or proof.claims.columns["html"]:
             formats.add(part.format)
         if part.format == "stdin":
             findings.note(f"{part.name}: standard input cannot be read again, so nothing of it was verified")
         for path, (size, time) in zip(part.paths, part.stamps, strict=True):
-            if path is None or size is None or b"://" in path:
+            if path is None or size is None:
                 continue
             place = Path(os.fsdecode(path))
             found = place.stat() if place.exists() else None
             if found is None:
-                findings.wrong(str(place), "it is not there any more")
-            elif (found.st_size, found.st_mtime_ns) != (size, time):
-                what = f"{size:,} bytes then, {found.st_size:,} now" if found.st_size != size else "its time is another"
-                findings.note(f"{place} has changed since the run: {what}")
+                findings.wrong(str(place), "it is not there any more: put it back where it was for the run")
+                proof.lost.add(part.name)
+            elif found.st_size != size:
+                findings.wrong(str(place), f"it has changed since the run: {size:,} bytes then, {found.st_size:,} now")
+            elif found.st_mtime_ns != time:
+                findings.note(f"{place} has changed since the run: its time is another")
     if formats:
         findings.note(f"read by the product's own readers, which the run used, too: {', '.join(sorted(formats))}")
 
@@ -110,20 +148,33 @@ def _say_what_was_read(proof: _Proof) -> None:
 def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Part, Record]]:
     """All documents of all parts, in the order of reading; on the way kept/ may be held to them."""
     for part in proof.claims.parts:
-        if part.format == "stdin":
+        if part.format == "stdin" or part.name in proof.lost:
             continue
         pieces = None
-        if kept is not None and not part.against:
-            if part.format in _STREAMS and part.name not in proof.claims.unread:
-                pieces = kept.passing(part, pieces_of(part, proof.reader))
-            else:
-                kept.check(part)
+        if part.format in _STREAMS and part.name not in proof.claims.skips.unread and kept is not None:
+            pieces = _lines_held(proof, part, pieces_of(part, proof.reader))
+            pieces = pieces if part.against else kept.passing(part, pieces)
+        elif kept is not None and not part.against:
+            kept.check(part)
         for record in proof.reader.documents(part, pieces):
             yield part, record
             size = len(record.content) if isinstance(record.content, str) else 0
             proof.watch.add(1, size)
         for _ in pieces or ():
             pass  # what comes after the last document belongs to the copy, too
+
+
+def _lines_held(proof: _Proof, part: Part, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The same pieces; where one was skipped, the line that is told must be the one that it begins at."""
+    line = 1
+    for piece in pieces:
+        place = (part.name, -1 if piece.position is None else piece.position)
+        told = proof.claims.skips.lines.get(place, line)
+        if told != line:
+            what = f"{part.name}, record {piece.position}, is said to begin at line {told}, and begins at {line}"
+            proof.findings.wrong("skipped.parquet", what)
+        line += piece.data.count(b"\n") or piece.data.count(b"\r")
+        yield piece
 
 
 def _find_boilerplate(proof: _Proof) -> None:
@@ -136,63 +187,115 @@ def _find_boilerplate(proof: _Proof) -> None:
                 yield record.content
 
     proof.watch.begin("counting boilerplate", _size(proof.claims))
-    proof.judge.cut = Cut(proof.recipe, boilerplate(contents(), cut, most, contents()))
+    dropped, occurrences = boilerplate(contents(), cut, most, contents())
+    proof.dropped = len(dropped), occurrences
+    proof.judge.cut = Cut(proof.recipe, dropped)
     proof.sample.judge = proof.judge
     proof.findings.note("boilerplate was counted in passes of its own")
 
 
 def _first_pass(proof: _Proof, store: Store) -> None:
-    claims, findings = proof.claims, proof.findings
+    claims, tally = proof.claims, proof.tally
+    is_numbered = claims.is_whole and not claims.stats.get("unread")  # what was not read has no number
     proof.watch.begin("verifying kept", _size(claims))
-    totals = dict.fromkeys(_TOTALS, 0)
-    for part, record in _documents(proof, kept=Kept(claims, proof.reader, findings)):
+    for part, record in _documents(proof, kept=Kept(claims, proof.reader, proof.findings)):
         key = key_of(part.number, record.position)
-        totals["documents"] += 1
         proof.kinds.add(type(record.order))
-        totals["against"] += part.against
-        totals["empty"] += not record.content
+        proof.redirects.see(record.beside)
         known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key}
-        store.add(key, known)
+        store.add(key, known | {"number": tally.documents if is_numbered else None})
+        tally.see(record.content, record.id, record.beside.get(proof.reader.beside[0]), against=part.against)
         if not part.against and claims.line(key) is None:
             proof.sample.offer(part, record.position, record.content)
-    findings.count("documents", totals["documents"])
-    proof.totals = totals
+    for name, why in proof.reader.broken.items():
+        if name not in claims.skipped and name not in proof.lost:
+            proof.findings.wrong(name, f"it cannot be read to its end: {why}")
+            proof.lost.add(name)
+    for name in sorted(claims.skips.torn - proof.reader.broken.keys() - proof.lost):
+        proof.findings.wrong("skipped.parquet", f"{name} is said to break off, and can be read to its end")
+    proof.findings.count("documents", tally.documents)
 
 
-def _second_pass(proof: _Proof, store: Store, canonical: Any) -> None:
+def _second_pass(proof: _Proof, store: Store) -> None:
     claims, findings = proof.claims, proof.findings
-    rows = Rows(claims, proof.judge, Priority(proof.recipe, frozenset(proof.kinds)), findings, canonical)
-    may_miss = proof.recipe["method"] == "minhash"
+    priority = Priority(proof.recipe, frozenset(proof.kinds))
+    rows = proof.rows = Rows(claims, proof.judge, priority, findings, _evidence(proof), proof.lost)
+    may_miss = claims.method.name == "minhash"
     proof.watch.begin("verifying witnesses", _size(claims))
     seen = 0
     for part, record in _documents(proof):
         line = None if part.against else claims.line(key_of(part.number, record.position))
+        layer = "text"
         if line is not None:
             seen += 1
-            rows.check(claims.claim(line), part, record, store.get(int(claims.witnesses[line])))
+            claim = claims.claim(line)
+            layer, witness = claim.layer, store.get(int(claims.witnesses[line]))
+            rows.check(claim, part, record, witness)
+            via = witness if claim.via is None else store.get(int(claims.vias.get(claim.via, -1)))
+            proof.tally.note_other(layer, record.content, None if via is None else via["content"])
         elif proof.sample.size:
             proof.sample.compare(part, record.position, record.content, findings, may_miss=may_miss)
-    proof.rows = rows
-    if _is_whole(claims):
-        _check_totals(proof, seen)
+        if layer == "text":
+            proof.tally.compare(record.content, proof.judge)
+        else:
+            proof.tally.leave_out(layer, record.content)
+    if seen < len(claims.removed) and claims.is_whole:
+        findings.wrong(
+            "removed.parquet", f"{len(claims.removed) - seen:,} of its documents were not found in the sources"
+        )
 
 
-def _is_whole(claims: Claims) -> bool:
-    """Whether all sources can be read again."""
-    return all(part.format != "stdin" for part in claims.parts)
+def _evidence(proof: _Proof) -> Evidence | None:
+    """What holds rows to the URLs of their documents, where there are any."""
+    claims, findings = proof.claims, proof.findings
+    has = "evidence" in claims.removed.column_names
+    if claims.is_whole and not proof.lost and has != proof.tally.urls:
+        what = "no evidence, and documents have URLs" if proof.tally.urls else "evidence, and no document has a URL"
+        findings.wrong("removed.parquet", f"it has {what}")
+    if not has:
+        return None
+    if proof.redirects.form is None:
+        findings.note("not recomputed: what goes by canonical URLs, of which nobody can say here how they were made")
+    of_pages = claims.columns["html"] or any(not part.is_own for part in claims.parts)
+    return Evidence(proof.redirects, findings, by_content=not (of_pages and "use" in claims.recipe))
 
 
-def _check_totals(proof: _Proof, seen: int) -> None:
+def _check_rest(proof: _Proof) -> None:
+    """What can be told when all documents have been seen: counts, pairs and mirrors."""
     claims, findings, rows = proof.claims, proof.findings, proof.rows
-    if seen < len(claims.removed):
-        what = f"{len(claims.removed) - seen:,} of its documents were not found in the sources"
-        findings.wrong("removed.parquet", what)
-    elif rows is not None and rows.texts == seen and rows.same != claims.stats["exact_copies"]:
-        findings.wrong("stats.json", f"exact_copies is {claims.stats['exact_copies']:,}, and {rows.same:,} are")
-    asked = [name for name in _TOTALS if proof.recipe["method"] != "hyperplane" or name != "empty"]
-    for name in asked:
-        if proof.totals[name] != claims.stats[name]:
-            findings.wrong("stats.json", f"{name} is {claims.stats[name]:,}, and {proof.totals[name]:,} were read")
+    if rows is None:
+        return
+    if rows.evidence is not None:
+        rows.evidence.close()
+    copies = (rows.exact, rows.near) if rows.texts == len(claims.removed) else None
+    if isinstance(claims.method, SimHash) and claims.method.weights == "tfidf":
+        _check_frequencies(claims, findings)
+    if not proof.lost:
+        check_counts(claims, proof.tally, copies, proof.dropped, findings)
+        check_pairs(claims, rows.shares, findings)
+
+
+def _check_frequencies(claims: Claims, findings: Findings) -> None:
+    """A table of frequencies is of these features, and has each once; which feature a hash is, nobody knows here."""
+    name = "frequencies.parquet"
+    table = read(claims.home, name, FREQUENCIES, findings, claims.look)
+    if table is None:
+        return
+    told, items = metadata(table) or {}, table.column("item").to_numpy().view(np.uint64)
+    record = {key: claims.recipe[key] for key in Shingling.model_fields}
+    number = told.get("num_documents")
+    if told.keys() != {"num_documents", "recipe"} or not isinstance(number, int):
+        findings.wrong(name, "it does not say of what it is")
+    elif told["recipe"] != record | {"ready_items": claims.columns["items"] is not None}:
+        findings.wrong(name, "the recipe of its features is not that of stats.json")
+    elif (items[1:] <= items[:-1]).any() or not 0 < (_largest(table) or 1) <= max(number, 1):
+        findings.wrong(name, "its features or its numbers cannot be")
+
+
+def _largest(table: pa.Table) -> int | None:
+    """The largest number of documents that a feature stands in."""
+    found: int | None = pc.max(table.column("documents")).as_py()
+    return found
 
 
 def _size(claims: Claims) -> int | None:
@@ -202,19 +305,19 @@ def _size(claims: Claims) -> int | None:
 
 
 def _verdict(proof: _Proof, wanted: int) -> Verification:
-    findings, rows = proof.findings, proof.rows
-    method = proof.recipe["method"]
+    claims, findings, rows = proof.claims, proof.findings, proof.rows
     if not wanted:
         findings.note(f"no two kept documents were compared: {_why_not(proof.recipe)}")
-    residual = proof.sample.residual(may_miss=method == "minhash") if wanted else None
+    residual = proof.sample.residual(may_miss=claims.method.name == "minhash") if wanted else None
     return Verification(
-        str(proof.claims.home),
+        str(claims.home),
         findings.num_problems,
         tuple(findings.problems),
         dict(sorted(findings.checked.items())),
         None if rows is None else rows.estimates(),
         residual,
         tuple(findings.notes),
+        unproven(claims),
     )
 
 

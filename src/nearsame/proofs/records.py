@@ -5,16 +5,19 @@
 2. What the run skipped is not looked at: `skipped` holds those positions.
 """
 
+import contextlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from nearsame.errors import SourceError
 from nearsame.proofs.files import (
     BROKEN,
     Part,
@@ -23,17 +26,37 @@ from nearsame.proofs.files import (
     chosen,
     csv_fields,
     csv_pieces,
+    first_line,
     line_pieces,
-    parquet,
     parsed,
     raw,
+    said_by,
     sniffed,
 )
+from nearsame.proofs.tables import Look
 
-__all__ = ["Reader", "default_id", "pieces_of"]
+__all__ = ["Opened", "Reader", "default_id", "pieces_of"]
 
 Other = Callable[[Part, str | None], Iterator[Record]]  # the product's readers: of a source, or of its copy at a path
 _BATCH = 4_096
+
+
+class Opened(NamedTuple):
+    """A table in memory, or a file of one.
+
+    Attributes:
+        schema: its columns.
+        batches: reads some of them (None: all).
+        said: what is said beside the columns, and where.
+        file: of what format; none: it is in memory.
+        rest: bytes that follow its end, and that nobody reads.
+    """
+
+    schema: pa.Schema
+    batches: Callable[[Sequence[str] | None], Iterator[pa.RecordBatch]]
+    said: Mapping[bytes, bytes]
+    file: str
+    rest: Callable[[], int] = lambda: 0
 
 
 @dataclass
@@ -46,27 +69,34 @@ class Reader:
         memory: tables in memory, by the names of their parts.
         skipped: positions that the run could not read, by part name.
         unread: parts of which it could read nothing.
-        wants: a column of values to keep by.
-        url: the column of URLs.
+        look: says why a Parquet file must not be opened.
         broken: parts that cannot be read to their end, and why; filled on the way.
     """
 
     columns: Mapping[str, Any]
     other: Other
+    look: Look
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     skipped: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
     unread: AbstractSet[str] = frozenset()
-    url: str = "url"
     broken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What may be known of a document beside its content, the URL first."""
+        return tuple(self.columns["beside"])
 
     def documents(self, part: Part, pieces: Iterator[Piece] | None = None) -> Iterator[Record]:
         """The documents of a part; of one that has pieces, from these."""
         gone = self.skipped.get(part.name, frozenset())
         if part.name in self.unread:
             return
-        for record in self._read(part, pieces):
-            if record.position not in gone:
-                yield record
+        try:
+            for record in self._read(part, pieces):
+                if record.position not in gone:
+                    yield record
+        except (*BROKEN, SourceError) as error:
+            self.broken.setdefault(part.name, first_line(error))
 
     def _read(self, part: Part, pieces: Iterator[Piece] | None) -> Iterator[Record]:
         if not part.is_own or (self.columns.get("html") and part.format != "text"):
@@ -78,7 +108,7 @@ class Reader:
                 return self._rows(part, pieces or pieces_of(part, self))
             case "text":
                 return self._texts(part)
-            case "parquet" | "memory":
+            case "parquet" | "arrow" | "memory":
                 return self._table(part)
             case _:
                 return iter(())
@@ -92,8 +122,11 @@ class Reader:
                 continue
             found = parsed(piece.data)
             if found is not None:
-                order, url = found.get(self.columns.get("order") or ""), found.get(self.url)
-                yield Record(piece.position, _id(found.get(name or "")), found.get(content or ""), order, _text(url))
+                order, beside = found.get(self.columns.get("order") or ""), self._beside(found.get)
+                yield Record(piece.position, _id(found.get(name or "")), found.get(content or ""), order, beside)
+
+    def _beside(self, get: Callable[[str], Any]) -> dict[str, str | None]:
+        return {name: _text(get(name)) for name in self.beside}
 
     def _rows(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
         delimiter = "\t" if part.format == "tsv" else ","
@@ -109,13 +142,21 @@ class Reader:
                 fields = csv_fields(piece.data, delimiter)
                 if not places:
                     places = self._places(header, fields)
-                yield _row(piece.position, [None if at is None else fields[at] for at in places])
+                yield self._row(
+                    piece.position, [None if at is None or at >= len(fields) else fields[at] for at in places]
+                )
 
     def _places(self, header: list[str], fields: list[bytes]) -> list[int | None]:
         strings = [name for name, value in zip(header, fields, strict=False) if not _is_number(value)]
         content, name = chosen(self.columns, header, strings)
-        wanted = (name, content, self.columns.get("order"), self.url)
+        wanted = (name, content, self.columns.get("order"), *self.beside)
         return [header.index(each) if each in header else None for each in wanted]
+
+    def _row(self, position: int, fields: list[bytes | None]) -> Record:
+        name, text, order, *beside = fields
+        known = [each.decode("utf-8", "backslashreplace") if each else None for each in (name, *beside)]
+        content = None if text is None else text.decode("utf-8", "replace")
+        return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
 
     def _texts(self, part: Part) -> Iterator[Record]:
         gone = self.skipped.get(part.name, frozenset())
@@ -127,28 +168,71 @@ class Reader:
             yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"))
 
     def _table(self, part: Part) -> Iterator[Record]:
-        schema, batches = self.table(part)
-        strings = [each.name for each in schema if _is_string(each.type)]
-        content, name = chosen(self.columns, schema.names, strings)
-        wanted = (name, content, self.columns.get("order"), self.url)
-        position = 0
-        for batch in batches([each for each in dict.fromkeys(filter(None, wanted)) if each in schema.names]):
-            lists = [batch.column(each).to_pylist() if each in batch.schema.names else None for each in wanted]
-            for at in range(len(batch)):
-                one, text, order, url = (None if values is None else values[at] for values in lists)
-                yield Record(position + at, _id(one), text, order, _text(url))
-            position += len(batch)
+        with self.table(part) as opened:
+            schema = opened.schema
+            strings = [each.name for each in schema if _is_string(each.type)]
+            content, name = chosen(self.columns, schema.names, strings)
+            wanted = (name, content, self.columns.get("order"), *self.beside)
+            position = 0
+            for batch in opened.batches([each for each in dict.fromkeys(filter(None, wanted)) if each in schema.names]):
+                names = batch.schema.names
+                lists = [_values(batch.column(each)) if each in names else itertools.repeat(None) for each in wanted]
+                for at, (one, text, order, *beside) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
+                    known = dict(zip(self.beside, map(_text, beside), strict=True))
+                    yield Record(position + at, _id(one), text, order, known)
+                position += len(batch)
 
-    def table(self, part: Part) -> tuple[pa.Schema, Callable[[list[str] | None], Iterator[pa.RecordBatch]]]:
-        """The columns of a table, in memory or as Parquet, and what reads some of them in batches."""
-        if part.format == "memory":
+    @contextlib.contextmanager
+    def table(self, part: Part, path: str | None = None) -> Iterator[Opened]:
+        """The columns of a table, and what reads some of them in batches; or of its copy at a path."""
+        if part.format == "memory" and path is None:
             known = self.memory[part.name]
-            return known.schema, lambda names: iter(
-                (known.select(names) if names is not None else known).to_batches(_BATCH)
+            yield Opened(
+                known.schema,
+                lambda names: iter((known.select(names) if names is not None else known).to_batches(_BATCH)),
+                known.schema.metadata or {},
+                "",
             )
-        source = pa.BufferReader(b"".join(raw(part.path, part.compression))) if part.compression else part.path
-        opened = parquet(source)
-        return opened.schema_arrow, lambda names: opened.iter_batches(_BATCH, columns=names)
+            return
+        place = part.path if path is None else path
+        whole = pa.BufferReader(b"".join(raw(place, part.compression))) if part.compression or "://" in place else None
+        with contextlib.closing(whole or _file(place)) as file:
+            yield _arrow(file) if part.format == "arrow" else self._parquet(file)
+
+    def _parquet(self, file: Any) -> Opened:
+        if reason := self.look(file):
+            raise pa.ArrowInvalid(reason)
+        file.seek(0)
+        opened = pq.ParquetFile(file, pre_buffer=False)
+        to_all, to_arrow = said_by(opened.metadata.metadata)
+        said = to_all | {b"ARROW:" + name: value for name, value in to_arrow.items()}
+        return Opened(opened.schema_arrow, lambda names: opened.iter_batches(_BATCH, columns=names), said, "parquet")
+
+
+def _file(path: str) -> Any:
+    try:
+        return open(path, "rb")  # noqa: PTH123  (whoever asked closes it; a path need not be Unicode)
+    except FileNotFoundError as error:
+        raise SourceError(f"{path} is not there any more", hint="Put it back where it was for the run.") from error
+
+
+def _arrow(file: Any) -> Opened:
+    """Arrow's own format, as a file or as a stream."""
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    opened = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+    batches = map(opened.get_batch, range(opened.num_record_batches)) if is_file else iter(opened)
+
+    def rest() -> int:
+        return 0 if is_file else len(file.read())
+
+    return Opened(
+        opened.schema,
+        lambda names: (batch if names is None else batch.select(names) for batch in batches),
+        opened.schema.metadata or {},
+        "arrow",
+        rest,
+    )
 
 
 def pieces_of(part: Part, reader: Reader) -> Iterator[Piece]:
@@ -184,17 +268,6 @@ def default_id(part: Part, record: Record) -> str:
     return f"{part.name}:{record.position}" if record.id is None else record.id
 
 
-def _row(position: int, fields: list[bytes | None]) -> Record:
-    name, text, order, url = fields
-    return Record(
-        position,
-        name.decode("utf-8", "backslashreplace") if name else None,
-        None if text is None else text.decode("utf-8", "replace"),
-        order,
-        url.decode("utf-8", "backslashreplace") if url else None,
-    )
-
-
 def _id(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
@@ -204,7 +277,29 @@ def _id(value: Any) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    """What stands beside a content, as a text; what has none says nothing."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return None if isinstance(value, list | dict) else json.dumps(value, default=str)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values; of strings that are no UTF-8 the bytes, which nobody has read as texts."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:
+        as_bytes = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
+        found = [_decoded(each) for each in column.view(as_bytes).to_pylist()]
+    return found
+
+
+def _decoded(value: bytes | None) -> str | bytes | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _is_number(value: bytes) -> bool:

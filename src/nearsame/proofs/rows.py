@@ -2,12 +2,16 @@
 
 from array import array
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
+from nearsame.methods import Containment, Digest, MinHash, ModP, Shingled, SimHash
+from nearsame.proofs.agreement import Shares
 from nearsame.proofs.claims import Claim, Claims, key_of
+from nearsame.proofs.evidence import Evidence
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.measures import ESTIMATES, Judge
 from nearsame.proofs.priority import Priority
@@ -29,18 +33,24 @@ class Rows:
         judge: of two documents.
         priority: who comes before whom.
         findings: what does not hold.
-        canonical: of a URL, the one that stands for it; None: nobody can tell here.
-        same: rows whose documents have one text.
+        evidence: what rows say beside; None: they say nothing.
+        lost: sources that cannot be read to their end.
+        exact: rows whose documents have one text.
+        near: of the others, those that the method removed, or copies of these.
         texts: rows whose documents are texts.
+        shares: by line, of rows whose pairs say them.
     """
 
     claims: Claims
     judge: Judge
     priority: Priority
     findings: Findings
-    canonical: Callable[[str], str | None] | None = None
-    same: int = 0
+    evidence: Evidence | None = None
+    lost: AbstractSet[str] = frozenset()
+    exact: int = 0
+    near: int = 0
     texts: int = 0
+    shares: dict[int, Shares] = field(default_factory=dict)
     _truths: "array[float]" = field(default_factory=lambda: array("d"))
     _measure: str = ""
 
@@ -49,20 +59,22 @@ class Rows:
         place = f"removed.parquet, line {claim.line}"
         who = f"{claim.source}, record {claim.row} (witness {claim.witness_source}, record {claim.witness_row})"
         if witness is None:
-            if all(part.format != "stdin" for part in self.claims.parts):
+            if self.claims.is_whole and claim.witness_source not in self.lost:
                 self.findings.wrong(place, f"{who}: its witness was not found in the sources")
             return
         self.findings.count("removed")
         if default_id(part, record) != claim.id or witness["id"] != claim.witness_id:
             told = f"ids are {claim.id!r} and {claim.witness_id!r}"
             self.findings.wrong(place, f"{who}: {told}, which are {default_id(part, record)!r} and {witness['id']!r}")
-        recipe = self.claims.stats["recipe"]
-        if not recipe.get("within", True) and not witness["against"]:
-            self.findings.wrong(place, f"{who}: the witness is of the same side, which was not to be compared")
+        wrong = self._told(place, who)
+        if not self.claims.recipe["within"] and not witness["against"]:
+            wrong("the witness is of the same side, which was not to be compared")
+        if witness["number"] is not None and claim.cluster != witness["number"]:
+            wrong(f"cluster is {claim.cluster:,}, and the witness is document {witness['number']:,}")
         key = key_of(part.number, record.position)
-        self.priority.check(record._asdict() | {"key": key, "against": False}, witness, self._told(place, who))
-        self._count(record.content, witness["content"])
-        self._check_similarity(claim, record, witness, self._told(place, who))
+        self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong)
+        self._check_similarity(claim, record, witness, wrong)
+        self._check_beside(claim, record, witness, wrong)
 
     def estimates(self) -> Estimates | None:
         """What is true of rows that are estimates."""
@@ -76,10 +88,41 @@ class Rows:
     def _told(self, place: str, who: str) -> Callable[[str], None]:
         return lambda what: self.findings.wrong(place, f"{who}: {what}")
 
-    def _count(self, content: Any, witness: Any) -> None:
+    def _check_beside(
+        self, claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]
+    ) -> None:
+        """What follows from the contents: how the row is counted, what its pair says, and its evidence."""
+        method, content, other = self.claims.method, record.content, witness["content"]
+        is_same = bool(content == other or (not content and not other))
+        by_method = claim.layer == "text"
+        measured = claim.measure == method.reports
         if isinstance(content or "", str) and all(part.is_own for part in self.claims.parts):
             self.texts += 1  # of a web page it is the text that is the same, and the run has compared bytes
-            self.same += bool(content == witness or (not content and not witness))
+            self.exact += is_same
+            self.near += (by_method or measured) and not is_same
+        if by_method and self.claims.written["pairs"] and isinstance(method, Containment | ModP):
+            self.shares[claim.line] = self._shares(content, other)
+        if self.evidence is not None:
+            is_text = is_same or (by_method and self._is_one(content, other))
+            holds = {"bytes": self._bytes_are_same(record, witness, is_same=is_same)}
+            holds |= {"text": is_text, "near": measured and not is_text}
+            self.evidence.check(claim, record.beside, witness["beside"], holds, wrong)
+
+    def _bytes_are_same(self, record: Record, witness: Mapping[str, Any], *, is_same: bool) -> bool:
+        """Of web pages, whether an archive has recorded one digest of what was sent."""
+        if all(part.is_own for part in self.claims.parts) and not self.claims.columns["html"]:
+            return is_same
+        digest = record.beside.get("payload_digest")
+        return digest is not None and digest == witness["beside"].get("payload_digest")
+
+    def _is_one(self, content: Any, other: Any) -> bool:
+        """Whether two contents are to the method the same."""
+        if isinstance(self.claims.method, Digest):
+            return self.judge.same(content, other)
+        return isinstance(self.claims.method, Shingled) and self.judge.true(content, other) == 1
+
+    def _shares(self, content: Any, other: Any) -> Shares:
+        return Shares(*(float(each) for each in self.judge.shares(content, other)))
 
     def _check_similarity(
         self, claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]
@@ -87,6 +130,7 @@ class Rows:
         content, other = record.content, witness["content"]
         if claim.measure in ESTIMATES:
             self._measure = claim.measure
+            self._check_estimate(claim, wrong)
             self._truths.append(float(self.judge.true(content, other)))
             self.findings.count("estimates")
             return
@@ -99,21 +143,38 @@ class Rows:
             self.findings.count(f"not recomputed: {claim.measure}")
             return
         self.findings.count("similarities")
+        is_below = value < self.judge.least
         if float(value) != claim.similarity:
             wrong(f"the similarity is said to be {claim.similarity:g}, and is {float(value):.10g}")
-        elif claim.measure not in ("component", "digest") and value < self.judge.least:
+        elif claim.measure == "component" and not is_below:
+            wrong(f"the similarity {claim.similarity:g} reaches the threshold, and the measure says component")
+        elif claim.measure not in ("component", "digest") and is_below:
             wrong(f"the similarity {claim.similarity:g} is below the threshold {float(self.judge.least):g}")
         elif claim.measure in ("containment", "container") and not self.judge.above_floor(content, other):
             wrong(f"their Jaccard similarity is below jaccard_floor={float(self.judge.floor):g}")
 
+    def _check_estimate(self, claim: Claim, wrong: Callable[[str], None]) -> None:
+        """An estimate is not computed here; it must be one that there can be."""
+        method, value = self.claims.method, claim.similarity
+        steps = method.num_perm if isinstance(method, MinHash) else method.bits if isinstance(method, SimHash) else None
+        if steps is not None and float(Fraction(round(value * steps), steps)) != value:
+            wrong(f"the similarity {value:g} is no number of {steps}ths")
+        elif value < float(self.judge.least):
+            wrong(f"the similarity {value:g} is below the threshold {float(self.judge.least):g}")
+
     def _check_layer(
         self, claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]
     ) -> None:
-        """URLs can be compared; what a page says of itself is taken as said."""
-        if claim.measure != "url" or self.canonical is None or not (record.url and witness["url"]):
-            self.findings.count(f"not recomputed: {claim.measure}")
+        """What layers before the method go by are URLs, which `evidence` compares; each says 1 of what it removes."""
+        if claim.similarity != 1:
+            wrong(f"the similarity {claim.similarity:g} is said of {claim.measure}, which is so or not")
+        kind = claim.measure
+        form = None if self.evidence is None else self.evidence.redirects.form
+        url = "" if self.evidence is None else self.evidence.redirects.url
+        one, two = record.beside.get(url), witness["beside"].get(url)
+        if kind != "url" or form is None or one is None or two is None:
+            self.findings.count(f"not recomputed: {kind}")
             return
         self.findings.count("URLs")
-        one, two = self.canonical(record.url), self.canonical(witness["url"])
-        if one != two:
-            wrong(f"their canonical URLs are {one!r} and {two!r}")
+        if form(one) != form(two):
+            wrong(f"their canonical URLs are {form(one)!r} and {form(two)!r}")

@@ -1,5 +1,6 @@
 """What a proof says: counts of what was looked at, and a list of what does not hold."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -71,6 +72,7 @@ class Verification:
         estimates: of rows that are estimates, what is true.
         residual: of the sample of kept documents; None: there is nothing to ask.
         notes: what one must know to read the answer.
+        unproven: of stats.json, what was held to the rest and cannot be counted again.
     """
 
     directory: str
@@ -80,6 +82,7 @@ class Verification:
     estimates: Estimates | None = None
     residual: Residual | None = None
     notes: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -105,6 +108,11 @@ class Findings:
         self.num_problems += 1
         if len(self.problems) < MOST:
             self.problems.append(Problem(place, what))
+
+    def wrong_all(self, place: str, problems: Iterable[str]) -> None:
+        """Several things do not hold at one place."""
+        for problem in problems:
+            self.wrong(place, problem)
 
     def count(self, what: str, times: int = 1) -> None:
         """Something was looked at."""

@@ -30,7 +30,7 @@ MANIFEST = pa.schema(
         pa.field("part", pa.int32(), nullable=False),  # in the order of reading, the `against` side first
         pa.field("against", pa.bool_(), nullable=False),
         pa.field("source", pa.string(), nullable=False),  # as the other tables call it
-        pa.field("target", pa.string(), nullable=False),  # its path below kept/
+        pa.field("target", pa.string(), nullable=False),  # its path below kept/; of the other side nothing is copied
         pa.field("format", pa.string(), nullable=False),
         pa.field("compression", pa.string()),
         pa.field("path", pa.binary()),  # absolute, or a URL; null: it was in memory, or came from standard input
@@ -50,17 +50,20 @@ _FORMATS = {
 }
 
 
-def manifest(parts: Sequence[Part], num_against: int, columns: Columns, written: dict[str, Any]) -> pa.Table:
+def manifest(
+    parts: Sequence[Part], num_against: int, columns: Columns, written: dict[str, Any], num_ignored: int
+) -> pa.Table:
     """MANIFEST of some parts, of which the first `num_against` are the other side.
 
     Args:
         parts: All of them.
         num_against: How many are the `against` side.
         columns: What was read of them.
-        written: How kept/ was written: annotated, copied, with or without what could not be read.
+        written: How the output was written: annotated, copied, with or without what could not be read, with pairs.
+        num_ignored: How many files of no known format were passed over.
     """
     lines = [
-        (number, number < num_against, part.name, part.target, *line)
+        (number, number < num_against, part.name, "" if number < num_against else part.target, *line)
         for number, part in enumerate(parts)
         for line in _lines(part)
     ]
@@ -68,7 +71,7 @@ def manifest(parts: Sequence[Part], num_against: int, columns: Columns, written:
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
     read = asdict(replace(columns, room=None))  # which is of the machine, not of the answer
     del read["room"]
-    told = json.dumps({"columns": read, "written": written})
+    told = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: told.encode()}))
 
 

@@ -1,0 +1,285 @@
+"""The counts of stats.json, held to what was counted anew from the sources and to each other.
+
+1. What follows from the sources or the tables is computed and must be equal.
+2. What only says how much work the run had (keys, comparisons) cannot be computed here: it must fit the rest, and
+   `unproven` names it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.methods import Digest, Method, MinHash, ModP, Shingled, TextRecipe
+from nearsame.proofs.claims import Claims
+from nearsame.proofs.tally import Tally
+from nearsame.proofs.verdict import Findings
+
+__all__ = ["Boilerplate", "check_counts", "unproven"]
+
+_NAME = "stats.json"
+_KEY_BYTES = 21  # of a key with its row, its place and a flag
+_MOST_LARGEST = 5
+_MOST_PAIRS = 2_000_000  # within a component; of one with more, a sample is measured
+_TEXTLESS = ("redirect", "revisit")
+_WEAK = ("crc32", "bytesum")  # checksums beside which the text itself is compared
+_FORGEABLE = ("md5", "sha1", "xxh3_128")  # beside which SHA-256 is
+_WORDS = {"sha256": 4, "sha512": 8, "sha3_256": 4, "blake2b": 8, "md5": 2, "sha1": 3, "ripemd160": 3, "xxh3_128": 2}
+_NEVER = ("notes", "room", "seconds", "thread_seconds", "versions")
+Boilerplate = tuple[int, int]  # items that stand in too many documents, and in how many each, summed
+
+
+def unproven(claims: Claims) -> tuple[str, ...]:
+    """What of stats.json was held to the rest, and could not be counted again."""
+    found = [*_NEVER, "ignored"]
+    if not isinstance(claims.method, Digest):
+        found += ["compared", "keys", "meeting"]
+    if claims.stats.get("audit") is not None:
+        found.append("audit")
+    if claims.stats.get("pages"):
+        found.append("pages")
+    if claims.stats.get("component") is not None:
+        found.append("component")
+    if not _is_counted(claims.method):
+        found += ["distinct", "features"]
+    return tuple(sorted(found))
+
+
+def check_counts(
+    claims: Claims, tally: Tally, copies: tuple[int, int] | None, boilerplate: Boilerplate, findings: Findings
+) -> None:
+    """Report every count that is not so.
+
+    Args:
+        claims: What the output says.
+        tally: What was counted.
+        copies: Removed documents with the text of their witness, and others that the method removed; None: not known.
+        boilerplate: What was counted of items in too many documents.
+        findings: What does not hold.
+    """
+    stats = claims.stats
+    wanted = {**_from_tables(claims), **_from_settings(claims)}
+    if claims.is_whole:
+        wanted |= _from_sources(claims, tally, boilerplate)
+        wanted |= _copies(claims, copies)
+        wanted |= {} if not _has_digests(claims) else _layers(claims, tally)
+    for name, value in sorted(wanted.items()):
+        if name in stats and stats[name] != value:
+            findings.wrong(_NAME, f"{name} is {_shown(stats[name])}, and should be {_shown(value)}")
+    findings.count("counts", len(wanted))
+    findings.wrong_all(_NAME, _at_odds(stats, claims))
+    findings.wrong_all(_NAME, _volumes(claims, tally, has_changed=findings.num_problems > 0))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _is_counted(method: Method) -> bool:
+    """Whether what documents are compared by is counted here, too: not codes, nor rounded vectors."""
+    return isinstance(method, Shingled) or (isinstance(method, Digest) and method.algorithm not in _WEAK)
+
+
+def _scale(method: Method) -> int:
+    """Items of what is counted as one here: words of a digest, its length among them."""
+    if not isinstance(method, Digest):
+        return 1
+    return _WORDS[method.algorithm] + 1 + (_WORDS["sha256"] if method.algorithm in _FORGEABLE else 0)
+
+
+def _has_digests(claims: Claims) -> bool:
+    """Whether layers looked at the texts that are read here, and not at the bytes of pages."""
+    return not claims.columns["html"] and all(part.is_own for part in claims.parts)
+
+
+def _from_tables(claims: Claims) -> dict[str, Any]:
+    """What follows from removed.parquet."""
+    removed, stats = claims.removed, claims.stats
+    sizes = Counter(zip(*(removed.column(name).to_pylist() for name in ("cluster", "witness_id")), strict=True))
+    largest = sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0][0]))[:_MOST_LARGEST]
+    found: dict[str, Any] = {
+        "removed": len(removed),
+        "clusters": len(sizes),
+        "largest": [[name, size + 1] for (_, name), size in largest],
+        "evidence": {},
+        "same_host": None,
+        "cross_host": None,
+    }
+    if {"documents", "against"} <= stats.keys():
+        found["kept"] = stats["documents"] - stats["against"] - len(removed)
+    if "evidence" in removed.column_names:
+        found["evidence"] = dict(Counter(removed.column("evidence").combine_chunks().flatten().to_pylist()))
+        hosts = Counter(removed.column("same_host").to_pylist())
+        found |= {"same_host": hosts[True], "cross_host": hosts[False]}
+    if claims.skips.number is not None:
+        found["skipped"] = claims.skips.number
+    return found
+
+
+def _from_settings(claims: Claims) -> dict[str, Any]:
+    found: dict[str, Any] = {"measure": claims.method.reports, "least": float(claims.method.least)}
+    found["ignored"] = claims.ignored
+    if claims.recipe["clusters"] == "greedy" or not len(claims.removed):
+        found |= {"component": None, "chained": 0}
+    elif claims.stats.get("component") is not None:
+        below = pc.less(claims.removed.column("similarity"), float(claims.method.least))
+        found["chained"] = pc.sum(below).as_py() or 0
+    if isinstance(claims.method, Digest):
+        found |= {"keys": 0, "meeting": 0, "compared": 0}
+    if not claims.method.may_miss and not isinstance(claims.method, Shingled):
+        found["audit"] = None
+    if not {"pages", "warc"}.intersection(part.format for part in claims.parts) and not claims.columns["html"]:
+        found["pages"] = {}
+    sizes = [size for part in claims.parts for size, _ in part.stamps if part.format != "nothing"]
+    if None not in sizes and sizes:
+        found["bytes_read"] = sum(size for size in sizes if size is not None)
+    return found
+
+
+def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dict[str, Any]:
+    method, unread = claims.method, claims.stats.get("unread", 0)
+    found: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
+    num_ids, _ = tally.ids.totals()
+    found["repeated_ids"] = tally.ids.num_added - num_ids
+    found["dropped_shingles"], found["dropped_occurrences"] = boilerplate
+    found["emptied"] = tally.emptied
+    if not method.of_vectors:
+        found["empty"] = tally.empty
+    may_be_unread = isinstance(method, Digest) and all(part.format == "text" for part in claims.parts)
+    if not may_be_unread or (isinstance(method, Digest) and method.normalise) or "use" in claims.recipe:
+        found["unread"] = unread = 0
+    if tally.texts and not unread and _has_digests(claims):
+        found["text_bytes"] = tally.text_bytes
+    if isinstance(method, TextRecipe):
+        found["bare"] = tally.bare
+    distinct, sizes = tally.distinct.totals()
+    features = distinct if isinstance(method, Digest) else sizes
+    is_compared = "text" in claims.recipe.get("use", ("text",))
+    if not is_compared:
+        found["distinct"] = tally.documents - tally.gone
+        features = tally.documents - tally.empty
+    elif _is_counted(method) or isinstance(method, Digest):
+        found["distinct"] = distinct + tally.left_empty - unread
+    if _is_counted(method) and (is_compared or _has_digests(claims)) and not unread:
+        found["features"] = _scale(method) * features
+    return found
+
+
+def _copies(claims: Claims, copies: tuple[int, int] | None) -> dict[str, int]:
+    """How the removed documents fall into exact, near and other copies."""
+    stats, names = claims.stats, ("exact_copies", "near_copies", "other_copies")
+    if copies is not None:
+        return dict(zip(names, (*copies, len(claims.removed) - sum(copies)), strict=True))
+    return {"removed": sum(stats[name] for name in names)} if stats.keys() >= set(names) else {}
+
+
+def _layers(claims: Claims, tally: Tally) -> dict[str, Any]:
+    """What each layer of `use` did."""
+    use = claims.recipe.get("use")
+    if use is None:
+        return {"layers": []}
+    removed = claims.removed
+    by_layer = Counter(removed.column("layer").to_pylist())
+    via = [each is not None for each in removed.column("via_source").to_pylist()]
+    inherited = Counter(removed.filter(pa.array(via, pa.bool_())).column("layer").to_pylist())
+    found, gone, gone_empty = [], 0, 0
+    for name in use:
+        entered = tally.documents - gone
+        if name not in _TEXTLESS and name != "text":
+            entered -= tally.empty - gone_empty
+        counts = {"documents": entered, "removed": by_layer[name], "other_text": tally.other_texts[name]}
+        found.append({"layer": name, **counts, "inherited": inherited[name]})
+        gone, gone_empty = gone + by_layer[name], gone_empty + tally.gone_empty[name]
+    return {"layers": found}
+
+
+def _at_odds(stats: Mapping[str, Any], claims: Claims) -> Iterator[str]:
+    """Counts of work that cannot be, beside the others."""
+    get = stats.get
+    met, keys, compared = get("meeting", 0), get("keys", 0), get("compared", 0)
+    if met > get("distinct", met):
+        yield f"meeting is {met:,}, and there are {get('distinct'):,} distinct documents"
+    if met > keys:
+        yield f"meeting is {met:,}, and there are {keys:,} keys"
+    removed = claims.removed
+    less = pc.less(removed.column("similarity"), 1.0)
+    if "layer" in removed.column_names:
+        less = pc.and_(less, pc.equal(removed.column("layer"), "text"))
+    is_compared = bool(pc.any(less).as_py())
+    if is_compared and not compared:
+        yield "compared is 0, and documents were removed for others that are not their like"
+    if compared > met * (met - 1):
+        yield f"compared is {compared:,}, and {met:,} documents have met"
+    yield from _component_problems(claims, is_joined=is_compared)
+
+
+def _component_problems(claims: Claims, *, is_joined: bool) -> Iterator[str]:
+    """What is wrong with the largest component, where documents go by chains of similar pairs."""
+    told = claims.stats.get("component")
+    if claims.recipe["clusters"] == "greedy" or "component" not in claims.stats:
+        return
+    if told is None:
+        if is_joined:
+            yield "component is missing, and documents were joined"
+        return
+    if not is_joined and claims.method.reports == "jaccard":
+        yield "component is there, and no documents were joined"
+    size = told["distinct"]
+    if told["pairs"] != size * (size - 1) // 2 or not size <= told["documents"]:
+        yield f"component: {size:,} distinct documents of {told['documents']:,} make {told['pairs']:,} pairs"
+    if not (told["pairs_measured"] == told["pairs"] or told["pairs"] > _MOST_PAIRS):
+        yield f"component: of {told['pairs']:,} pairs {told['pairs_measured']:,} were measured"
+    if not told["least_similarity"] <= 1 or told["bridges"] >= size or not told["number"]:
+        yield f"component: {told} cannot be"
+
+
+def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str]:
+    """What `bytes` says of steps, which the counts say, too; of files that are known to have changed, not how large."""
+    told, stats = claims.stats.get("bytes"), claims.stats
+    names = {"distinct", "documents", "features", "keys", "meeting", "unread", "kept"}
+    if told is None or not names <= stats.keys():
+        return
+    rows = stats["documents"] - stats["unread"]
+    leaders = stats["distinct"] + (tally.gone if claims.is_whole else 0)
+    distinct = 8 * stats["features"]
+    made = told.get("identical", {}).get("in")
+    wanted: dict[str, dict[str, Any]] = {
+        "features": {"documents": rows, "in": told.get("features", {}).get("in"), "out": made},
+        "identical": {"documents": rows, "in": made, "out": distinct},
+    }
+    if not isinstance(claims.method, Digest):
+        keys = _KEY_BYTES * stats["keys"]
+        is_sketched = isinstance(claims.method, MinHash | ModP) or claims.method.of_vectors
+        wanted["keys"] = {"documents": leaders, **({} if is_sketched else {"in": distinct}), "out": keys}
+        out = told.get("meeting", {}).get("out")
+        wanted["meeting"] = {"documents": stats["meeting"], "in": keys, "out": out}
+    if claims.is_whole and tally.texts and _has_digests(claims) and not stats["unread"]:
+        wanted["features"]["in"] = (
+            tally.left_bytes if "text" in claims.recipe.get("use", ("text",)) else tally.text_bytes
+        )
+    if claims.is_whole and _is_counted(claims.method) and not isinstance(claims.method, Digest):
+        wanted["features"]["out"] = wanted["identical"]["in"] = 8 * tally.items
+    documents = stats["documents"] if claims.written["annotate"] else stats["kept"]
+    size = told.get("writing", {}).get("out") if has_changed else _num_bytes(claims.home)
+    wanted["writing"] = {"documents": documents, "out": size}
+    if told != wanted:
+        for step in sorted({*told, *wanted}):
+            if told.get(step) != wanted.get(step):
+                yield f"bytes.{step} is {_shown(told.get(step))}, and should be {_shown(wanted.get(step))}"
+    yield from _sizes(told, wanted)
+
+
+def _sizes(told: Mapping[str, Mapping[str, int]], wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What is not known here must be whole numbers of items, no more than there are."""
+    out = told.get("meeting", {}).get("out", 0) if "meeting" in wanted else 0
+    made, distinct = told.get("identical", {}).get("in", 0), told.get("identical", {}).get("out", 0)
+    if out % 8 or made % 8 or made < distinct:
+        yield f"bytes.meeting.out is {out:,}, bytes.identical.in {made:,} and out {distinct:,}, which cannot be"
+
+
+def _num_bytes(home: Path) -> int:
+    """Of all files but the one that says it."""
+    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file() and path != home / _NAME)

@@ -1,0 +1,184 @@
+"""What rows say beside their similarity of two pages (`evidence`, `same_host`), found anew from their URLs and texts.
+
+1. URLs are compared in the form that `canonical` gives; without one, what goes by canonical URLs is left out.
+2. Mirrors need all rows: they are counted on the way, and looked at when all have been seen.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from nearsame.proofs.claims import Claim
+from nearsame.proofs.verdict import Findings
+
+__all__ = ["BY_CONTENT", "KINDS", "Evidence", "Redirects"]
+
+KINDS = ("bytes", "text", "revisit", "near", "url", "redirect", "canonical", "mirror")
+BY_CONTENT = ("bytes", "text", "near")
+_BY_URL = ("revisit", "url", "redirect", "canonical", "mirror")
+_LEAST_MIRRORED = 3  # different paths that two hosts must both serve
+_URL = re.compile(
+    r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/:?#]*)(?::[0-9]*)?(?P<path>[^#]*)"
+)
+
+Beside = Mapping[str, str | None]
+Form = Callable[[str], str]
+
+
+class _Waiting(NamedTuple):
+    """A row whose two documents stand at one path of two hosts."""
+
+    line: int
+    hosts: tuple[str, ...]
+
+
+def _host(url: str | None) -> str | None:
+    found = _URL.match(url or "")
+    return found["host"].lower() or None if found else None
+
+
+def _path(url: str | None) -> str | None:
+    found = _URL.match(url or "")
+    return found["path"] if found else None
+
+
+def _absolute(base: str | None, target: str | None) -> str | None:
+    if target is None:
+        return None
+    try:
+        return urljoin(base or "", target)
+    except ValueError:  # a broken address of version 6
+        return target
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is not None and one == other
+
+
+def _named(target: str | None, url: str | None, other_target: str | None, other_url: str | None) -> bool:
+    """Whether one names the other, or both name the same."""
+    return _same(target, other_url) or _same(url, other_target) or _same(target, other_target)
+
+
+@dataclass
+class Redirects:
+    """Where pages redirect to, in all documents; of several the first."""
+
+    url: str  # the column of URLs
+    form: Form | None
+    _targets: dict[str, str] = field(default_factory=dict)
+
+    def see(self, beside: Beside) -> None:
+        """Note a document that redirects."""
+        url, target = beside.get(self.url), beside.get("redirect")
+        if self.form is None or url is None or target is None:
+            return
+        here, there = self.form(url), self.form(_absolute(url, target) or "")
+        if here != there:
+            self._targets.setdefault(here, there)
+
+    def end(self, target: str | None) -> str | None:
+        """Where it ends; one that goes round in a circle ends at the least URL on the way."""
+        if target is None:
+            return None
+        seen = {target}
+        while (after := self._targets.get(target)) is not None:
+            if after in seen:
+                return min(seen)
+            seen.add(target := after)
+        return target
+
+
+@dataclass
+class Evidence:
+    """The evidence of all rows, one after the other.
+
+    Attributes:
+        redirects: of all documents.
+        findings: what does not hold.
+        by_content: whether what is said of contents can be told here.
+    """
+
+    redirects: Redirects
+    findings: Findings
+    by_content: bool = True
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _said: set[int] = field(default_factory=set)  # lines that say "mirror"
+    _paths: dict[tuple[str, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def check(
+        self, claim: Claim, beside: Beside, other: Beside, holds: Mapping[str, bool], wrong: Callable[[str], None]
+    ) -> None:
+        """Hold what a row says to what is known of both pages, and to what holds of their contents."""
+        url = self.redirects.url
+        one, two = _host(beside.get(url)), _host(other.get(url))
+        same = None if one is None or two is None else one == two
+        if claim.same_host is not same:
+            wrong(f"same_host is said to be {claim.same_host}, and is {same}")
+        told = claim.evidence or []
+        if told != [kind for kind in KINDS if kind in told]:
+            wrong(f"evidence {told} is not some of {', '.join(KINDS)}, in this order")
+            return
+        found = {kind for kind, is_so in holds.items() if is_so} if self.by_content else set()
+        looked_at = {*(BY_CONTENT if self.by_content else ())}
+        if self.redirects.form is not None:
+            found |= set(self._of_urls(self._pages(beside), self._pages(other)))
+            looked_at |= {*_BY_URL} - {"mirror"}
+            self._wait(claim, beside.get(url), other.get(url))
+        differing = [kind for kind in KINDS if kind in looked_at and (kind in told) != (kind in found)]
+        if differing:
+            said, so = ([kind for kind in differing if kind in some] or "nothing" for some in (told, found))
+            wrong(f"evidence says {said}, and what holds is {so}")
+        self.findings.count("evidence")
+
+    def close(self) -> None:
+        """Look at mirrors, when all rows have been seen."""
+        mirrored = {each.line for each in self._waiting if len(self._paths[each.hosts]) >= _LEAST_MIRRORED}
+        if self.redirects.form is not None:
+            for line in sorted(mirrored ^ self._said):
+                what = "does not say" if line in mirrored else "says"
+                hosts = "share so many paths" if line in mirrored else "do not share so many paths"
+                self.findings.wrong(f"removed.parquet, line {line}", f"evidence {what} mirror, and their hosts {hosts}")
+
+    def _pages(self, beside: Beside) -> dict[str, str | None]:
+        """The canonical URL of a page, and of what it says of itself."""
+        form, url = self.redirects.form, beside.get(self.redirects.url)
+        assert form is not None  # noqa: S101  (whoever calls has seen to it)
+        found = {"url": None if url is None else form(url), "payload_digest": beside.get("payload_digest")}
+        for name in ("redirect", "canonical", "revisit_of"):
+            target = _absolute(url, beside.get(name))
+            found[name] = None if target is None else form(target)
+        found["redirect"] = self.redirects.end(found["redirect"])
+        return found
+
+    def _of_urls(self, one: Beside, two: Beside) -> Iterator[str]:
+        if _same(one["url"], two["url"]):
+            yield "url"
+        for name in ("redirect", "canonical"):
+            if _named(one[name], one["url"], two[name], two["url"]):
+                yield name
+        is_revisit = one["revisit_of"] is not None or two["revisit_of"] is not None
+        named = _named(one["revisit_of"], one["url"], None, two["url"])
+        if (
+            named
+            or _named(None, one["url"], two["revisit_of"], two["url"])
+            or (is_revisit and _same(one["payload_digest"], two["payload_digest"]))
+        ):
+            yield "revisit"
+
+    def _wait(self, claim: Claim, url: str | None, other: str | None) -> None:
+        """Note what may be a mirror."""
+        form = self.redirects.form
+        if "mirror" in (claim.evidence or []):
+            self._said.add(claim.line)
+        if form is None or url is None or other is None:
+            return
+        one, two = form(url), form(other)
+        hosts, path = (_host(one), _host(two)), _path(one)
+        if None not in hosts and hosts[0] != hosts[1] and _same(path, _path(two)):
+            pair = tuple(sorted(str(host) for host in hosts))
+            self._paths[pair].add(str(path))
+            self._waiting.append(_Waiting(claim.line, pair))

@@ -1,0 +1,65 @@
+"""Which files an output folder has, and which it must have: nothing else may lie there."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nearsame.methods import SimHash
+from nearsame.proofs.claims import Claims
+from nearsame.proofs.files import Part
+from nearsame.proofs.kept import annotation_places
+from nearsame.proofs.verdict import Findings
+
+__all__ = ["check_files"]
+
+_ALWAYS = (b"stats.json", b"removed.parquet", b"clusters.parquet", b"sources.parquet")
+_MOST = 20  # strange files that are named
+
+
+def check_files(claims: Claims, findings: Findings) -> None:
+    """Report what is there and nobody wrote, and tables that should be there; of kept/, `Kept` says what is missing."""
+    expected = {*_ALWAYS, *_tables(claims)}
+    for part in claims.parts:
+        expected |= set() if part.against else set(_copies(claims, part))
+    found = set(_files(claims.home))
+    findings.count("files", len(found))
+    strange = sorted(found - expected)
+    for name in strange[:_MOST]:
+        findings.wrong(os.fsdecode(name), "no source or table stands for this file")
+    if len(strange) > _MOST:
+        findings.wrong(str(claims.home), f"and {len(strange) - _MOST:,} more files that no source or table stands for")
+    for name in sorted(
+        set(_tables(claims)) - found - {b"pairs.parquet"}
+    ):  # who looks at pairs, says that they are missing
+        findings.wrong(os.fsdecode(name), "it is missing")
+
+
+def _tables(claims: Claims) -> Iterator[bytes]:
+    if claims.written["pairs"]:
+        yield b"pairs.parquet"
+    if claims.stats.get("skipped"):
+        yield b"skipped.parquet"
+    if isinstance(claims.method, SimHash) and claims.method.weights == "tfidf":
+        yield b"frequencies.parquet"
+
+
+def _copies(claims: Claims, part: Part) -> Iterator[bytes]:
+    """The files of kept/ that are of a part."""
+    target = os.fsencode(part.target)
+    if part.format == "nothing":
+        return
+    is_folder = part.format in ("text", "pages")
+    if is_folder and claims.written["copy_files"]:
+        yield from (os.path.normpath(b"kept/" + target + b"/" + (file or b"")) for file in part.files)
+    else:
+        yield os.path.normpath(b"kept/" + target)
+    if is_folder and claims.written["annotate"]:
+        yield from annotation_places(part, claims.written)
+
+
+def _files(home: Path) -> Iterator[bytes]:
+    """All files, links among them, by their paths below the folder; folders that hold nothing, too."""
+    for path in home.rglob("*"):
+        is_file = path.is_symlink() or not path.is_dir()
+        if is_file or (path != home / "kept" and not any(path.iterdir())):
+            yield os.fsencode(path.relative_to(home))

@@ -1,0 +1,208 @@
+"""The recipe of an output as a typed object: whatever is no recipe that a run could have had is told, field by field.
+
+1. A recipe is what its method says of itself, made again from its own settings: an unknown field, a missing one or one
+   of another type makes a difference.
+2. What is said twice (in the recipe and beside the sources) must be the same.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nearsame.canonical import CanonicalUrl
+from nearsame.errors import ConfigError
+from nearsame.methods import METHODS, Method, Shingling, TextRecipe
+
+__all__ = ["about_problems", "method_of", "recipe_problems"]
+
+_KEEP = re.compile(r"first|last|longest|shortest|(?:newest|oldest|max|min):.+", re.DOTALL)
+_LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
+_ARCHIVES = ("redirect", "revisit")  # layers about records without a text
+_BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
+_PAGES = ("html_column", "extract", "max_document")
+_MAX_DOCUMENT, _MAX_RECORD = 10 << 20, 64 << 20
+_ALWAYS = ("keep", "within", "clusters", "ties", "order_column")
+_TEXTS = "a list of texts"
+
+_COLUMNS = {
+    "text": "a text or null", "id": "a text or null", "order": "a text or null", "items": "a text or null",
+    "vectors": "a text or null", "beside": _TEXTS, "html": "a text or null", "extract": "a text",
+    "max_document": "a number", "asked_of_pages": _TEXTS, "max_record": "a number", "bare": "true or false",
+}  # fmt: skip
+_WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
+
+
+def _is(value: Any, kind: str) -> bool:  # noqa: PLR0911  (a table)
+    match kind:
+        case "a text":
+            return isinstance(value, str)
+        case "a text or null":
+            return value is None or isinstance(value, str)
+        case "a number":
+            return isinstance(value, int) and not isinstance(value, bool) and value > 0
+        case "true or false":
+            return isinstance(value, bool)
+        case "an object":
+            return isinstance(value, dict)
+        case "a count":
+            return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _typed(told: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
+    """What is wrong with a record of typed fields."""
+    if not isinstance(told, dict):
+        yield f"it does not say {what}"
+        return
+    for name in sorted({*told, *fields}):
+        if name not in fields:
+            yield f"{what}.{name} is unknown"
+        elif name not in told:
+            yield f"{what}.{name} is missing"
+        elif not _is(told[name], fields[name]):
+            yield f"{what}.{name}={told[name]!r} is not {fields[name]}"
+
+
+def about_problems(told: Any) -> Iterator[str]:
+    """What is wrong with what an output says beside the list of its sources."""
+    yield from _typed(told, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
+    if isinstance(told, dict):
+        yield from _typed(told.get("written"), _WRITTEN, "written")
+        yield from _columns_problems(told.get("columns"))
+
+
+def _columns_problems(told: Any) -> Iterator[str]:
+    """What is wrong with what an output says of the columns that were read."""
+    wrong = list(_typed(told, _COLUMNS, "columns"))
+    yield from wrong
+    if wrong:
+        return
+    if told["beside"][1:] != _BESIDE:
+        yield f"columns.beside={told['beside']!r} is not a column of URLs and {', '.join(_BESIDE)}"
+    if sum(told[name] is not None for name in ("text", "items", "vectors", "html")) > 1:
+        yield "columns name more than one of text, items, vectors and html"
+    if not set(told["asked_of_pages"]) <= {"extract", "max_document"}:
+        yield f"columns.asked_of_pages={told['asked_of_pages']!r} names settings that pages do not have"
+
+
+def method_of(told: Mapping[str, Any]) -> Method:
+    """The method of a recipe.
+
+    Raises:
+        ConfigError: There is none, or not with these settings.
+    """
+    kind = METHODS.get(told["method"]) if isinstance(told.get("method"), str) else None
+    if kind is None:
+        raise ConfigError(f"method={told.get('method')!r} is not one of {', '.join(METHODS)}")
+    return kind(**{name: told[name] for name in kind.model_fields if name in told})
+
+
+def recipe_problems(
+    told: Any, columns: Mapping[str, Any], formats: Sequence[str], *, has_against: bool
+) -> Iterator[str]:
+    """What is wrong with a recipe.
+
+    Args:
+        told: The recipe, as it was read.
+        columns: What was read of the sources, which has no problems of its own.
+        formats: Of the sources.
+        has_against: Whether some of them are the other side.
+    """
+    if not isinstance(told, dict):
+        yield "recipe is not an object"
+        return
+    try:
+        method = method_of(told)
+    except (ConfigError, ValueError, TypeError, OverflowError) as error:
+        yield f"recipe: {str(error).splitlines()[0]}"
+        return
+    record = json.loads(json.dumps(method.record()))
+    for name, value in record.items():
+        if name not in told:
+            yield f"recipe.{name} is missing"
+        elif json.dumps(told[name], sort_keys=True) != json.dumps(value, sort_keys=True):
+            yield f"recipe.{name}={told[name]!r} is not as it is written: {value!r}"
+    yield from _method_problems(method, columns)
+    settings = {name: value for name, value in told.items() if name not in record}
+    yield from _setting_problems(settings, method, columns, formats, has_against=has_against)
+
+
+def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str]:
+    if method.of_vectors != (columns["vectors"] is not None):
+        yield f"recipe.method={method.name!r} and columns.vectors={columns['vectors']!r} contradict each other"
+    if columns["items"] is not None and not isinstance(method, Shingling):
+        yield f"recipe.method={method.name!r} and columns.items={columns['items']!r} contradict each other"
+    if isinstance(method, TextRecipe) and method.stop_words:
+        import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
+
+        unknown = sorted(set(method.stop_words) - set(stopwordsiso.langs()))
+        if unknown:
+            yield f"recipe.stop_words: there are none for {', '.join(unknown)}"
+
+
+def _setting_problems(
+    told: Mapping[str, Any], method: Method, columns: Mapping[str, Any], formats: Sequence[str], *, has_against: bool
+) -> Iterator[str]:
+    known = [*_ALWAYS, *_page_settings(columns, formats)]
+    known += [name for name in ("use", "urls") if name in told or "use" in told]
+    if columns["max_record"] != _MAX_RECORD:
+        known.append("max_record")
+    for name in sorted({*told, *known}):
+        if name not in known:
+            yield f"recipe.{name} is unknown"
+        elif name not in told:
+            yield f"recipe.{name} is missing"
+    checks: dict[str, Callable[[Any], Any]] = {
+        "keep": lambda value: isinstance(value, str) and _KEEP.fullmatch(value),
+        "within": lambda value: isinstance(value, bool) and (has_against if not value else not method.across_only),
+        "clusters": lambda value: value in (["greedy"] if method.has_direction else ["greedy", "components"]),
+        "ties": lambda value: value in ("content", *(("reading",) if told.get("order_column") is None else ())),
+        "order_column": lambda value: value is None or isinstance(value, str),
+        "use": lambda value: isinstance(value, list) and value and value == [each for each in _LAYERS if each in value],
+        "urls": _is_url_recipe,
+        "max_record": lambda value: _same(value, columns["max_record"]),
+        "html_column": lambda value: value == columns["html"],
+        "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
+        "max_document": lambda value: _same(value, columns["max_document"]),
+    }  # fmt: skip
+    bad = [name for name in known if name in told and not checks[name](told[name])]
+    yield from (f"recipe.{name}={told[name]!r} cannot be, or contradicts the rest" for name in bad)
+    if not bad and all(name in told for name in _ALWAYS):
+        yield from _column_problems(told, columns)
+
+
+def _column_problems(told: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[str]:
+    """What the recipe and the columns that were read say of each other."""
+    by = told["keep"].partition(":")[2] or None
+    if by is not None and told["order_column"] is not None:
+        yield f"recipe.keep={told['keep']!r} and recipe.order_column={told['order_column']!r}: one column decides"
+    if columns["order"] != (by or told["order_column"]):
+        yield f"columns.order={columns['order']!r} is not the column that the recipe goes by"
+    if columns["bare"] != any(name in told.get("use", ()) for name in _ARCHIVES):
+        yield f"columns.bare={columns['bare']!r} does not fit recipe.use"
+    if "extract" not in told and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):
+        yield "columns say how web pages are read, and there are none"
+
+
+def _page_settings(columns: Mapping[str, Any], formats: Sequence[str]) -> tuple[str, ...]:
+    if columns["items"] is not None or columns["vectors"] is not None:
+        return ()
+    return _PAGES if columns["html"] is not None or {"pages", "warc"}.intersection(formats) else ()
+
+
+def _is_url_recipe(told: Any) -> bool:
+    if not isinstance(told, dict):
+        return False
+    if told.get("method") != CanonicalUrl.name:
+        return "rules" in told  # learnt ones, which are no recipe
+    try:
+        record = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"}).record()
+    except (ConfigError, TypeError):
+        return False
+    return _same(told, json.loads(json.dumps(record)))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same to JSON, which tells 1 from true and from 1.0."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

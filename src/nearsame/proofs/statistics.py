@@ -1,0 +1,160 @@
+"""stats.json as a typed object: what is no number, text or list where one must be is told, with its name."""
+
+import json
+import math
+import types
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from nearsame.proofs.files import BROKEN, first_line
+from nearsame.proofs.verdict import Findings
+from nearsame.results import Component, Stats
+
+__all__ = ["read_stats"]
+
+_NAME = "stats.json"
+_PACKAGES = {"nearsame", "numba", "numpy", "pyarrow", "xxhash"}
+_SHARE = {"value": float, "low": float, "high": float, "num": int, "of": int}
+_AUDIT = {
+    "measure": str, "threshold": float, "of": str, "sampled": int, "with_partner": int,
+    "recall": dict | None, "residual": dict | None, "precision": dict | None,
+}  # fmt: skip
+_WIDTH = 1e-12  # within which two quotients are one
+
+
+def read_stats(home: Path, findings: Findings) -> dict[str, Any] | None:
+    """The statistics that are of their types; None where there are none, or none with a recipe."""
+    path = home / _NAME
+    if not path.is_file():
+        findings.wrong(_NAME, "it is missing")
+        return None
+    try:
+        found = json.loads(path.read_bytes().decode(), parse_constant=_refuse, object_pairs_hook=_once)
+    except (*BROKEN, RecursionError) as error:
+        findings.wrong(_NAME, f"it cannot be read: {first_line(error)}")
+        return None
+    if not isinstance(found, dict):
+        findings.wrong(_NAME, "it is not a JSON object")
+        return None
+    hints = get_type_hints(Stats)
+    good = {}
+    for name in sorted({*found, *hints}):
+        problem = _problem(name, found, hints)
+        if problem:
+            findings.wrong(_NAME, problem)
+        else:
+            good[name] = found[name]
+    findings.wrong_all(_NAME, _senseless(good))
+    return good if "recipe" in good else None
+
+
+def _refuse(value: str) -> None:
+    raise ValueError(f"{value} is no JSON number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _problem(name: str, found: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
+    if name not in hints:
+        return f"{name} is unknown"
+    if name not in found:
+        return f"{name} is missing"
+    return "" if _fits(found[name], hints[name]) else f"{name}={_shown(found[name])} cannot be"
+
+
+def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
+    """Whether a value of JSON is of a type; there are no negative numbers."""
+    plain, inside = get_origin(kind) or kind, get_args(kind)
+    if plain in (Union, types.UnionType):
+        return any(_fits(value, each) for each in inside)
+    if plain is types.NoneType:
+        return value is None
+    if plain is Any:
+        return True
+    if plain is Component:
+        hints = get_type_hints(Component)
+        return isinstance(value, dict) and value.keys() == hints.keys() and _all_fit(value, hints)
+    if plain is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if plain is float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and math.isfinite(value) and value >= 0
+    if plain is dict:
+        return isinstance(value, dict) and (not inside or all(_fits(each, inside[1]) for each in value.values()))
+    if plain is tuple:
+        return isinstance(value, list) and _are(value, inside)
+    return isinstance(value, plain)
+
+
+def _are(values: list[Any], kinds: tuple[Any, ...]) -> bool:
+    if kinds[-1] is Ellipsis:
+        return all(_fits(each, kinds[0]) for each in values)
+    return len(values) == len(kinds) and all(_fits(*pair) for pair in zip(values, kinds, strict=True))
+
+
+def _all_fit(record: Mapping[str, Any], kinds: Mapping[str, Any]) -> bool:
+    return all(_fits(record[name], kind) for name, kind in kinds.items())
+
+
+def _senseless(stats: Mapping[str, Any]) -> Iterator[str]:
+    """What no run could say, whatever it was run on: of numbers that cannot be counted again."""
+    if "versions" in stats and (stats["versions"].keys() != _PACKAGES or not all(stats["versions"].values())):
+        yield f"versions={_shown(stats['versions'])} are not those of {', '.join(sorted(_PACKAGES))}"
+    if "room" in stats:
+        yield from _room_problems(stats["room"])
+    if stats.get("audit") is not None:
+        yield from (f"audit: {problem}" for problem in _audit_problems(stats["audit"], stats))
+
+
+def _room_problems(room: Mapping[str, Any]) -> Iterator[str]:
+    table = room.get("count_table", {"slots": 1, "slot_bits": 8, "passes": 1})
+    counts = {"slots": int, "slot_bits": int, "passes": int}
+    is_table = isinstance(table, dict) and table.keys() == counts.keys() and _all_fit(table, counts)
+    if not is_table or 0 in table.values():
+        yield f"room.count_table={_shown(table)} cannot be"
+    for name, value in room.items():
+        if name != "count_table" and value not in ("memory", "files", "workdir"):
+            yield f"room.{name}={_shown(value)} is not memory, files or workdir"
+
+
+def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with an audit: shares must be those of their numbers, and numbers of the run."""
+    if audit.keys() != _AUDIT.keys() or not _all_fit(audit, _AUDIT):
+        yield f"{_shown(audit)} cannot be"
+        return
+    if audit["threshold"] != stats.get("least", audit["threshold"]) or audit["of"] != "documents":
+        yield f"threshold={audit['threshold']} of {audit['of']} is not that of the run"
+    method = stats.get("recipe", {}).get("method")
+    if audit["measure"] != ("cosine" if method == "hyperplane" else "jaccard"):
+        yield f"measure={audit['measure']!r} is not what it goes by"
+    if not audit["with_partner"] <= audit["sampled"] <= stats.get("distinct", audit["sampled"]):
+        yield f"of {audit['sampled']:,} sampled documents {audit['with_partner']:,} have a partner"
+    problems = [
+        problem
+        for name in ("recall", "residual", "precision")
+        if audit[name] is not None
+        for problem in _share_problems(name, audit[name])
+    ]
+    yield from problems
+    if not problems and (audit["recall"] or {"of": 0})["of"] != audit["with_partner"]:
+        yield f"recall is not of the {audit['with_partner']:,} documents that had to go"
+
+
+def _share_problems(name: str, share: Mapping[str, Any]) -> Iterator[str]:
+    if share.keys() != _SHARE.keys() or not _all_fit(share, _SHARE) or not 0 <= share["num"] <= share["of"]:
+        yield f"{name}={_shown(share)} cannot be"
+    elif not share["of"] or abs(share["value"] - share["num"] / share["of"]) > _WIDTH:
+        yield f"{name} is {share['value']}, and not {share['num']:,} of {share['of']:,}"
+    elif not 0 <= share["low"] <= share["value"] <= share["high"] <= 1:
+        yield f"the interval of {name} is not around it"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
