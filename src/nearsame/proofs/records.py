@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
@@ -176,7 +177,11 @@ class Reader:
             position = 0
             for batch in opened.batches([each for each in dict.fromkeys(filter(None, wanted)) if each in schema.names]):
                 names = batch.schema.names
-                lists = [_values(batch.column(each)) if each in names else itertools.repeat(None) for each in wanted]
+                read = (_names, _values, _values, *itertools.repeat(_names, len(self.beside)))
+                lists = [
+                    how(batch.column(each)) if each in names else itertools.repeat(None)
+                    for how, each in zip(read, wanted, strict=True)
+                ]
                 for at, (one, text, order, *beside) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
                     known = dict(zip(self.beside, map(_text, beside), strict=True))
                     yield Record(position + at, _id(one), text, order, known)
@@ -293,6 +298,26 @@ def _values(column: pa.Array) -> list[Any]:
         as_bytes = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
         found = [_decoded(each) for each in column.view(as_bytes).to_pylist()]
     return found
+
+
+def _names(column: pa.Array) -> list[Any]:
+    """Values as texts, bytes as they are: what has none, as lists and records, says nothing."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if pa.types.is_dictionary(column.type):
+        return _names(column.dictionary_decode())
+    if pa.types.is_run_end_encoded(column.type):
+        return _names(pc.run_end_decode(column))
+    is_text = _is_string(column.type) or _is_bytes(column.type)
+    try:
+        return _values(column) if is_text else _values(column.cast(pa.large_string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [None] * len(column)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+    return any(test(kind) for test in tests)
 
 
 def _decoded(value: bytes | None) -> str | bytes | None:
