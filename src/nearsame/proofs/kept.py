@@ -15,6 +15,7 @@ from nearsame.errors import NearSameError
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
 from nearsame.proofs.records import Opened, Reader, pieces_at
+from nearsame.proofs.values import is_string, stored
 from nearsame.proofs.verdict import Findings
 
 __all__ = ["ADDED", "Kept", "annotation_places"]
@@ -216,7 +217,8 @@ class Kept:
             problem = _schema_problem(source, copied, annotated=self.claims.written["annotate"])
             if problem:
                 self.findings.wrong(self._place(part), problem)
-            self._check_rows(part, _rows(source.batches(None)), _rows(copied.batches(None)))
+            kinds = copied.schema
+            self._check_rows(part, _rows(source.batches(None), kinds), _rows(copied.batches(None), kinds))
             rest = 0 if self.claims.written["drop_unreadable"] else source.rest()
             if copied.rest() != rest:
                 self.findings.wrong(
@@ -301,25 +303,17 @@ def _told(field: pa.Field) -> str:
     return f"{field.type}{'' if field.nullable else ' without nulls'}"
 
 
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+def _rows(batches: Iterator[pa.RecordBatch], kinds: pa.Schema) -> Iterator[dict[str, Any]]:
+    """Rows, as they are stored in columns of these types; columns that have none stay what they are."""
     for batch in batches:
-        columns = [_plain(column) for column in batch.columns]
+        wanted = (kinds.field(name).type if name in kinds.names else None for name in batch.schema.names)
+        columns = [_stored(column, kind) for column, kind in zip(batch.columns, wanted, strict=True)]
         yield from pa.table(columns, batch.schema.names).to_pylist()
 
 
-def _plain(column: pa.Array) -> pa.Array:
-    """The same values as Python can have them: moments in UTC, since it may not know a zone, and strings as bytes."""
-    kind = column.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return column.cast(pa.timestamp(kind.unit, "UTC"))
-    column.validate(full=not (pa.types.is_nested(kind) or _is_text(kind)))
-    if _is_text(kind):
-        return column.view(pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
-    return column
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _stored(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
+    column.validate(full=not (pa.types.is_nested(column.type) or is_string(column.type)))
+    return stored(column if kind in (None, column.type) else column.cast(kind))
 
 
 def _annotates(line: bytes, mine: bytes, values: tuple[Any, ...]) -> bool:

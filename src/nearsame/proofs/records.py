@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
@@ -35,6 +34,7 @@ from nearsame.proofs.files import (
     sniffed,
 )
 from nearsame.proofs.tables import Look
+from nearsame.proofs.values import contents, is_string, orders, texts
 
 __all__ = ["Opened", "Reader", "default_id", "pieces_of"]
 
@@ -171,15 +171,15 @@ class Reader:
     def _table(self, part: Part) -> Iterator[Record]:
         with self.table(part) as opened:
             schema = opened.schema
-            strings = [each.name for each in schema if _is_string(each.type)]
+            strings = [each.name for each in schema if is_string(each.type)]
             content, name = chosen(self.columns, schema.names, strings)
             wanted = (name, content, self.columns.get("order"), *self.beside)
             position = 0
             for batch in opened.batches([each for each in dict.fromkeys(filter(None, wanted)) if each in schema.names]):
-                names = batch.schema.names
-                read = (_names, _values, _values, *itertools.repeat(_names, len(self.beside)))
+                there = batch.schema.names
+                read = (texts, contents, orders, *itertools.repeat(texts, len(self.beside)))
                 lists = [
-                    how(batch.column(each)) if each in names else itertools.repeat(None)
+                    how(batch.column(each)) if each in there else itertools.repeat(None)
                     for how, each in zip(read, wanted, strict=True)
                 ]
                 for at, (one, text, order, *beside) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
@@ -290,52 +290,9 @@ def _text(value: Any) -> str | None:
     return None if isinstance(value, list | dict) else json.dumps(value, default=str)
 
 
-def _values(column: pa.Array) -> list[Any]:
-    """The values; of strings that are no UTF-8 the bytes, which nobody has read as texts."""
-    try:
-        found: list[Any] = column.to_pylist()
-    except UnicodeDecodeError:
-        as_bytes = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
-        found = [_decoded(each) for each in column.view(as_bytes).to_pylist()]
-    return found
-
-
-def _names(column: pa.Array) -> list[Any]:
-    """Values as texts, bytes as they are: what has none, as lists and records, says nothing."""
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    if pa.types.is_dictionary(column.type):
-        return _names(column.dictionary_decode())
-    if pa.types.is_run_end_encoded(column.type):
-        return _names(pc.run_end_decode(column))
-    is_text = _is_string(column.type) or _is_bytes(column.type)
-    try:
-        return _values(column) if is_text else _values(column.cast(pa.large_string()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return [None] * len(column)
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
-    return any(test(kind) for test in tests)
-
-
-def _decoded(value: bytes | None) -> str | bytes | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return value
-
-
 def _is_number(value: bytes) -> bool:
     try:
         float(value)
     except ValueError:
         return False
     return True
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
