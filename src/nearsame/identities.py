@@ -66,8 +66,12 @@ def _stamp(part: Part) -> list[Any]:
 
 
 def _time(stamp: Any, digest: str) -> str:
-    """When a local file was modified; of what has no such time, the digest."""
+    """When a local file was modified, and when the system saw that; of what has no such times, the digest."""
     match stamp:
-        case (int(), int(nanoseconds)):
-            return f"modified {datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(' ', 'microseconds')}"
+        case (int(), int(modified), int(seen)):
+            return f"modified {_moment(modified)}, touched {_moment(seen)}"
     return f"stamp {digest}"
+
+
+def _moment(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(" ", "microseconds")

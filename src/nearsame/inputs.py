@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
 
-__all__ = ["Files", "Inputs", "local_paths", "names_of"]
+__all__ = ["Files", "Inputs", "local_paths", "local_stamp", "names_of"]
 
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
 
 
 class Files(NamedTuple):
-    """Files below a root, and the size and time of each when it was listed; no stamps: they are not known."""
+    """Files below a root, and what told each from others when it was listed; no stamps: they are not known."""
 
     root: str
     paths: tuple[str, ...]
@@ -141,10 +141,18 @@ def _walked(root: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names)  # noqa: PTH118  (a million of them)
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
-    """Size and time, as sources stamp their files; None where there is none."""
+def local_stamp(found: os.stat_result) -> tuple[int, int, int]:
+    """Size, time, and when the system saw the last change, which no program sets back.
+
+    The numbers of the file and its device are none of it: some file systems give the same file another one.
+    """
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _stamp(path: str) -> tuple[int, ...] | None:
+    """As sources stamp their files; None where there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116  (likewise)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return local_stamp(found)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ import nearsame as ns
 from nearsame import identities, steps
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.errors import WorkdirError
+from nearsame.inputs import Inputs, local_stamp
+from nearsame.sources.files import File
 
 from .made import documents
 
@@ -117,7 +120,7 @@ def test_another_version_is_refused(corpus, tmp_path, monkeypatch):
 
 
 def test_a_changed_input_is_named_with_sizes_and_times(corpus, tmp_path):
-    """By size, or by time alone; a new or a missing file, too."""
+    """By size, or by time alone."""
     found(corpus, tmp_path / "w")
     path = corpus / "1.csv"
     content, stamp = path.read_bytes(), path.stat()
@@ -129,16 +132,57 @@ def test_a_changed_input_is_named_with_sizes_and_times(corpus, tmp_path):
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1))
     with pytest.raises(WorkdirError, match=rf"1\.csv was {size:,} bytes, modified .* is {size:,} bytes, modified"):
         found(corpus, tmp_path / "w")
-    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    shutil.copy(path, corpus / "2.csv")
+
+
+def test_a_new_and_a_missing_input_are_named(corpus, tmp_path):
+    """Without the new one the same run goes on."""
+    expected = found(corpus, tmp_path / "w")
+    shutil.copy(corpus / "1.csv", corpus / "2.csv")
     with pytest.raises(WorkdirError, match=r"2\.csv is new"):
         found(corpus, tmp_path / "w")
     (corpus / "2.csv").unlink()
-    found(corpus, tmp_path / "w")
+    assert expected.equals(found(corpus, tmp_path / "w"))
+    (corpus / "1.csv").unlink()
+    with pytest.raises(WorkdirError, match=r"1\.csv is gone"):
+        found(corpus, tmp_path / "w")
 
 
-def test_another_number_of_rows_in_files_that_look_the_same_is_noticed(tmp_path):
-    """Same size, same time: the rows of a batch tell, or their total."""
+@pytest.mark.parametrize("replaced", [False, True], ids=["rewritten", "replaced"])
+@pytest.mark.parametrize("kind", ["file", "url", "folder", "zip"])
+def test_contents_of_the_same_size_with_the_time_set_back_are_another_input(tmp_path, kind, replaced):
+    """A time can be set back; else the answer would be of texts that are no more, and the only copy of one be lost."""
+    home = tmp_path / "in"
+    home.mkdir()
+    path = home / ("a.zip" if kind == "zip" else "a.txt" if kind == "folder" else "a.csv")
+    source = {"file": path, "url": f"file://{path}", "folder": home, "zip": f"zip://a.csv::{path}"}[kind]
+    _write(path, kind, "AAB")
+    stamp = path.stat()
+    ns.dedup(source, workdir=tmp_path / "w")
+    _write(tmp_path / path.name if replaced else path, kind, "ABA")
+    if replaced:
+        os.utime(tmp_path / path.name, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        (tmp_path / path.name).rename(path)
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert (stamp.st_size, stamp.st_mtime_ns) == (path.stat().st_size, path.stat().st_mtime_ns)
+    with pytest.raises(WorkdirError, match=r"belongs to another run: .* was .* and is "):
+        ns.dedup(source, workdir=tmp_path / "w")
+
+
+def _write(path: Path, kind: str, texts: str) -> None:
+    lines = "\n".join(["text", *(each * 9 for each in texts), ""])
+    if kind == "folder":
+        path.write_text(texts * 9, "utf-8")
+    elif kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(zipfile.ZipInfo("a.csv"), lines)
+    else:
+        path.write_text(lines, "utf-8")
+
+
+def test_another_number_of_rows_in_files_that_look_the_same_is_noticed(tmp_path, monkeypatch):
+    """Same size, same times, as where a file system keeps none: the rows of a batch tell, or their total."""
+    monkeypatch.setattr(File, "stamp", lambda file: local_stamp(Path(file.url).stat())[:2])
+    monkeypatch.setattr(Inputs, "require_unchanged", lambda _: None)
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one two"}\n' * 30, "utf-8")
     stamp = path.stat()

@@ -252,7 +252,7 @@ def _changed_inputs(found: dict[str, list[Any]], wanted: dict[str, list[Any]]) -
 
 
 def _told(row: list[Any]) -> str:
-    """An input's size and time, as in run.json: [name, bytes, time, digest of all that tells it from others]."""
+    """An input's size and times, as in run.json: [name, bytes, time, digest of all that tells it from others]."""
     size = "of unknown size" if row[1] is None else f"{row[1]:,} bytes"
     return f"{size}, {row[2]}"
 

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
 from nearsame.errors import ColumnError, SourceError
-from nearsame.inputs import names_of
+from nearsame.inputs import local_stamp, names_of
 from nearsame.sources.archives import ARC, WARC
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
@@ -281,8 +281,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
                 stamp=file.stamp(),
             )
     for path in listing.dangling:
-        link = Path(listing.url(path)).lstat()
-        stamp = (link.st_size, link.st_mtime_ns)
+        stamp = local_stamp(Path(listing.url(path)).lstat())
         yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
     if texts:
         _refuse_columns(columns, listing.root, texts)

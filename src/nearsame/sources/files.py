@@ -20,6 +20,7 @@ import fsspec
 from fsspec.registry import known_implementations
 
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
+from nearsame.inputs import local_stamp
 from nearsame.installation import install_command
 
 __all__ = ["BrokenStreamError", "File", "chained", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
@@ -40,7 +41,7 @@ _OF_A_NETWORK = {
 }  # fmt: skip
 _SYSTEM_SAID = re.compile(r"\[Errno -?\d+\] ([\w ]+)")
 _SERVER = "Check the URL, and that the server can be reached."
-_STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created")
+_STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created", "CRC")
 
 
 class BrokenStreamError(Exception):
@@ -64,11 +65,10 @@ class File:
             return found
 
     def stamp(self) -> tuple[Any, ...]:
-        """What changes when the file does: its size, its time, or the server's tag."""
+        """What changes when the file does: its size, its times, or the server's tag."""
         with mishaps(self.url):
             if not is_url(self.url):
-                found = Path(self.url).stat()
-                return found.st_size, found.st_mtime_ns
+                return local_stamp(Path(self.url).stat())
             system, path = filesystem(self.url)
             info = system.info(path)
             return tuple(str(info.get(key)) for key in _STAMP_KEYS)

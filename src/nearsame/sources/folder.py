@@ -48,7 +48,7 @@ class TextFolder:
     target: str
     strict: bool = False
     copy_files: bool = False
-    stamps: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)  # of local files: size and time
+    stamps: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)  # of local files
 
     @property
     def files(self) -> Files:
@@ -57,7 +57,7 @@ class TextFolder:
 
     def size_bytes(self) -> int | None:
         """Bytes of all files, where that is known without reading: for progress."""
-        return sum(size for size, _ in self.stamps) if self.stamps else None
+        return sum(stamp[0] for stamp in self.stamps) if self.stamps else None
 
     @property
     def pages(self) -> bool:

@@ -81,11 +81,11 @@ def _lines(part: Any) -> Iterator[tuple[Any, ...]]:
         kind = "pages" if part.pages else "text"
         stamps: Sequence[tuple[Any, ...]] = part.stamps or [(None, None)] * len(part.paths)
         for number, path in enumerate(part.paths):
-            yield kind, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number]
+            yield kind, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number][:2]
     elif isinstance(part, FilePart) and part.name != "-":
         stamp = part.stamp if part.stamp and not is_url(part.file.url) else (None, None)
         kind = "tsv" if isinstance(part, Delimited) and part.delimiter == "\t" else _FORMATS[type(part)]
-        yield kind, part.compression, _absolute(part.file.url), None, *stamp
+        yield kind, part.compression, _absolute(part.file.url), None, *stamp[:2]
     else:
         kind = "stdin" if isinstance(part, FilePart) else _FORMATS.get(type(part), "nothing")
         yield kind, None, None, None, None, None
