@@ -64,3 +64,46 @@ def test_moments_that_python_cannot_hold_are_compared_as_they_are_stored(tmp_pat
     if not pa.types.is_nested(MOMENTS[kind].type):
         assert [] == _written(tmp_path / "ordered", source, keep="max:when", pairs=True)
         assert [] == _written(tmp_path / "least", source, keep="min:when", annotate=True)
+
+
+def _texts(folder: Path, suffix: str = ".txt") -> Path:
+    """Two copies and one text that nobody can read."""
+    folder.mkdir()
+    for name, data in (("a", A.encode()), ("b", A.encode()), ("c", b"\xff")):
+        (folder / f"{name}{suffix}").write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("copy_files", [False, True])
+@pytest.mark.parametrize("drop_unreadable", [False, True])
+@pytest.mark.parametrize("suffix", [".txt", ".html"])
+def test_annotations_say_nothing_of_texts_that_could_not_be_read(
+    tmp_path: Path, suffix: str, *, copy_files: bool, drop_unreadable: bool
+) -> None:
+    """Of texts and of pages, in a list and among copies."""
+    source, how = _texts(tmp_path / "in", suffix), {"copy_files": copy_files, "drop_unreadable": drop_unreadable}
+    (source / f"d{suffix}").symlink_to("nowhere")
+    assert [] == _written(tmp_path, str(source), annotate=True, **how)
+
+
+@pytest.mark.parametrize("copy_files", [False, True])
+def test_annotations_beside_a_source_of_that_name_have_another(tmp_path: Path, *, copy_files: bool) -> None:
+    """The numbered name is the one that is expected, and only that."""
+    source = _texts(tmp_path / "in")
+    for name in ("annotations.jsonl", "annotations-1.jsonl"):
+        (source / name).write_text('{"text": "one two three"}\n', "utf-8")
+    assert [] == _written(tmp_path, str(source), annotate=True, copy_files=copy_files)
+    found = tmp_path / "out" / "kept" / "annotations-2.jsonl"
+    found.rename(found.with_name("annotations-3.jsonl"))
+    told = _told(tmp_path / "out")
+    assert "kept/annotations-3.jsonl: no source or table stands for this file" in told
+    assert any("the annotations of its files are missing" in each for each in told)
+
+
+@pytest.mark.parametrize("deep", ["[" * 1_100 + "]" * 1_100, '{"a":[' * 600 + r'"]}\"["' + "]}" * 600])
+def test_deep_values_beside_a_text_are_no_reason_to_miss_it(tmp_path: Path, deep: str) -> None:
+    """Whatever the depth that the run has read."""
+    lines = [f'{{"x":{deep},"text":"{A}"}}', f'{{"text":"{A}","x":{deep}}}', f'{{"text":"{EDITED}"}}']
+    (tmp_path / "a.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    assert [] == _written(tmp_path, str(tmp_path / "a.jsonl"), pairs=True)
+    assert [] == _written(tmp_path / "annotated", str(tmp_path / "a.jsonl"), annotate=True)

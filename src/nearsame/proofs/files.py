@@ -42,6 +42,8 @@ _CHUNK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 _SNIFFED = 1_000
+_DEEP = 100
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
 
 
 class Part(NamedTuple):
@@ -236,10 +238,30 @@ def said_by(file: Mapping[bytes, bytes] | None) -> tuple[dict[bytes, bytes], dic
 def parsed(line: bytes) -> dict[str, Any] | None:
     """The object of a line; None where it is none."""
     try:
-        found = json.loads(line.removeprefix(_BOM).decode("utf-8", "surrogateescape"))
-    except (ValueError, RecursionError):
+        found = _loaded(line.removeprefix(_BOM))
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8", "surrogateescape"))
+    except RecursionError:
+        return json.loads(_flat(line).decode("utf-8", "surrogateescape"))
+
+
+def _flat(line: bytes) -> bytes:
+    """JSON with null for what stands too deep for Python; nobody asks for that."""
+    found, at, depth = [], 0, 0
+    for bracket in _BRACKETS.finditer(line):
+        step = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(bracket.group(), 0)
+        if step == 1 and depth == _DEEP:
+            found += [line[at : bracket.start()], b"null"]
+        depth += step
+        if step == -1 and depth == _DEEP:
+            at = bracket.end()
+    return b"".join([*found, line[at:]])
 
 
 def sniffed(pieces: Iterator[Piece]) -> tuple[list[Piece], list[str], list[str]]:

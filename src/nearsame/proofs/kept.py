@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -14,11 +13,12 @@ import pyarrow.parquet as pq
 from nearsame.errors import NearSameError
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
+from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader, pieces_at
 from nearsame.proofs.values import is_string, stored
 from nearsame.proofs.verdict import Findings
 
-__all__ = ["ADDED", "Kept", "annotation_places"]
+__all__ = ["ADDED", "Kept"]
 
 ADDED = ("cluster", "witness_id", "num_duplicates")
 Added = Mapping[int, tuple[Any, ...]]
@@ -192,17 +192,17 @@ class Kept:
 
     def _check_annotations(self, part: Part) -> None:
         """Beside the list of text files, or among their copies, stands a line for each that stays."""
-        gone, added = self._gone(part), self.added(part)
+        gone, added, skipped = self._gone(part), self.added(part), self.claims.skipped.get(part.name, set())
         lines = []
         for at, name in enumerate(part.files):
             if at not in gone:
                 path = (name or b"").decode("utf-8", "backslashreplace")
-                lines.append({"path": path, **dict(zip(ADDED, added.get(at, (None, None, 0)), strict=True))})
-        for found in annotation_places(part, self.claims.written):
-            place = self.claims.home / os.fsdecode(found)
-            data = place.read_bytes() if place.is_file() else b"-"
-            if data[-1:] in (b"", b"\n") and [json.loads(line) for line in data.splitlines()] == lines:
-                return
+                values = (None, None, None) if at in skipped else added.get(at, (None, None, 0))
+                lines.append({"path": path, **dict(zip(ADDED, values, strict=True))})
+        place = self.claims.home / os.fsdecode(annotations_of(self.claims, part) or b"")
+        data = place.read_bytes() if place.is_file() else b"-"
+        if data[-1:] in (b"", b"\n") and [json.loads(line) for line in data.splitlines()] == lines:
+            return
         self.findings.wrong(
             self._place(part), "the annotations of its files are missing, or are not those of its documents"
         )
@@ -257,20 +257,6 @@ class Kept:
                 self.findings.wrong(self._place(part), f"it has something else where {what} should stand")
                 return
             self.findings.count("kept records")
-
-
-def annotation_places(part: Part, written: Mapping[str, Any]) -> Iterator[bytes]:
-    """Where the annotations of text files may stand: by another name, if a file of theirs has this one."""
-    target = os.fsencode(part.target)
-    folder, name = os.path.split(target)
-    if written["copy_files"]:
-        folder, name = target, b"kept.txt"
-    stem = re.sub(rb"kept(-nul)?\.txt$", b"annotations", name)
-    taken = {file or b"" for file in part.files} if written["copy_files"] else set()
-    number, found = 1, stem + b".jsonl"
-    while found in taken:
-        found, number = b"%s-%d.jsonl" % (stem, number), number + 1
-    yield os.path.normpath(b"/".join([b"kept", folder or b".", found]))
 
 
 def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:

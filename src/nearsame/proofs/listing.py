@@ -6,8 +6,7 @@ from pathlib import Path
 
 from nearsame.methods import SimHash
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import Part
-from nearsame.proofs.kept import annotation_places
+from nearsame.proofs.places import annotations_of, copies_of
 from nearsame.proofs.verdict import Findings
 
 __all__ = ["check_files"]
@@ -20,7 +19,8 @@ def check_files(claims: Claims, findings: Findings) -> None:
     """Report what is there and nobody wrote, and tables that should be there; of kept/, `Kept` says what is missing."""
     expected = {*_ALWAYS, *_tables(claims)}
     for part in claims.parts:
-        expected |= set() if part.against else set(_copies(claims, part))
+        annotations = annotations_of(claims, part)
+        expected |= {*copies_of(claims, part), *([] if annotations is None else [annotations])}
     found = set(_files(claims.home))
     findings.count("files", len(found))
     strange = sorted(found - expected)
@@ -41,20 +41,6 @@ def _tables(claims: Claims) -> Iterator[bytes]:
         yield b"skipped.parquet"
     if isinstance(claims.method, SimHash) and claims.method.weights == "tfidf":
         yield b"frequencies.parquet"
-
-
-def _copies(claims: Claims, part: Part) -> Iterator[bytes]:
-    """The files of kept/ that are of a part."""
-    target = os.fsencode(part.target)
-    if part.format == "nothing":
-        return
-    is_folder = part.format in ("text", "pages")
-    if is_folder and claims.written["copy_files"]:
-        yield from (os.path.normpath(b"kept/" + target + b"/" + (file or b"")) for file in part.files)
-    else:
-        yield os.path.normpath(b"kept/" + target)
-    if is_folder and claims.written["annotate"]:
-        yield from annotation_places(part, claims.written)
 
 
 def _files(home: Path) -> Iterator[bytes]:
