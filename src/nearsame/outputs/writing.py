@@ -2,6 +2,7 @@
 
 1. Parts copy themselves; here they are only told which positions to leave out, and what to add to the others.
 2. Several parts are copied at once; a single one by the thread that asks for it, which an interruption ends at once.
+3. Parts that give files names which are free (`copied_last`) come when all others have theirs.
 """
 
 import os
@@ -66,19 +67,22 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
         drop_unread: Whether what could not be read, and has no position, is left out.
     """
     home.mkdir(parents=True, exist_ok=True)
-    calls = []
+    early: list[Callable[[], None]] = []
+    late: list[Callable[[], None]] = []
     for number, part in enumerate(parts, start=first):
         added = None if annotate is None else annotate(*verdict.columns(number))
         gone = verdict.positions(number, removed=annotate is None)
+        calls = late if getattr(part, "copied_last", False) else early
         calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))
-    if len(calls) == 1:
-        calls[0]()
+    if len(early) + len(late) == 1:
+        (early or late)[0]()
         return
     fitting = _MOST_AT_ONCE if memory is None else max(1, memory // _PART_BYTES)
     with ThreadPoolExecutor(min(_MOST_AT_ONCE, fitting, os.cpu_count() or 1)) as pool:
         try:
-            for done in [pool.submit(call) for call in calls]:
-                done.result()
+            for calls in (early, late):
+                for done in [pool.submit(call) for call in calls]:
+                    done.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ class TextFolder:
     strict: bool = False
     copy_files: bool = False
     stamps: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)  # of local files
+    copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
 
     @property
     def files(self) -> Files:
