@@ -42,7 +42,7 @@ def with_kept_seed(recipe: Method, workdir: str | os.PathLike[str] | None) -> Me
         return recipe
     try:
         seed = json.loads((Path(workdir) / "run.json").read_bytes())["seed"]
-    except (OSError, ValueError, KeyError, TypeError):  # nothing was begun there, or nothing of ours
+    except (OSError, RecursionError, ValueError, KeyError, TypeError):  # nothing was begun there, or nothing of ours
         return recipe
     return type(recipe)(**{**recipe.settings, "seed": seed})
 

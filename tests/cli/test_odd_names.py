@@ -155,6 +155,17 @@ def test_a_name_of_a_column_that_is_not_unicode_is_refused_as_it_was_typed(optio
     assert (2, f"error: {option} a\\xff is not UTF-8") == (done.exit_code, done.stderr.splitlines()[0])
 
 
+@pytest.mark.parametrize("command", [["remove", "s.ns", "?"], ["compare", "s.ns", "?", "d1"], ["query", "s.ns", "?"]])
+def test_an_argument_that_is_not_unicode_is_refused_as_it_was_typed(command, tmp_path):
+    """An id or a text, which are no names of files."""
+    place = tmp_path / "s.ns"
+    ns.Index.create(place, source=[{"id": "d1", "text": "a rose is a rose"}]).close()
+    given = {"s.ns": place, "?": os.fsdecode(b"a\xff")}
+    done = run("index", *(given.get(each, each) for each in command))
+    assert 2 == done.exit_code
+    assert " a\\xff is not UTF-8" in done.stderr.splitlines()[0]
+
+
 @pytest.mark.parametrize("method", ["simhash", "minhash"])
 def test_half_a_surrogate_pair_is_told(method):
     """In the text that is explained, as in those that are compared."""

@@ -53,6 +53,13 @@ def test_what_is_no_number_of_bytes_is_named(text):
         num_bytes(text)
 
 
+@pytest.mark.parametrize("text", ["9" * 309, "9" * 5000, "1" + "0" * 308 + "T", "4194305T", "9" * 309 + ".5kb"])
+def test_more_bytes_than_there_can_be_are_refused(text):
+    """However many digits it takes to write them."""
+    with pytest.raises(ConfigError, match="no machine has so many bytes"):
+        num_bytes(text)
+
+
 def test_memory_below_what_threads_need_names_both_numbers():
     """What was given, and what it takes."""
     with pytest.raises(ConfigError, match=f"memory=1,000 bytes is below the {LEAST:,} that 1 threads need"):

@@ -1,5 +1,6 @@
 """What was acknowledged stays: after kills, on a full disk, under a writer that takes its time."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -133,6 +134,56 @@ def test_check_finds_what_was_tampered_with(tmp_path):
         with ns.Index.open(place) as index:
             found = index.check()
         assert any(expected in problem for problem in found), (statement, found)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE counters SET value = 'x'",
+        "DELETE FROM counters",
+        "UPDATE documents SET items = 'x'",
+        "UPDATE documents SET items = 7 WHERE number = 2",
+        "UPDATE documents SET text = 'x'",
+        "UPDATE documents SET id = x'ff' WHERE number = 2",
+        "UPDATE documents SET url = x'ff'",
+        "UPDATE documents SET leader = 'x'",
+        "UPDATE postings SET key = 'x' || key",
+    ],
+)
+@pytest.mark.parametrize("asked", ["stats", "check", "query", "ids", "duplicates", "export"])
+def test_a_value_of_another_type_is_damage_or_no_matter(statement, asked, tmp_path):
+    """SQLite holds a column to no type: whatever is asked, it is an answer or an error of ours."""
+    import sqlite3
+
+    place = tmp_path / "seen.ns"
+    ns.Index.create(place, source=[{"id": str(n), "text": f"{TEXT} {n}"} for n in range(3)], store="text").close()
+    connection = sqlite3.connect(place)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    given = {"query": [TEXT], "duplicates": ["1"], "export": [tmp_path / "out.jsonl"]}.get(asked, [])
+    with contextlib.suppress(ns.NearSameError), ns.Index.open(place) as index:
+        found = getattr(index, asked)(*given)
+        list(found) if asked == "ids" else found
+
+
+@pytest.mark.parametrize(
+    ("statement", "asked"),
+    [("UPDATE counters SET value = 'x'", "stats"), ("UPDATE documents SET items = 'x'", "check")],
+)
+def test_damage_is_told_with_the_file(statement, asked, tmp_path):
+    """And with what can be done."""
+    import sqlite3
+
+    place = tmp_path / "seen.ns"
+    ns.Index.create(place, source=[{"id": "1", "text": TEXT}]).close()
+    connection = sqlite3.connect(place)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with ns.Index.open(place) as index, pytest.raises(ns.errors.StoreError, match=r"seen\.ns: is damaged") as told:
+        getattr(index, asked)()
+    assert "Restore it" in told.value.hint
 
 
 def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):

@@ -152,6 +152,7 @@ def test_what_is_in_memory_is_read_and_copied_as_a_table(tmp_path: Path, thing: 
         pa.array(["A", None]),
         pa.array([b"A", None]),
         pa.array(["A", None]).dictionary_encode(),
+        pa.RunEndEncodedArray.from_arrays([1, 2], pa.array(["A", None])),
         pa.chunked_array([["A"], [None]], pa.string()),
         pa.array([{"text": "A"}, {"text": None}]),
         pl.Series([{"text": "A"}, {"text": None}]),

@@ -137,15 +137,16 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def _refuse_no_unicode(self, ctx: click.Context) -> None:
-        """Names of files are bytes; nothing else that is given to an option can be what is not Unicode."""
+        """Names of files are bytes; nothing else that is given can be what is not Unicode."""
         for param in self.params:
-            if not isinstance(param, Option) or param.reads or param.writes:
+            if getattr(param, "reads", False) or getattr(param, "writes", None):
                 continue
+            name = param.opts[-1] if isinstance(param, Option) else (param.metavar or "").strip("[].")
             value = ctx.params.get(str(param.name))
             for text in value if isinstance(value, tuple) else (value,):
                 if isinstance(text, str) and "\udc80" <= max(text, default="") <= "\udcff":
                     shown = os.fsencode(text).decode("utf-8", "backslashreplace")
-                    raise click.UsageError(f"{param.opts[-1]} {shown} is not UTF-8", ctx)
+                    raise click.UsageError(f"{name} {shown} is not UTF-8", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, and --help with the last."""

@@ -219,7 +219,7 @@ def _json(path: Path) -> Any:
     """What a file holds; None where it is not there, or is no whole JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, RecursionError, ValueError):
         return None
 
 

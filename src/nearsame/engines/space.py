@@ -52,6 +52,8 @@ ALONE_BYTES = _BATCH_BYTES  # of a batch: a larger one has all threads' memory
 _DOCUMENT_BYTES = 192  # what is known of a document until the end: docs/scale.md lists it
 _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 
+_MOST_BYTES = 1 << 62
+_SHOWN = 40  # characters of a number
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -74,7 +76,10 @@ def num_bytes(text: int | str, name: str = "memory") -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
     if not found:
         raise ConfigError(f"{name}={text!r} is not a number of bytes", hint="Write it as in 4GB.")
-    return int(float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_"))
+    size = float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_")  # of too many digits it is infinite
+    if size > _MOST_BYTES:
+        raise ConfigError(f"{name}={found[0][:_SHOWN]}: no machine has so many bytes", hint="Write it as in 4GB.")
+    return int(size)
 
 
 def working_memory(threads: int, growth: float = GROWTH) -> int:

@@ -71,7 +71,7 @@ def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, .
         _require_tokeniser(records, where)
         recipes = [_recipe(dict(record)) for record in records]
         facets = facets_of(recipes, store)
-    except (AttributeError, ConfigError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, ConfigError, KeyError, RecursionError, TypeError, ValueError) as error:
         if isinstance(error, IndexMismatchError):
             raise
         message = f"{where} was made by a recipe that this version cannot read: {error}"

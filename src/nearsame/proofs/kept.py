@@ -311,5 +311,5 @@ def _annotates(line: bytes, mine: bytes, values: tuple[Any, ...]) -> bool:
     added = mine[len(head) : len(mine) - len(closing)].strip().removeprefix(b",")
     try:
         return list(json.loads(b"{" + added + b"}").items()) == list(zip(ADDED, values, strict=True))
-    except ValueError:
+    except (RecursionError, ValueError):
         return False

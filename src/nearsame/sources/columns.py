@@ -219,6 +219,8 @@ def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_dictionary(column.type):
         found = pc.take(pa.array(_lengths(column.dictionary)), column.indices)
+    elif pa.types.is_run_end_encoded(column.type):
+        return _lengths(pc.run_end_decode(column))
     elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         found = pc.binary_length(_castable(column))
     elif _is_list(column.type):

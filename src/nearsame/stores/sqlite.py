@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from shutil import disk_usage
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +42,17 @@ INSERT INTO counters VALUES ('documents', 0), ('next', 1);
 """
 _COLUMNS = "number, id, url, items, NULL, leader"
 _WITH_TEXT = "number, id, url, items, text, leader"
+_KINDS: tuple[Any, ...] = (int, str, str | None, bytes, bytes | None, int | None)  # of these
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _LIMITED = "see whether the disk fails, or a limit on the size of files (ulimit -f) is reached"
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class _DamagedError(sqlite3.DatabaseError):
+    """What SQLite takes for sound, and is not."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 class Sqlite:
@@ -200,7 +208,7 @@ class _Transaction:
         columns = _WITH_TEXT if text else _COLUMNS
         statement = f"SELECT {columns} FROM documents WHERE number = ?"  # noqa: S608  (a constant)
         found = (self._run(statement, (number,)).fetchone() for number in numbers)
-        return {row[0]: Row(*row) for row in found if row}
+        return {row[0]: _sound(row) for row in found if row}
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
@@ -229,7 +237,7 @@ class _Transaction:
         """The next documents by number."""
         columns = _WITH_TEXT if text else _COLUMNS
         statement = f"SELECT {columns} FROM documents WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608  (likewise)
-        return [Row(*row) for row in self._run(statement, (after, limit))]
+        return [_sound(row) for row in self._run(statement, (after, limit))]
 
     def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
         """The next (keys, numbers), ascending."""
@@ -240,6 +248,8 @@ class _Transaction:
     def counts(self) -> dict[str, int]:
         """The counters."""
         found = dict(self._run("SELECT name, value FROM counters").fetchall())
+        if not {"documents", "next"} <= found.keys() or any(type(value) is not int for value in found.values()):
+            raise _DamagedError("is damaged: a counter is no whole number")
         return {**found, "documents": found["documents"] + self._added, "next": self._next or found["next"]}
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
@@ -313,7 +323,17 @@ _SELECT_KEYS = {
 
 def _pairs(found: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
     """int64[n, 2]."""
-    return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
+    try:
+        return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
+    except (TypeError, ValueError) as error:
+        raise _DamagedError("is damaged: a key, or the number of its document, is no whole number") from error
+
+
+def _sound(row: tuple[Any, ...]) -> Row:
+    """A document; SQLite holds a column to no type."""
+    if not all(isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)):
+        raise _DamagedError(f"is damaged: document {row[0]} has a value of another type than its column")
+    return Row(*row)
 
 
 def _connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connection:

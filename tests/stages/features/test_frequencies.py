@@ -89,3 +89,10 @@ def test_a_table_carries_the_settings_of_its_features() -> None:
         FrequencyTable.of(table.table(), "t", {"unit": "chars", "size": 1})
     with pytest.raises(ConfigError, match="t is no table of document frequencies"):
         FrequencyTable.of(pa.table({"a": [1]}), "t", {})
+
+
+def test_metadata_that_nest_too_deep_are_damage():
+    """As any that cannot be read."""
+    table = pa.table({"item": pa.array([1]), "documents": pa.array([1])})
+    with pytest.raises(ConfigError, match="t is damaged: what it says of itself cannot be read"):
+        FrequencyTable.of(table.replace_schema_metadata({b"nearsame": b"[" * 100_000}), "t", {})

@@ -99,7 +99,7 @@ class FrequencyTable:
         try:
             about = json.loads(table.schema.metadata[_KEY])
             theirs, num_documents = dict(about["recipe"]), operator.index(about["num_documents"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise ConfigError(f"{name} is damaged: what it says of itself cannot be read", hint=_HINT) from error
         ours = json.loads(json.dumps(dict(record)))
         different = [field for field in sorted({*theirs, *ours}) if theirs.get(field) != ours.get(field)]
