@@ -112,7 +112,7 @@ class Stats:
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
         dropped_occurrences: documents that each of them stands in, summed.
         emptied: documents that have nothing else: near-duplicates of nothing, exact copies of identical texts.
-        repeated_ids: documents whose id another document before them has.
+        repeated_ids: documents that were read whose id another of these before them has.
         distinct: different feature sets.
         features: items in the distinct sets.
         keys: offered by the distinct sets.

@@ -142,7 +142,7 @@ def test_damage_is_told_with_its_file(outputs: dict[str, Path]) -> None:
     assert _unnoticed(outputs["plain"], changes.damages(outputs["plain"], 997), may_be_the_same=True) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_change_of_every_kind_of_output_is_told(outputs: dict[str, Path], kind: str) -> None:
     """All values of all files; of the plainest, in several ways."""
@@ -153,7 +153,7 @@ def test_every_change_of_every_kind_of_output_is_told(outputs: dict[str, Path], 
     assert [each for those in [*several, changes.of_files(home)] for each in _unnoticed(home, those)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_damage_of_every_kind_of_output_is_told(outputs: dict[str, Path], kind: str) -> None:
     """Every file of it."""

@@ -43,6 +43,8 @@ def unproven(claims: Claims) -> tuple[str, ...]:
         found.append("pages")
     if claims.stats.get("component") is not None:
         found.append("component")
+    if claims.stats.get("unread"):
+        found += ["repeated_ids", "text_bytes"]
     if not _is_counted(claims.method):
         found += ["distinct", "features"]
     return tuple(sorted(found))
@@ -142,8 +144,6 @@ def _from_settings(claims: Claims) -> dict[str, Any]:
 def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dict[str, Any]:
     method, unread = claims.method, claims.stats.get("unread", 0)
     found: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
-    num_ids, _ = tally.ids.totals()
-    found["repeated_ids"] = tally.ids.num_added - num_ids
     found["dropped_shingles"], found["dropped_occurrences"] = boilerplate
     found["emptied"] = tally.emptied
     if not method.of_vectors:
@@ -151,6 +151,8 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     may_be_unread = isinstance(method, Digest) and all(part.format == "text" for part in claims.parts)
     if not may_be_unread or (isinstance(method, Digest) and method.normalise) or "use" in claims.recipe:
         found["unread"] = unread = 0
+    if not unread:  # the ids of files that were not read are not compared
+        found["repeated_ids"] = tally.ids.num_added - tally.ids.totals()[0]
     if tally.texts and not unread and _has_digests(claims):
         found["text_bytes"] = tally.text_bytes
     if isinstance(method, TextRecipe):
