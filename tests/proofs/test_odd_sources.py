@@ -1,5 +1,9 @@
 """Outputs of odd sources hold as they were written."""
 
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +111,60 @@ def test_deep_values_beside_a_text_are_no_reason_to_miss_it(tmp_path: Path, deep
     (tmp_path / "a.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     assert [] == _written(tmp_path, str(tmp_path / "a.jsonl"), pairs=True)
     assert [] == _written(tmp_path / "annotated", str(tmp_path / "a.jsonl"), annotate=True)
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+LINES = [f'{{"text":"{text}"}}\n'.encode() for text in (A, EDITED, A, "one two three")]
+SKIPPABLE = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+TAILS: dict[str, Callable[[Callable[[bytes], bytes]], bytes]] = {
+    "nothing": lambda _: b"",
+    "padding": lambda _: bytes(12),
+    "a zero": lambda _: b"\0",
+    "padding and a stream": lambda pack: bytes(12) + pack(LINES[3]),
+    "a stream": lambda pack: pack(LINES[3]),
+    "half a stream": lambda pack: pack(LINES[3])[:-3],
+    "the start of a stream": lambda pack: pack(LINES[3])[:5],
+    "an empty stream": lambda pack: pack(b""),
+    "a byte": lambda _: b"x",
+    "garbage": lambda _: b"garbage",
+    "what is skipped": lambda _: SKIPPABLE,
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("tail", TAILS)
+def test_what_the_run_has_read_of_a_compressed_source_is_read_again(tmp_path: Path, packed: str, tail: str) -> None:
+    """Up to where it breaks off, and what follows padding."""
+    pack = PACKED[packed]
+    (tmp_path / f"a.jsonl.{packed}").write_bytes(pack(b"".join(LINES[:3])) + TAILS[tail](pack))
+    for drop in (False, True):
+        (tmp_path / f"{drop}").mkdir()
+        assert [] == _written(tmp_path / f"{drop}", str(tmp_path / f"a.jsonl.{packed}"), drop_unreadable=drop)
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("tail", [tail for tail in TAILS if tail != "nothing"])
+def test_what_is_added_behind_the_end_of_a_compressed_copy_is_told(tmp_path: Path, packed: str, tail: str) -> None:
+    """Also where nothing is decompressed of it."""
+    pack = PACKED[packed]
+    (tmp_path / f"a.jsonl.{packed}").write_bytes(pack(b"".join(LINES)))
+    assert [] == _written(tmp_path, str(tmp_path / f"a.jsonl.{packed}"))
+    kept = tmp_path / "out" / "kept" / f"a.jsonl.{packed}"
+    kept.write_bytes(kept.read_bytes() + TAILS[tail](pack))
+    assert f"kept/a.jsonl.{packed}" in "".join(_told(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", ["kept/a.jsonl", "removed.parquet", "stats.json"])
+def test_a_link_in_place_of_a_file_is_told(tmp_path: Path, name: str) -> None:
+    """What it leads to may change, and is no part of the output."""
+    (tmp_path / "a.jsonl").write_bytes(b"".join(LINES))
+    assert [] == _written(tmp_path, str(tmp_path / "a.jsonl"))
+    file = tmp_path / "out" / name
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    assert [f"{name}: it is a link, and nobody wrote one"] == _told(tmp_path / "out")

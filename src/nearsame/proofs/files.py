@@ -5,15 +5,11 @@
 """
 
 import base64
-import bz2
 import contextlib
-import gzip
 import json
-import lzma
 import os
 import re
 import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -21,6 +17,7 @@ import fsspec
 import pyarrow as pa
 
 from nearsame.errors import SourceError
+from nearsame.proofs.unpacking import BROKEN_STREAM, unpacked
 
 __all__ = [
     "BROKEN",
@@ -37,7 +34,7 @@ __all__ = [
 ]
 
 # What readers raise over bytes that somebody or something has changed.
-BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowException, ValueError, MemoryError, struct.error)
+BROKEN = (*BROKEN_STREAM, MemoryError, struct.error)
 _CHUNK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
@@ -90,8 +87,12 @@ class Piece(NamedTuple):
 def raw(path: str, compression: str | None) -> Iterator[bytes]:
     """The decompressed bytes, in chunks."""
     try:
+        if compression is not None:
+            yield from unpacked(lambda: _opened(path), compression)
+            return
         with contextlib.closing(_opened(path)) as file:
-            yield from _decompressed(file, compression)
+            while chunk := file.read(_CHUNK):
+                yield bytes(chunk)
     except FileNotFoundError as error:
         raise SourceError(f"{path} is not there any more", hint="Put it back where it was for the run.") from error
 
@@ -101,40 +102,6 @@ def _opened(path: str) -> BinaryIO:
         system, place = fsspec.core.url_to_fs(path)
         return cast("BinaryIO", system.open(place, "rb"))
     return open(path, "rb")  # noqa: PTH123  (whoever asked closes it)
-
-
-def _decompressed(file: BinaryIO, compression: str | None) -> Iterator[bytes]:
-    match compression:
-        case None:
-            read: Any = file.read
-        case "gzip":
-            read = gzip.GzipFile(fileobj=file).read1  # `read` would lose what stands before a break
-        case "bz2":
-            read = bz2.BZ2File(file).read1
-        case "xz":
-            read = lzma.LZMAFile(file).read1  # noqa: SIM115  (its file is closed where it was opened)
-        case _:
-            yield from _by_arrow(file, compression)
-            return
-    while chunk := read(_CHUNK):
-        yield bytes(chunk)
-
-
-def _by_arrow(file: BinaryIO, compression: str) -> Iterator[bytes]:
-    """What Arrow decompresses; before a break byte by byte, since it drops what it has half done."""
-    done = 0
-    stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression)
-    try:
-        while chunk := stream.read(_CHUNK):
-            done += len(chunk)
-            yield bytes(chunk)
-    except BROKEN:
-        file.seek(0)
-        stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression)
-        while done:
-            done -= len(stream.read(min(done, _CHUNK)))
-        while byte := stream.read(1):
-            yield bytes(byte)
 
 
 def line_pieces(chunks: Iterator[bytes]) -> Iterator[Piece]:

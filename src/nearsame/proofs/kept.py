@@ -15,6 +15,7 @@ from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
 from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader, pieces_at
+from nearsame.proofs.unpacking import goes_on
 from nearsame.proofs.values import is_string, stored
 from nearsame.proofs.verdict import Findings
 
@@ -60,6 +61,17 @@ class Kept:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}: {text!r}")
         elif not path.is_file():
             self._missing(part)
+        if right and not broken:
+            self._check_end(part, path)
+
+    def _check_end(self, part: Part, path: Path) -> None:
+        """What is decompressed may be right, and something else may follow, of which nothing is decompressed."""
+        try:
+            with path.open("rb") as file:
+                if goes_on(file, part.compression):
+                    self.findings.wrong(self._place(part), "something follows the end of its compressed stream")
+        except BROKEN as error:
+            self.findings.wrong(self._place(part), f"it cannot be read to its end: {first_line(error)}")
 
     def check(self, part: Part) -> None:
         """Whether the copy of what is no stream of pieces holds."""
@@ -212,6 +224,7 @@ class Kept:
         if not path.is_file():
             self._missing(part)
             return
+        self._check_end(part, path)
         copy = part._replace(format="parquet", compression=None) if part.format == "memory" else part
         with self.reader.table(part) as source, self.reader.table(copy, str(path)) as copied:
             problem = _schema_problem(source, copied, annotated=self.claims.written["annotate"])

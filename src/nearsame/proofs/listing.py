@@ -24,6 +24,9 @@ def check_files(claims: Claims, findings: Findings) -> None:
     found = set(_files(claims.home))
     findings.count("files", len(found))
     strange = sorted(found - expected)
+    for name in sorted(found & expected):
+        if (claims.home / os.fsdecode(name)).is_symlink():
+            findings.wrong(os.fsdecode(name), "it is a link, and nobody wrote one")
     for name in strange[:_MOST]:
         findings.wrong(os.fsdecode(name), "no source or table stands for this file")
     if len(strange) > _MOST:
