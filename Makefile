@@ -12,7 +12,7 @@ export VENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format docs coverage bench constraints install clean
+.PHONY: help demo test check format docs coverage bench kernels constraints install clean
 
 help:
 	@echo "make demo         de-duplicate the bundled sample corpus"
@@ -22,6 +22,7 @@ help:
 	@echo "make docs         write the generated reference pages anew"
 	@echo "make coverage     run the suite and list the lines it never reaches"
 	@echo "make bench        list the benchmarks, or run one: make bench ARGS=limit"
+	@echo "make kernels      compile the kernels ahead: later runs start without the compiler"
 	@echo "make constraints  pin what the environment has now"
 	@echo "make clean        remove the environment and the caches"
 	@echo "PYTHON=python3.13 chooses the interpreter, VENV=dir the place of the environment."
@@ -48,6 +49,9 @@ coverage: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	scripts/bench $(ARGS)
+
+kernels: $(VENV)/.installed
+	$(bin)/python -m nearsame.kernels.building
 
 constraints: $(VENV)/.installed-dev
 	$(bin)/python scripts/make-constraints

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.errors import OutputError
-from nearsame.kernels import _jit
+from nearsame.kernels import _numba
 from nearsame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1])
@@ -91,8 +91,8 @@ def test_a_load_from_a_slice_counts_from_the_slice():
 def test_kernels_are_kept_where_the_user_can_write():
     """The cache directory is decided at import: the user's own choice, else one named after the kernels' sources."""
     assert os.environ["NUMBA_CACHE_DIR"]
-    assert Path(_jit._cache_dir()).name.startswith("kernels-")
-    assert _jit._cache_dir() == _jit._cache_dir()
+    assert Path(_numba._cache_dir()).name.startswith("kernels-")
+    assert _numba._cache_dir() == _numba._cache_dir()
 
 
 def test_without_a_home_kernels_are_kept_among_temporary_files(tmp_path, monkeypatch):
@@ -100,7 +100,7 @@ def test_without_a_home_kernels_are_kept_among_temporary_files(tmp_path, monkeyp
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/dev/null")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    place = Path(_jit._cache_dir()).parent
+    place = Path(_numba._cache_dir()).parent
     assert (tmp_path / f"nearsame-{os.getuid()}", 0o700) == (place, place.stat().st_mode & 0o777)
 
 
@@ -112,13 +112,13 @@ def test_a_folder_of_somebody_else_is_not_taken(tmp_path, monkeypatch):
     (tmp_path / f"nearsame-{mine + 1}").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: mine + 1)
     with pytest.raises(OutputError, match=f"neither /dev/null/nearsame nor .*nearsame-{mine + 1} can be written"):
-        _jit._cache_dir()
+        _numba._cache_dir()
 
 
 def test_nothing_is_compiled_before_the_first_call():
     """At import there is no signature yet; what will be compiled has no lock, and no threads of its own."""
 
-    @jit
+    @_numba.jit
     def untouched(x):
         return x
 
@@ -133,7 +133,7 @@ def test_where_kernels_cannot_be_kept_the_folder_is_named(monkeypatch):
     def fail(**_):
         raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
 
-    monkeypatch.setattr(_jit.numba, "njit", fail)
+    monkeypatch.setattr(_numba.numba, "njit", fail)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/nowhere")
     with pytest.raises(OutputError, match="cannot be kept in NUMBA_CACHE_DIR=/nowhere"):
-        jit(lambda x: x)
+        _numba.jit(lambda x: x)

@@ -1,209 +1,51 @@
-"""How kernels are compiled: the only `import numba` in the package.
+"""Which machine code a kernel runs as: what was built beforehand, or what Numba makes at its first call.
 
-1. Every kernel is cached on disk, releases the interpreter lock and has no explicit signature: nothing
-   compiles at import. Threads run over blocks of documents; there is no `parallel=True` (numba's default
-   threading layer aborts the process when two Python threads enter it at once).
-2. The cache directory is decided here alone: NUMBA_CACHE_DIR where the user has set it, else a folder of the user's
-   own cache, named after the interpreter and a digest of all kernel sources. (Numba looks only at the file of
-   the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
-   writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
-   can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
-3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
-   count, loads of four and eight bytes at any address, and BLAKE2b on eight texts at once.
+1. A library that was built from these very sources, for a processor like this one, is taken; otherwise Numba compiles.
+   NEARSAME_KERNELS=jit asks for the latter, NEARSAME_KERNELS=built for nothing else, and NEARSAME_SIGNATURES=FOLDER for
+   Numba with the types of all calls written down.
+2. With a library nothing of Numba is imported. A call of types that were not built ahead is compiled by Numba, as one
+   without a library is: the answer is the same, and only the first call waits.
 """
 
-import hashlib
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from nearsame.errors import OutputError
+from nearsame.kernels._built import Kernel, Seen, Word, library
 
-_ELSEWHERE = "Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder that you may write to."
+__all__ = [
+    "blake2b_rounds", "is_built", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64",
+    "trailing_zeros",
+]  # fmt: skip
 
-
-def _cache_dir() -> str:
-    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    digest = hashlib.blake2b(sources, digest_size=8).hexdigest()
-    return str(_base() / f"kernels-{sys.implementation.cache_tag}-{digest}")
-
-
-def _base() -> Path:
-    """The user's cache, or where there is none to write to, a folder of the user's own among temporary files."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (without a home Path raises)
-    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"nearsame-{os.getuid()}"  # noqa: S108  (owned, see below)
-    for place in (Path(base) / "nearsame", temporary):
-        try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if place.stat().st_uid == os.getuid() and os.access(place, os.W_OK):
-                return place
-        except OSError:
-            continue
-    message = f"compiled kernels cannot be kept: neither {Path(base) / 'nearsame'} nor {temporary} can be written"
-    raise OutputError(message, hint=_ELSEWHERE)
+_WANTED, _SIGNATURES = os.environ.get("NEARSAME_KERNELS"), os.environ.get("NEARSAME_SIGNATURES")
+_LIBRARY = None if _WANTED == "jit" or _SIGNATURES else library()
+if _WANTED == "built" and _LIBRARY is None:
+    raise ImportError("NEARSAME_KERNELS=built, and no kernels were built from these sources for this processor")
 
 
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    os.environ["NUMBA_CACHE_DIR"] = _cache_dir()
-
-import numba  # noqa: E402  (the cache directory is read at numba's import)
-from llvmlite import ir  # noqa: E402
-from numba import types  # noqa: E402
-from numba.extending import intrinsic  # noqa: E402
-
-__all__ = ["blake2b_rounds", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+def is_built() -> bool:
+    """Whether kernels were compiled ahead of this run."""
+    return _LIBRARY is not None
 
 
 def is_cold() -> bool:
     """Whether nothing has been compiled yet: the first run takes some ten seconds more."""
-    return not any(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
+    return _LIBRARY is None and _numba.is_cold()
 
 
-def jit(function):  # type: ignore[no-untyped-def]
-    """Compile a kernel on first use, cached and without the interpreter lock."""
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError as error:  # that it finds no folder to write to
-        message = f"compiled kernels cannot be kept in NUMBA_CACHE_DIR={os.environ['NUMBA_CACHE_DIR']}"
-        raise OutputError(message, hint=_ELSEWHERE) from error
+def jit(function: Callable[..., Any]) -> Any:
+    """The kernel of this function: the one that was built, or one that is compiled on first use."""
+    if _LIBRARY is not None:
+        return Kernel(function, _LIBRARY)
+    return Seen(function, Path(_SIGNATURES)) if _SIGNATURES else _numba.jit(function)
 
 
-@intrinsic
-def mulhi(typingctx, a, b):  # type: ignore[no-untyped-def]
-    """The high 64 bits of the 128-bit product of two uint64."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        wide = ir.IntType(128)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
-@intrinsic
-def trailing_zeros(typingctx, x):  # type: ignore[no-untyped-def]
-    """The number of trailing zero bits of a uint64, as int64; 64 for zero."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.cttz(args[0], ir.IntType(1)(0))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def popcount(typingctx, x):  # type: ignore[no-untyped-def]
-    """The number of one bits of a uint64, as int64."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def load32(typingctx, array, index):  # type: ignore[no-untyped-def]
-    """The four bytes of a uint8 array from `index` on as a little-endian uint64; the caller keeps within bounds."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        address = builder.gep(view.data, [args[1]])
-        pointer = builder.bitcast(address, ir.IntType(32).as_pointer())
-        return builder.zext(builder.load(pointer, align=1), ir.IntType(64))
-
-    return types.uint64(array, types.int64), codegen
-
-
-@intrinsic
-def load64(typingctx, array, index):  # type: ignore[no-untyped-def]
-    """The eight bytes of a uint8 array from `index` on as a little-endian uint64; the caller keeps within bounds."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        address = builder.gep(view.data, [args[1]])
-        pointer = builder.bitcast(address, ir.IntType(64).as_pointer())
-        return builder.load(pointer, align=1)
-
-    return types.uint64(array, types.int64), codegen
-
-
-@intrinsic
-def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
-    """Write a uint64 as eight little-endian bytes anywhere in a uint8 array; the caller keeps within bounds."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        address = builder.gep(view.data, [args[1]])
-        pointer = builder.bitcast(address, ir.IntType(64).as_pointer())
-        builder.store(args[2], pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, types.uint64), codegen
-
-
-_SIGMA = (
-    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-    (14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3),
-    (11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4),
-    (7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8),
-    (9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13),
-    (2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9),
-    (12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11),
-    (13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10),
-    (6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5),
-    (10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0),
-)
-_MIXED = (
-    (0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
-    (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14),
-)  # fmt: skip
-_START = (
-    0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
-    0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179,
-)  # fmt: skip
-_LANES = 8
-
-
-@intrinsic
-def blake2b_rounds(typingctx, state, message, length, last):  # type: ignore[no-untyped-def]
-    """BLAKE2b's compression (RFC 7693, 3.2) in eight lanes: uint64[8, 8], [16, 8], [8] and [8]; `state` changes.
-
-    A row is one word of all lanes, so all of it is arithmetic on vectors of eight words, whatever the processor has of
-    them.
-    """
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        word = ir.IntType(64)
-        lanes = ir.VectorType(word, _LANES)
-
-        def pointer(number, row):  # type: ignore[no-untyped-def]
-            view = context.make_array(signature.args[number])(context, builder, args[number])
-            at = builder.gep(view.data, [word(row * _LANES)])
-            return builder.bitcast(at, lanes.as_pointer())
-
-        def load(number, row=0):  # type: ignore[no-untyped-def]
-            return builder.load(pointer(number, row), align=8)
-
-        def turned(x, bits):  # type: ignore[no-untyped-def]
-            right, left = ([word(bits)] * _LANES, [word(64 - bits)] * _LANES)
-            return builder.or_(builder.lshr(x, ir.Constant(lanes, right)), builder.shl(x, ir.Constant(lanes, left)))
-
-        start = [ir.Constant(lanes, [word(value)] * _LANES) for value in _START]
-        before = [load(0, row) for row in range(8)]
-        words = [load(1, row) for row in range(16)]
-        v = [*before, *start]
-        v[12] = builder.xor(v[12], load(2))
-        v[14] = builder.xor(v[14], load(3))
-        for number in range(12):
-            order = _SIGMA[number % 10]
-            for step, (a, b, c, d) in enumerate(_MIXED):
-                for place, first, second in ((order[2 * step], 32, 24), (order[2 * step + 1], 16, 63)):
-                    v[a] = builder.add(builder.add(v[a], v[b]), words[place])
-                    v[d] = turned(builder.xor(v[d], v[a]), first)
-                    v[c] = builder.add(v[c], v[d])
-                    v[b] = turned(builder.xor(v[b], v[c]), second)
-        for row in range(8):
-            after = builder.xor(before[row], builder.xor(v[row], v[row + 8]))
-            builder.store(after, pointer(0, row), align=8)
-        return context.get_dummy_value()
-
-    return types.void(state, message, length, last), codegen
+if _LIBRARY is None:
+    from nearsame.kernels import _numba
+    from nearsame.kernels._numba import blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros
+else:
+    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (
+        Word(name) for name in ("blake2b_rounds", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros")
+    )

@@ -1,0 +1,277 @@
+"""Kernels that were compiled ahead: a library of machine code, its table of contents, and how they are called.
+
+1. `built/contents.json` names the sources that the library was built from by their digest: a library of other sources
+   is passed over. It stands in the package, and nowhere that somebody else may write to.
+2. A call packs its arguments into a row of 64-bit words: numbers as they are, an array as its address and shape. The
+   kernel writes what it returns over them. The interpreter's lock is not held while it runs.
+3. An array that a kernel returns owns its memory, and gives it back when the last view of it is gone.
+4. A call that nothing was built for (other types, an array with gaps, one that may not be written to) goes to Numba.
+"""
+
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import struct
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "CONTENTS", "FOLDER", "Entry", "Kernel", "Library", "Seen", "Word", "digest_of_sources", "flags_of_processor",
+    "kind_of", "library",
+]  # fmt: skip
+
+FOLDER = Path(__file__).parent / "built"
+CONTENTS = "contents.json"
+_NUMBERS: dict[type, str] = {int: "i8", bool: "b1", float: "f8", np.bool_: "b1"} | {
+    kind: f"{np.dtype(kind).kind}{np.dtype(kind).itemsize}"
+    for kind in (
+        np.int8,
+        np.int16,
+        np.int32,
+        np.int64,
+        np.uint8,
+        np.uint16,
+        np.uint32,
+        np.uint64,
+        np.float32,
+        np.float64,
+    )
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel for arguments of certain kinds.
+
+    Attributes:
+        symbol: Its name in the library.
+        writes: For each array among the arguments, in order, whether it must be one that can be written to.
+        returns: The kind of what it returns; a list is a tuple of kinds.
+        words: How many words its arguments, or what it returns, take.
+    """
+
+    symbol: str
+    writes: tuple[bool, ...]
+    returns: Any
+    words: int
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that is loaded, and what it holds: entries by the kernel's name and the kinds of its arguments."""
+
+    code: ctypes.CDLL
+    entries: dict[str, dict[str, Entry]]
+
+
+def digest_of_sources() -> str:
+    """What the kernels' sources are known by."""
+    found = hashlib.blake2b(digest_size=16)
+    for path in sorted(
+        each for each in Path(__file__).parent.iterdir() if each.suffix in {".py", ".ll", ".txt", ".npz"}
+    ):
+        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def library(folder: Path = FOLDER) -> Library | None:
+    """The library for this processor, if one was built from these sources."""
+    try:
+        contents = json.loads((folder / CONTENTS).read_bytes())
+    except (OSError, ValueError):
+        return None
+    if contents["sources"] != digest_of_sources() or contents["platform"] != sys.platform:
+        return None
+    flags = flags_of_processor()
+    for level, needed in contents["levels"].items():
+        if set(needed) <= flags:
+            entries = {
+                name: {kinds: Entry(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
+                for name, of in contents["kernels"].items()
+            }
+            return Library(ctypes.CDLL(str(folder / f"{level}.so")), entries)
+    return None
+
+
+@functools.cache
+def flags_of_processor() -> frozenset[str]:
+    """What the processor can do, in the words of Linux."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(next((line.partition(":")[2].split() for line in lines if line.startswith("flags")), ()))
+
+
+def kind_of(value: Any) -> str:
+    """The kind of an argument: a number's type and width, an array's with its dimensions, a tuple's in parentheses.
+
+    >>> kind_of(np.zeros((2, 2), np.uint64)), kind_of(7), kind_of((True, 7))
+    ('u8:2', 'i8', '(b1,i8)')
+    """
+    found = _NUMBERS.get(type(value))
+    if found is not None:
+        return "u8" if type(value) is int and value >> 63 > 0 else found
+    if type(value) is np.ndarray:
+        return f"{value.dtype.kind}{value.dtype.itemsize}:{value.ndim}"
+    if isinstance(value, tuple):
+        named = f"{type(value).__module__}.{type(value).__qualname__}" if hasattr(value, "_fields") else ""
+        return f"{named}({','.join(map(kind_of, value))})"
+    return "?"
+
+
+class Word:
+    """An operation that only compiled code has; in a kernel that Numba compiles it is Numba's."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def compiled(self) -> Any:
+        """Numba's."""
+        from nearsame.kernels import _numba  # noqa: PLC0415  (what takes its time to import, and is seldom needed)
+
+        return getattr(_numba, self.name)
+
+
+def _with_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the words of the compiler that its module only has names of."""
+    known = {name: each.compiled if isinstance(each, Word) else each for name, each in function.__globals__.items()}
+    found = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    return functools.update_wrapper(found, function)
+
+
+class Seen:
+    """A kernel whose calls are written down, for signatures.txt; Numba compiles it."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._name = f"{function.__module__}.{function.__qualname__}"
+        self._folder = folder
+        self._seen: set[tuple[str, str]] = set()
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The kernel that Numba compiles."""
+        from nearsame.kernels import _numba  # noqa: PLC0415  (not where kernels are built)
+
+        return _numba.jit(self.py_func)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Run it, and write down its arguments' kinds, and which arrays could not have been written to."""
+        arrays: list[npt.NDArray[Any]] = []
+        if not named and _pack(args, [], arrays):
+            marks = "".join("w" if array.flags.writeable else "r" for array in arrays) or "-"
+            call = (",".join(map(kind_of, args)), marks)
+            if call not in self._seen:
+                self._seen.add(call)
+                with (self._folder / f"{os.getpid()}.txt").open("a") as file:
+                    file.write(f"{self._name} {' '.join(call)}\n")
+        return self.compiled(*args, **named)
+
+
+class Kernel:
+    """A kernel that can be called."""
+
+    def __init__(self, function: Callable[..., Any], library: Library) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._entries = library.entries.get(f"{function.__module__}.{function.__qualname__}", {})
+        self._code = library.code
+        self._ready: dict[str, tuple[Entry, Any]] = {}
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The kernel that Numba compiles."""
+        from nearsame.kernels import _numba  # noqa: PLC0415  (what takes its time to import, and is seldom needed)
+
+        return _numba.jit(_with_words(self.py_func))
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Run it; the interpreter's lock is released meanwhile."""
+        if named:
+            return self.compiled(*args, **named)
+        kinds = ",".join(map(kind_of, args))
+        ready = self._ready.get(kinds) or self._look_up(kinds)
+        arrays: list[npt.NDArray[Any]] = []
+        words: list[Any] = []
+        if ready is None or not _pack(args, words, arrays):
+            return self.compiled(*args)
+        entry, function = ready
+        if any(writes and not array.flags.writeable for writes, array in zip(entry.writes, arrays, strict=True)):
+            return self.compiled(*args)
+        row = (ctypes.c_int64 * entry.words)(*words)
+        if function(row) != 0:
+            raise MemoryError(f"no memory for what {self.py_func.__name__} works with")
+        return None if entry.returns is None else _unpack(entry.returns, iter(row), self._code, arrays)
+
+    def _look_up(self, kinds: str) -> tuple[Entry, Any] | None:
+        entry = self._entries.get(kinds)
+        if entry is None:
+            return None
+        function = getattr(self._code, entry.symbol)
+        function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
+        self._ready[kinds] = entry, function
+        return entry, function
+
+
+def _pack(args: tuple[Any, ...], words: list[Any], arrays: list[npt.NDArray[Any]]) -> bool:
+    """The arguments as words; whether that can be done."""
+    for value in args:
+        if type(value) is np.ndarray:
+            flags = value.flags
+            if not (flags.c_contiguous and flags.aligned):
+                return False
+            words.append(value.ctypes.data)
+            words.extend(value.shape)
+            arrays.append(value)
+        elif isinstance(value, tuple):
+            if not _pack(value, words, arrays):
+                return False
+        elif isinstance(value, (float, np.floating)):
+            words.append(struct.unpack("q", struct.pack("d", value))[0])
+        else:
+            number = int(value)
+            words.append(number - 2**64 if number >> 63 > 0 else number)
+    return True
+
+
+def _unpack(kind: Any, words: Any, code: ctypes.CDLL, arrays: list[npt.NDArray[Any]]) -> Any:
+    """What a kernel returned."""
+    if isinstance(kind, list):
+        return tuple([_unpack(each, words, code, arrays) for each in kind])
+    if ":" in kind:
+        return _array(kind, words, code, arrays)
+    word = next(words)
+    if kind == "b1":
+        return bool(word)
+    if kind == "f8":
+        return struct.unpack("d", struct.pack("q", word))[0]
+    return word & (2**64 - 1) if kind == "u8" else word
+
+
+def _array(kind: str, words: Any, code: ctypes.CDLL, arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """An array that a kernel made, or one that it was given."""
+    owner, address = next(words), next(words)
+    dtype, _, dimensions = kind.partition(":")
+    shape = tuple(next(words) for _ in range(int(dimensions)))
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if not owner:
+        given = next(each for each in arrays if each.ctypes.data <= address <= each.ctypes.data + each.nbytes)
+        start = address - given.ctypes.data
+        return given.reshape(-1).view(np.uint8)[start : start + size].view(dtype).reshape(shape)
+    memory = (ctypes.c_uint8 * max(size, 1)).from_address(address)
+    weakref.finalize(memory, code.nearsame_release, ctypes.c_void_p(owner)).atexit = False
+    held: npt.NDArray[np.uint8] = np.ctypeslib.as_array(memory)
+    return held[:size].view(dtype).reshape(shape)

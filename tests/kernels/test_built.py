@@ -1,0 +1,152 @@
+"""Kernels that were compiled ahead: the same numbers as Numba's, and Numba's where nothing was built for a call."""
+
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.kernels import made
+
+from nearsame.kernels import _built, boilerplate, building, sets
+from nearsame.kernels._built import Kernel, kind_of
+
+SIGNATURES = """\
+nearsame.kernels.boilerplate.num_frequent nearsame.kernels.boilerplate.Slots(u8,u8,i8,b1,u1:1),i8 r
+nearsame.kernels.sets.digest_set u8:1,i8,i8 r
+nearsame.kernels.sets.intersect_sorted u8:1,i8,i8,i8,i8,i8 r
+nearsame.kernels.sets.mark_repeats u8:1,i8,u8:1 ww
+tests.kernels.made.doubled u8:1 r
+tests.kernels.made.halves f8,b1 -
+tests.kernels.made.too_much i8 -
+tests.kernels.made.upper u8:1,i8 r
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A library of a few kernels with its table of contents; Numba comes to each call that nothing was built for."""
+    link, level = building.linker(), building.best_level()
+    if link is None or level is None:
+        pytest.skip("no linker, or no known processor")
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "signatures.txt").write_text(SIGNATURES)
+    building.build([level], folder, folder / "signatures.txt", link)
+    return folder
+
+
+@pytest.fixture
+def built(folder):
+    """The kernel of that library for one of ours, which cannot turn to Numba."""
+
+    def kernel(ours):
+        found = Kernel(ours.py_func, _built.library(folder))
+        found.__dict__["compiled"] = None
+        return found
+
+    return kernel
+
+
+def test_what_is_taken_and_returned_is_as_with_numba(built):
+    """Arrays that are read and written, a tuple with names, numbers of each kind, and tuples."""
+    values = np.array([1, 4, 5, 9, 2, 4, 9, 11], np.uint64)
+    assert 2 == built(sets.intersect_sorted)(values, 0, 4, 4, 8, 1)
+    assert sets.digest_set(values, 0, 4) == built(sets.digest_set)(values, 0, 4)
+    marked, expected = (np.array([7, 3, 7, 7], np.uint64) for _ in range(2))
+    sets.mark_repeats(expected, 4, np.zeros(4, np.uint64))
+    built(sets.mark_repeats)(marked, 4, np.zeros(4, np.uint64))
+    assert expected.tolist() == marked.tolist()
+    slots = boilerplate.Slots(np.uint64(0), np.uint64(0), 4, False, np.array([9, 0, 3, 200], np.uint8))
+    assert 2 == built(boilerplate.num_frequent)(slots, 4)
+    assert [-1.25, 1.25] == [built(made.halves)(2.5, is_negative) for is_negative in (True, False)]
+
+
+def test_an_array_that_a_kernel_makes_lives_as_long_as_a_view_of_it(built):
+    """Its memory is its own: other calls do not write over it, and it is given back once."""
+    doubled = built(made.doubled)
+    views = [doubled(np.full(1_000, number, np.uint64))[10:20] for number in range(200)]
+    gc.collect()
+    assert [[2 * number] * 10 for number in range(200)] == [view.tolist() for view in views]
+    assert [] == doubled(np.zeros(0, np.uint64)).tolist()
+
+
+def test_an_array_that_was_given_is_returned_as_a_view_of_it(built):
+    """Not as a copy, and not as memory of the kernel's."""
+    values = np.arange(6, dtype=np.uint64)
+    rest, size, is_nothing = built(made.upper)(values, 4)
+    assert ([4, 5], 2, False) == (rest.tolist(), size, is_nothing)
+    assert np.shares_memory(values, rest)
+
+
+def test_without_memory_it_is_an_error(built):
+    """As in Python; nothing ends the process."""
+    with pytest.raises(MemoryError, match="no memory for what too_much works with"):
+        built(made.too_much)(2**58)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(4, dtype=np.int32), np.arange(8, dtype=np.uint64)[::2], np.zeros((2, 2), np.uint64)],
+    ids=["type", "gaps", "dimensions"],
+)
+def test_what_nothing_was_built_for_is_compiled(values, folder):
+    """Another type, an array with gaps, other dimensions."""
+    kernel = Kernel(sets.sort_distinct.py_func, _built.library(folder))
+    kernel.__dict__["compiled"] = lambda *_: "Numba's"
+    doubled = Kernel(made.doubled.py_func, _built.library(folder))
+    doubled.__dict__["compiled"] = lambda *_: "Numba's"
+    assert ["Numba's"] * 2 == [kernel(values), doubled(values)]
+
+
+def test_what_may_not_be_written_to_is_not(folder):
+    """Numba refuses such an array where the kernel writes; the library would not notice."""
+    kernel = Kernel(sets.mark_repeats.py_func, _built.library(folder))
+    kernel.__dict__["compiled"] = lambda *_: "Numba's"
+    values = np.array([7, 7], np.uint64)
+    values.flags.writeable = False
+    assert "Numba's" == kernel(values, 2, np.zeros(2, np.uint64))
+    assert [7, 7] == values.tolist()
+
+
+def test_a_library_of_other_sources_or_for_other_machines_is_passed_over(folder, tmp_path):
+    """A kernel that was changed is never the one from before."""
+    contents = json.loads((folder / _built.CONTENTS).read_bytes())
+    for name, value in (("sources", "0" * 32), ("platform", "beos"), ("levels", {"x": ["no-processor-has-this"]})):
+        (tmp_path / _built.CONTENTS).write_text(json.dumps(contents | {name: value}))
+        assert _built.library(tmp_path) is None
+    assert _built.library(tmp_path / "nothing") is None
+
+
+def test_a_kind_is_a_type_a_width_and_dimensions():
+    """Whole numbers are signed until they are too large for that, as Numba has it."""
+    values = (7, 2**63, True, 2.5, np.uint64(7), np.zeros((2, 2), np.int32), (1, np.zeros(1, np.uint8)), "text")
+    assert ["i8", "u8", "b1", "f8", "u8", "i4:2", "(i8,u1:1)", "?"] == [kind_of(value) for value in values]
+
+
+@pytest.mark.slow
+def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
+    """All of them, in a package of its own: the same answers, and neither Numba nor what it imports is there."""
+    source = Path(_built.__file__).parent.parent
+    package = tmp_path / "nearsame"
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__", "built"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NEARSAME_KERNELS": "jit"}
+    subprocess.run([sys.executable, "-m", "nearsame.kernels.building"], env=environment, cwd=tmp_path, check=True)
+    code = """if True:
+        import sys, nearsame as ns
+        from nearsame.kernels._jit import is_built
+        texts = [f"a b c d e f g h {n // 2}" for n in range(40)] + ["", "!?", "!?"]
+        for method in (ns.Jaccard(seed=7), ns.MinHash(seed=7), ns.SimHash(seed=7)):
+            print(ns.dedup(texts, method=method).removed().to_pylist())
+            print(ns.pairs(texts, method=method).table.to_pylist())
+        assert (is_built(), "numba" in sys.modules) in {(True, False), (False, True)}
+    """
+    told = set()
+    for wanted in ("jit", "built"):
+        asked = environment | {"NEARSAME_KERNELS": wanted}
+        done = subprocess.run([sys.executable, "-c", code], env=asked, capture_output=True, text=True, check=True)
+        told.add(done.stdout)
+    assert 1 == len(told)
