@@ -136,3 +136,14 @@ def test_a_cut_archive_in_one_member_is_told(tmp_path: Path) -> None:
     for kind, plain in (("warc", _WARC), ("arc", _ARC)):
         data = gzip.compress(b"".join(plain))
         assert [] == _silent(tmp_path / f"a.{kind}.gz", data, lambda data: None if data else 0)
+
+
+def test_a_cut_saved_page_is_told(tmp_path: Path) -> None:
+    """MHTML ends at the line that closes its last boundary, in whichever part it is cut."""
+    head = b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=AA\r\n\r\n"
+    page = b"--AA\r\nContent-Type: text/html\r\n\r\n<p>one two three four\r\n"
+    image = b"--AA\r\nContent-Type: image/png\r\n\r\nxxxx\r\n"
+    data = head + page + image + b"--AA--\r\n"
+    found = _silent(tmp_path / "a.mhtml", data, lambda data: 1 if data.rstrip().endswith(b"--AA--") else None)
+    assert [] == found
+    assert (1, False) == _outcome(tmp_path / "a.mhtml", data)

@@ -7,6 +7,7 @@
 import email
 import email.policy
 from collections.abc import Iterator
+from email.errors import CloseBoundaryNotFoundDefect
 from email.message import EmailMessage
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -132,7 +133,7 @@ def page_of_file(data: bytes, mime: str, columns: Columns) -> Page:
     """The page that a file holds; MHTML unpacked.
 
     Raises:
-        ValueError: It is MHTML without a page.
+        ValueError: It is MHTML without a page, or cut.
     """
     if mime == MHTML:
         return _unpacked(data, columns)
@@ -144,9 +145,14 @@ def _unpacked(data: bytes, columns: Columns) -> Page:
     try:
         message = email.message_from_bytes(data, policy=email.policy.default)
         part = next((part for part in message.walk() if part.get_content_type() in HTML), None)
+        is_cut = any(
+            isinstance(found, CloseBoundaryNotFoundDefect) for each in message.walk() for found in each.defects
+        )
         body = part.get_payload(decode=True) if part is not None else None
         if part is None or not isinstance(body, bytes):
             raise ValueError("MHTML without a part of HTML")
+        if is_cut:
+            raise ValueError("MHTML that breaks off before the line that ends it")
         header = {name.lower(): str(value) for name, value in (*message.items(), *part.items())}
     except (LookupError, RecursionError, TypeError, AttributeError) as error:
         raise ValueError(f"not readable as MHTML: {type(error).__name__}") from error
