@@ -17,6 +17,7 @@ import nearsame as ns
 WRONG: tuple[Any, ...] = (
     *(None, True, 3, -1, 1.5, math.nan, "\0", "nonsense", b"", object(), lambda: 0),
     *([], {}, [None], {"a": 1}, ("\0",)),
+    *(10**400, Fraction(10**400, 3), pa.scalar(1)),
 )
 TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose", "a daisy"]
 URL = "http://example.org/a?x=1"
@@ -152,3 +153,17 @@ def test_what_is_missing_or_unknown_is_pythons_own_error() -> None:
         ns.compare("a")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         ns.surt("a", nonsense=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a/\ud800.csv"])
+def test_half_of_a_surrogate_pair_is_no_path(path: str) -> None:
+    """Of an output as of a file that is named."""
+    for asked in (lambda: ns.dedup(TEXTS).write(path), lambda: ns.dedup(TEXTS, workdir=path)):
+        with pytest.raises(ns.ConfigError, match="has half of a surrogate pair, as no path has"):
+            asked()
+
+
+def test_a_number_that_cannot_be_written_is_refused() -> None:
+    """Python itself writes no number of more than 4300 digits."""
+    with pytest.raises(ns.ConfigError, match="threads=<int> is too large a number"):
+        ns.dedup(TEXTS, threads=10**5000)

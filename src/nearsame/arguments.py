@@ -12,6 +12,7 @@ import operator
 import os
 import types
 from collections.abc import Callable, Collection, Iterable
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -21,6 +22,7 @@ __all__ = ["checked", "require_number", "require_type"]
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
 
+_BITS = 128  # of a whole number: none that is asked for is larger (a seed may be so large)
 _MOST_SHOWN = 200  # characters of a value
 _PATHS = ("PathLike", "Path")
 _WORDS = {
@@ -68,29 +70,40 @@ def checked(function: _Checked) -> _Checked:
         for name, value in bound.arguments.items():
             if name in hints() and signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
                 require_type(name, value, hints()[name])
-                bound.arguments[name] = _plain_number(value)
+                bound.arguments[name] = _plain_number(value, hints()[name])
         return function(*bound.args, **bound.kwargs)
 
     return asked  # type: ignore[return-value]  # the same but for what it refuses
 
 
 def require_type(name: str, value: Any, kind: Any) -> None:
-    """Refuse a value that an annotation excludes, and a NUL in what may be a path.
+    """Refuse a value that an annotation excludes, a number of more than 128 bits, and what no path can have.
 
     Example:
         >>> require_type("k", None, int | None)
     """
     kinds = _kinds(kind)
-    if isinstance(value, str | os.PathLike) and os.PathLike in map(_plain, kinds) and "\0" in str(value):
-        raise ConfigError(
-            f"{name}={_shown(value)} has a NUL, as no path has", hint="Give the path of a file or folder."
-        )
+    if isinstance(value, str | os.PathLike) and os.PathLike in map(_plain, kinds):
+        _require_path(name, str(value))
+    if not {int, float}.isdisjoint(map(_plain, kinds)) and _is_vast(value):
+        raise ConfigError(f"{name}={_shown(value)} is too large a number", hint="Give one of at most 128 bits.")
     if any(_fits(value, each) for each in kinds):
         return
     told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
     what = _in_words(told, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
     raise ConfigError(f"{name}={_shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
+
+
+def _require_path(name: str, path: str) -> None:
+    hint = "Give the path of a file or folder."
+    if "\0" in path:
+        raise ConfigError(f"{name}={_shown(path)} has a NUL, as no path has", hint=hint)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        message = f"{name}={_shown(path)} has half of a surrogate pair, as no path has"
+        raise ConfigError(message, hint=hint) from None
 
 
 def require_number(name: str, value: Any, least: int) -> None:
@@ -148,13 +161,21 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool)
 
 
-def _plain_number(value: Any) -> Any:
-    """Python's own number for a whole one of NumPy, which lacks methods; anything else as it is."""
-    return operator.index(value) if not isinstance(value, bool) and isinstance(value, Integral) else value
+def _plain_number(value: Any, kind: Any) -> Any:
+    """Python's own number for a whole one of another library, which lacks methods; anything else as it is."""
+    is_wanted = isinstance(value, Integral) or int in _kinds(kind)
+    return operator.index(value) if is_wanted and _is_whole(value) else value
 
 
 def _is_number(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value)
+
+
+def _is_vast(value: Any) -> bool:
+    """Whether it is a finite number of more than 128 bits."""
+    if _is_whole(value):
+        return abs(operator.index(value)) >= 1 << _BITS
+    return isinstance(value, Fraction) and bool(abs(value) >= 1 << _BITS)
 
 
 _NUMBERS: dict[Any, Callable[[Any], bool]] = {
@@ -182,5 +203,8 @@ def _is_list(kind: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4300 digits
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
