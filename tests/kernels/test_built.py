@@ -127,7 +127,7 @@ def test_a_kind_is_a_type_a_width_and_dimensions():
     assert ["i8", "u8", "b1", "f8", "u8", "i4:2", "(i8,u1:1)", "?"] == [kind_of(value) for value in values]
 
 
-@pytest.mark.slow
+@pytest.mark.long  # it builds all kernels: some minutes
 def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
     """All of them, in a package of its own: the same answers, and neither Numba nor what it imports is there."""
     source = Path(_built.__file__).parent.parent
