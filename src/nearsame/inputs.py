@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
 
-__all__ = ["Files", "Inputs", "local_paths", "local_stamp", "names_of"]
+__all__ = ["Files", "Inputs", "is_address", "local_paths", "local_stamp", "names_of"]
 
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
@@ -104,6 +104,16 @@ def names_of(sources: Any) -> tuple[str, ...]:
     return named
 
 
+def is_address(name: str) -> bool:
+    """Whether a name is an address, `s3://…` or `file:/…`, and not a path.
+
+    Example:
+        >>> is_address("file:/data/a.csv"), is_address("./file:a.csv")
+        (True, False)
+    """
+    return "://" in name or name.startswith(_LOCAL)
+
+
 def local_paths(name: str) -> tuple[str, ...]:
     """The local paths that a path or URL leads to; of a chained URL (`zip://a::file:///b.zip`) each link's.
 
@@ -111,7 +121,7 @@ def local_paths(name: str) -> tuple[str, ...]:
         >>> local_paths("zip://a.csv::file:///data/a.zip"), local_paths("https://example.org/a"), local_paths("a.csv")
         (('/data/a.zip',), (), ('a.csv',))
     """
-    if "://" not in name and not name.startswith(_LOCAL):
+    if not is_address(name):
         return (name,)
     return tuple(path for link in name.split("::") if (path := _local_path(link)))
 

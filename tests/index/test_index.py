@@ -320,9 +320,10 @@ def test_what_is_no_index_is_said(tmp_path):
     where.write_text("nothing of the kind, and longer than a header")
     with pytest.raises(ns.StoreError, match="file is not a database"):
         ns.Index.open(where)
-    with pytest.raises(ns.StoreError, match=r"seen\.ns exists"):
+    with pytest.raises(ns.StoreError, match=r"seen\.ns exists, and is no index"):
         ns.Index.create(where)
-    with ns.Index.create(where, overwrite=True) as index:
+    where.unlink()
+    with ns.Index.create(where) as index:
         index.add({"id": "a", "text": ROSE})
     with ns.Index.open(where, read_only=True) as index:
         assert ["a"] == [match.id for match in index.query(ROSE)]

@@ -1,6 +1,7 @@
 """A folder appears complete or not at all, never in a source and never over one."""
 
 import contextlib
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -143,6 +144,22 @@ def test_a_file_is_not_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path):
         require_place(tmp_path / "file", overwrite=True)
     with pytest.raises(OutputError, match="is a folder, and a file"):
         require_place(tmp_path / "folder", folder=False, overwrite=True)
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
+    """Nor a device: whoever works as root would lose /dev/null."""
+    os.mkfifo(tmp_path / "out.jsonl")
+    with pytest.raises(OutputError, match="is a device or a pipe, which no file may replace"):
+        require_place(tmp_path / "out.jsonl", folder=False, overwrite=True)
+
+
+@pytest.mark.parametrize("place", ["file:///tmp/out", "file:/tmp/out", "file:out", "local:out", "s3://bucket/out"])
+def test_output_is_written_to_no_url(place, tmp_path, monkeypatch):
+    """With one slash as with three; a file of such a name is `./file:out`."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match="is a URL, and output is written to local folders"):
+        require_place(place)
+    assert tmp_path / "file:out" == require_place("./file:out").path
 
 
 def test_what_is_in_memory_becomes_one_parquet_file(tmp_path):

@@ -28,7 +28,7 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     written = list(_values(command, given, "writes"))
     if not written or given.get("engine") == "spark":  # Spark has file systems of its own, and looks there
         return
-    from nearsame.inputs import Inputs  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.inputs import Inputs, is_address  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.outputs.apart import require_apart  # noqa: PLC0415  (likewise)
     from nearsame.outputs.folder import require_place  # noqa: PLC0415  (likewise)
 
@@ -41,7 +41,7 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
         if kind in (FILE, FOLDER):
             overwrite = bool(given.get("overwrite"))
             require_place(place, read, folder=kind == FOLDER, overwrite=overwrite)
-        elif "://" not in place:
+        elif not is_address(place):
             require_apart(place, Path(os.path.realpath(place)), read, folder=False)
 
 

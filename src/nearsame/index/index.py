@@ -24,7 +24,7 @@ from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
-from nearsame.inputs import Inputs
+from nearsame.inputs import Inputs, is_address
 from nearsame.matches import Added
 from nearsame.outputs.apart import require_apart
 from nearsame.results import Progress, Silent
@@ -95,7 +95,7 @@ class Index(Questions):
         facets = facets_of(method, store)
         _try_out(facets)
         place = os.fspath(where)
-        if "://" not in place:
+        if not is_address(place):
             require_apart(place, Path(os.path.realpath(place)), Inputs.of(source), folder=False)
         opened = stores.create_store(
             where, written(facets, store), overwrite=overwrite, timeout_seconds=timeout_seconds

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError, OutputError
-from nearsame.inputs import Inputs
+from nearsame.inputs import Inputs, is_address
 from nearsame.outputs.apart import require_apart
 from nearsame.placing import Beside, put_back, to_disk
 
@@ -62,6 +62,8 @@ class Place:
         if path.is_dir() != self.folder:
             is_now, wanted = ("a file", "a folder") if self.folder else ("a folder", "a file")
             raise OutputError(f"{typed} is {is_now}, and {wanted} is to be written", hint="Name another place.")
+        if not self.folder and not path.is_file():
+            raise OutputError(f"{typed} is a device or a pipe, which no file may replace", hint="Name another place.")
         if not self.overwrite:
             raise OutputError(f"{typed} exists", hint=_REPLACE)
         if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
@@ -98,8 +100,8 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
         'there-is-no-such-folder'
     """
     typed = os.fspath(path)
-    if "://" in typed:
-        raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Name a folder.")
+    if is_address(typed):
+        raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Give a path.")
     inputs = read if isinstance(read, Inputs) else Inputs.of(read, against)
     place = Place(typed, Path(os.path.realpath(typed)), inputs, folder, overwrite, mark)
     with _told(place.path):

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 
+from nearsame.errors import StoreError
+from nearsame.inputs import is_address
 from nearsame.stores.base import Store
 
 __all__ = ["create_store", "open_store"]
@@ -26,6 +28,7 @@ def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeou
         from nearsame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
 
         return Postgres.open(place, read_only=read_only, timeout_seconds=timeout_seconds)
+    _require_path(place)
     from nearsame.stores.sqlite import Sqlite  # noqa: PLC0415  (likewise)
 
     return Sqlite.open(place, read_only=read_only, timeout_seconds=timeout_seconds)
@@ -54,6 +57,13 @@ def create_store(
         from nearsame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
 
         return Postgres.create(place, settings, overwrite=overwrite, timeout_seconds=timeout_seconds)
+    _require_path(place)
     from nearsame.stores.sqlite import Sqlite  # noqa: PLC0415  (likewise)
 
     return Sqlite.create(place, settings, overwrite=overwrite, timeout_seconds=timeout_seconds)
+
+
+def _require_path(place: str) -> None:
+    if is_address(place):
+        message = f"{place} is a URL, and an index is a local file or on a PostgreSQL server"
+        raise StoreError(message, hint="Give a path, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME.")

@@ -20,6 +20,7 @@ from nearsame.stores.sqlite_rows import MAKE, Transaction
 __all__ = ["Sqlite"]
 
 _APPLICATION = 0x73616D65  # "same", where SQLite keeps what a file is for
+_SQLITE, _FOR_WHAT, _HEAD_BYTES = b"SQLite format 3\0", 68, 72  # how a file begins, and where it says what it is for
 _PAGE_BYTES = 8192
 _CACHE_BYTES = 64 << 20
 _MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
@@ -134,10 +135,9 @@ class Sqlite:
             self._connection.close()
             _log_ahead(self._path, self._timeout_seconds)
             to_disk(self._path)
+            _refuse_present(self._place, overwrite=self._overwrite)
             if self._overwrite:
                 _retire(self._place, self._timeout_seconds)
-            else:
-                _refuse_present(self._place, overwrite=False)
             self._beside.put(replace=self._overwrite)
             self._path = self._place
             self._close_beside()
@@ -210,10 +210,27 @@ def _require_ours(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _refuse_present(place: Path, *, overwrite: bool) -> None:
+    """Refuse a place where something is; with `overwrite`, where something else than an index of ours is."""
     if place.is_dir():
         raise StoreError(f"{place} is a folder", hint="Name a file.")
-    if place.exists() and not overwrite:
-        raise StoreError(f"{place} exists", hint="Open it, or add --overwrite (overwrite=True) to replace it.")
+    if not place.exists():
+        return
+    ours = _may_be_ours(place)
+    if not overwrite:
+        hint = "Open it, or add --overwrite (overwrite=True) to replace it." if ours else "Name another file."
+        raise StoreError(f"{place} exists" + ("" if ours else ", and is no index of nearsame"), hint=hint)
+    if not ours:
+        message = f"{place} is no index of nearsame, and only an index is replaced"
+        raise StoreError(message, hint="Name another file, or delete this one yourself.")
+
+
+def _may_be_ours(place: Path) -> bool:
+    """Whether a file begins as our indexes do, damaged ones and those of other versions too, or is empty."""
+    if not place.is_file():
+        return False
+    with _told(place), place.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    return not head or (head.startswith(_SQLITE) and head[_FOR_WHAT:] == _APPLICATION.to_bytes(4))
 
 
 def _beside(place: Path) -> Beside:
