@@ -26,13 +26,13 @@ from nearsame.engines.base import Engine
 from nearsame.errors import ConfigError, SourceError
 from nearsame.evidence import Pages
 from nearsame.methods import Digest, Method, Recipe
-from nearsame.pipeline import State, prepare, ties
+from nearsame.pipeline import State, prepare, ranked
 from nearsame.results import Clock
 from nearsame.sources.base import Room
 from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
-from nearsame.stages.clusters.policies import Keep, ranks, readable
+from nearsame.stages.clusters.policies import Keep, order_of
 from nearsame.stages.features.about import About, Describe
 from nearsame.stages.texts.raw import Texts
 from nearsame.steps import steps
@@ -247,8 +247,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     with clock("features", reading.size_bytes):
         texts = _digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
-    values, notes = readable(keep, reading.order)
-    priority = ranks(keep, about.text_bytes, values, reading.num_against, order=ties(keep, about, reading, values))
+    priority, notes = ranked(order_of(keep), keep, about, reading)
     left, done, empty = np.ones(priority.size, np.bool_), [], about.sizes == 0
     for name in use:
         if name == "text":

@@ -28,7 +28,7 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
 from nearsame.stages.clusters.components import Connected
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
-from nearsame.stages.clusters.policies import Keep, content_order, ranks, readable
+from nearsame.stages.clusters.policies import Keep, Order, order_of, ranks, readable
 from nearsame.stages.features.about import About, CountRows, Describe
 from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
 from nearsame.stages.features.frequencies import FrequencyTable
@@ -38,7 +38,7 @@ from nearsame.stages.pairs.join import Found
 from nearsame.stages.texts.pages import PageTexts
 from nearsame.steps import Steps, steps
 
-__all__ = ["State", "beside", "decide", "deciding", "join", "joining", "prepare", "steps"]
+__all__ = ["State", "beside", "decide", "deciding", "join", "joining", "prepare", "ranked", "steps"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -129,10 +129,9 @@ def prepare(  # noqa: PLR0913  (who reads, by what recipe, who stays, where, wat
         about = Describe.close(engine.fold(features, Describe()))
     features, about, dropped = _without_boilerplate(features, about, method, engine, clock)
     with clock("identical"):
-        sizes = about.sizes if step.larger_first else None
-        side = 0 if listing and step.larger_first else reading.num_against  # either may contain the other
-        values, notes = readable(keep, reading.order)
-        priority = ranks(keep, about.text_bytes, values, side, sizes, ties(keep, about, reading, values))
+        either = listing and step.larger_first  # one side may contain the other, or be contained
+        order = order_of(keep, larger_first=step.larger_first, by_side=not either)
+        priority, notes = ranked(order, keep, about, reading)
         (best,) = engine.once("identical", lambda: (engine.collapse(features, priority),))
         distinct = engine.only(features, best == np.arange(best.size))
     state = State(method, engine, about, best, priority, step, frequencies, dropped, reading.num_against, notes=notes)
@@ -152,12 +151,22 @@ def _room(step: Steps, engine: Engine) -> Room:
     return Room(engine.record_bytes, token_bytes, of_chars)
 
 
-def ties(keep: Keep, about: About, reading: Reading, values: Any) -> Rows | None:
-    """The order that takes the place of reading, where one was asked for."""
-    if keep.ties == "reading":
-        return None
-    digests = about.digest_a, about.digest_b
-    return content_order(keep, reading.origins.column("id"), digests, values, reading.num_against)
+def ranked(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:
+    """By row its place in an order, and what one must know of the values that decide it."""
+    size, values = about.sizes.size, reading.order
+    columns: dict[str, Any] = {
+        "side": (np.arange(size) >= reading.num_against).astype(np.int64),
+        "size": about.sizes,
+        "text_bytes": about.text_bytes,
+        "digest_a": about.digest_a,
+        "digest_b": about.digest_b,
+    }
+    notes: tuple[str, ...] = ()
+    if values is not None:
+        columns["value"], notes = readable(keep, values)
+    if keep.ties == "content":
+        columns["id"] = reading.origins.column("id")
+    return ranks(order, columns, size), notes
 
 
 def _without_boilerplate(

@@ -20,7 +20,7 @@ from nearsame.sources import Columns
 
 __all__ = ["CARRIED", "STAY", "Side", "content_of", "require_one_length"]
 
-CARRIED = ("fp", "side", "bad", "id", "ord")  # beside a document's features; ord only where an order is asked for
+CARRIED = ("fp", "side", "bad", "id", "value")  # beside a document's features; value only where an order is asked for
 STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
@@ -67,7 +67,7 @@ class Side:
             f"{self.number} as side",
             f"{_is_bad(part, self.columns)} as bad",
             "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
-            *([] if self.columns.order is None else [f"{self._order(part)} as ord"]),
+            *([] if self.columns.order is None else [f"{self._order(part)} as value"]),
         )
 
     def _order(self, part: Part) -> str:

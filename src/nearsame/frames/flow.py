@@ -21,7 +21,7 @@ from nearsame.frames.shuffling import advice, predicted
 from nearsame.methods import Containment, Jaccard, Method, MinHash, ModP, Shingled
 from nearsame.pipeline import NOTHING_DROPPED, Dropped, boilerplate
 from nearsame.results import Clock
-from nearsame.stages.clusters.policies import Keep
+from nearsame.stages.clusters.policies import Keep, order_of
 from nearsame.stages.features.boilerplate import WithoutBoilerplate
 from nearsame.stages.features.distinct import DistinctItems
 from nearsame.stages.features.frequencies import FrequencyTable
@@ -168,11 +168,11 @@ def _unreadable(sides: tuple[Side, ...], number: int, *, strict: bool) -> tuple[
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    order = ["min(ord) as ord"] if "ord" in features.columns else []
+    order = ["min(value) as value"] if "value" in features.columns else []
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
-        *(["ord"] if order else []),
+        *(["value"] if order else []),
     )  # fmt: skip
     found = [f"min({name}) as {name}" for name in ["fp", *same]]
     return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *order])
@@ -180,8 +180,9 @@ def _about(features: Any) -> Any:
 
 def _ranked(about: Any, keep: Keep, step: Steps, verbs: Verbs, *, listing: bool) -> tuple[Any, dict[str, int]]:
     """The documents in the order of priority, each with the best that has equal features; and their counts."""
-    by_side = not (listing and step.larger_first)  # either may contain the other
-    ordered, order = prioritised(about, keep, larger_first=step.larger_first, by_side=by_side)
+    either = listing and step.larger_first  # one side may contain the other, or be contained
+    priority = order_of(keep, larger_first=step.larger_first, by_side=not either)
+    ordered, order = prioritised(about, priority)
     ranked = verbs.keep(numbered(verbs, ordered, order, "number"))
     several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
     groups = Verbs.aggregated(ranked.filter("size > 0"), _GROUP, several).filter("num > 1")

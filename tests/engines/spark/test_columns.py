@@ -136,14 +136,14 @@ def test_orders_of_whole_and_other_numbers_are_compared_as_numbers(spark):
     )
     without = spark.sql("select 'c' as id, 'x' as text")
     against, side = _sides(spark, (whole, other), without, order="n")
-    assert _documents(side, "id", "ord") == [("a", 2.0), ("b", 1.5)]
-    assert _documents(against, "id", "ord") == [("c", None)]
+    assert _documents(side, "id", "value") == [("a", 2.0), ("b", 1.5)]
+    assert _documents(against, "id", "value") == [("c", None)]
 
 
 def test_what_is_no_number_has_no_place_in_the_order(spark):
     """Spark would hold NaN for the greatest."""
     frame = spark.sql("select 'a' as id, 'x' as text, double('NaN') as n union all select 'b', 'x', 1D")
-    assert _documents(*_sides(spark, frame, keep="max:n", order="n"), "id", "ord") == [("a", None), ("b", 1.0)]
+    assert _documents(*_sides(spark, frame, keep="max:n", order="n"), "id", "value") == [("a", None), ("b", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -154,14 +154,14 @@ def test_numbers_of_csv_are_ordered_as_numbers(spark, write, values, kept):
     """Where all are; as texts, 9 would be more than 10."""
     lines = "".join(f"{name},x,{value}\n" for name, value in zip("abc", values, strict=True))
     (side,) = _sides(spark, write("x.csv", f"id,text,n\n{lines}".encode()), keep="max:n", order="n")
-    assert [row[1] for row in _documents(side, "id", "ord")] == kept
+    assert [row[1] for row in _documents(side, "id", "value")] == kept
     assert dict(side.frame.dtypes)["n"] == "string"  # as it is written again
 
 
 def test_dates_of_csv_stay_texts(spark, write):
     """They are read as dates where that is asked for."""
     path = write("x.csv", b"id,text,n\na,x,2024\nb,x,2023\n")
-    assert _documents(*_sides(spark, path, keep="newest:n", order="n"), "id", "ord") == [("a", "2024"), ("b", "2023")]
+    assert _documents(*_sides(spark, path, keep="newest:n", order="n"), "id", "value") == [("a", "2024"), ("b", "2023")]
 
 
 def test_fields_of_json_that_spark_cannot_tell_apart_are_refused(spark, write):
@@ -188,7 +188,7 @@ def test_names_with_dots_and_backticks_are_names(spark):
     frame = spark.sql("select 'a' as `my.id`, 'x' as `the``text`, 3 as `n.n`, 4 as `n`")
     other = frame.selectExpr("`my.id`", "`the``text`", "`n.n`")
     (side,) = _sides(spark, (frame, other), id="my.id", text="the`text", order="n.n")
-    assert _documents(side, "id", "text", "ord") == [("a", "x", 3), ("a", "x", 3)]
+    assert _documents(side, "id", "text", "value") == [("a", "x", 3), ("a", "x", 3)]
 
 
 @pytest.mark.parametrize(

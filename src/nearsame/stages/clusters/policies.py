@@ -1,12 +1,13 @@
 """Priority: the total order that says which of two similar documents stays.
 
 1. The `against` side first, then (for containment) larger sets, then the value of `keep`, then the order of reading, or
-   (`ties="content"`) what any engine can tell: the order column, the id, the 128-bit hash of the text.
+   (`ties="content"`) what any engine can tell: the order column, the id, the 128-bit hash of the text. `order_of` says
+   so for all engines; each carries it out over what it knows of documents.
 2. Nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
 3. How many values could not be read is said; if none could, the policy says nothing, and that is an error.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,11 +19,17 @@ import pyarrow.compute as pc
 
 from nearsame.errors import ConfigError
 
-__all__ = ["Keep", "content_order", "moments", "ranks", "readable"]
+__all__ = ["Keep", "Order", "moments", "order_of", "ranks", "readable", "unread_dates"]
 
 _PLAIN = ("first", "last", "longest", "shortest")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BY_COLUMN = {"newest": "descending", "max": "descending", "oldest": "ascending", "min": "ascending"}
+_BY_COLUMN = ("newest", "oldest", "max", "min")
+_BY_DATE = ("newest", "oldest")
+_BY_LENGTH = ("longest", "shortest")
+_DESCENDING = ("newest", "max", "last")
+
+Rows = npt.NDArray[np.int64]
+Order = tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,11 @@ class Keep:
         """The column that has to be read."""
         return self.column or self.order_column
 
+    @property
+    def by_date(self) -> bool:
+        """Whether what is read are dates and times."""
+        return self.policy in _BY_DATE
+
     @classmethod
     def parse(cls, text: str, ties: str = "reading", order_column: str | None = None) -> "Keep":
         """Read `first`, `last`, `longest`, `shortest`, or newest|oldest|max|min:COLUMN."""
@@ -66,106 +78,92 @@ class Keep:
         raise ConfigError(f"keep={text!r} is not one of {kinds}", hint="Choose which of two similar documents stays.")
 
 
-def readable(keep: Keep, values: pa.ChunkedArray | None) -> tuple[pa.ChunkedArray | None, tuple[str, ...]]:
+def readable(keep: Keep, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
     """The policy's column as it is ordered, and what one must know about it.
 
     Raises:
         ConfigError: Dates are needed, and the column has texts, none of them a date.
     """
-    dates = keep.policy in ("newest", "oldest")
-    if values is None or not dates:
-        return values, ()
-    moments = _comparable(values, dates=True)
+    found = _comparable(values, dates=keep.by_date)
+    if not keep.by_date:
+        return found, ()
     given = len(values) - values.null_count
     if _is_text(values.type):
         given -= pc.sum(pc.equal(pc.utf8_trim_whitespace(_plain(values)), "")).as_py() or 0
-    unread = given - (len(moments) - moments.null_count)
+    return found, unread_dates(keep, given, len(found) - found.null_count)
+
+
+def unread_dates(keep: Keep, given: int, read: int) -> tuple[str, ...]:
+    """What one must know where fewer dates could be read than were given.
+
+    Raises:
+        ConfigError: None could.
+    """
+    unread = given - read
     if not unread:
-        return moments, ()
+        return ()
     counted = f"{unread:,} of {given:,} values of {keep.column!r} are no ISO 8601 dates"
-    if unread == given:
+    if not read:
         raise ConfigError(f"keep={keep.policy}:{keep.column}: {counted}", hint="Write them as in 2024-12-31.")
-    return moments, (f"{counted}: they come last",)
+    return (f"{counted}: they come last",)
 
 
-def ranks(  # noqa: PLR0913, PLR0917  (a column for each part of the order)
-    keep: Keep,
-    text_bytes: npt.NDArray[np.int64],
-    values: pa.ChunkedArray | None,
-    num_against: int,
-    sizes: npt.NDArray[np.int64] | None = None,
-    order: npt.NDArray[np.int64] | None = None,
-) -> npt.NDArray[np.int64]:
-    """For each row its place in the order of priority, 0 the most worth keeping.
+def order_of(keep: Keep, *, larger_first: bool = False, by_side: bool = True) -> Order:
+    """The order of priority: columns of documents and whether less of them is better, what counts most first.
 
     Args:
         keep: the policy.
-        text_bytes: of each row.
-        values: the policy's column, where it has one.
-        num_against: rows below this number are the `against` side.
-        sizes: of the sets, where larger ones come before what they may contain.
-        order: the rows in the order that takes the place of reading (see `content_order`).
+        larger_first: whether larger sets come before what they may contain.
+        by_side: whether the `against` side comes first.
+
+    Example:
+        >>> order_of(Keep.parse("max:score"))
+        (('side', True), ('value', False), ('row', True))
     """
-    if order is not None:
-        policy = Keep("first") if keep.policy == "last" else keep  # the order is that of the last already
-        values, sizes = (
-            None if values is None else values.take(pa.array(order)),
-            None if sizes is None else sizes[order],
-        )
-        out = np.empty(order.size, np.int64)
-        out[order] = ranks(policy, text_bytes[order], values, num_against, sizes)
-        return out
-    rows = np.arange(text_bytes.size)
-    side = (rows >= num_against).astype(np.int8)
-    smaller = np.zeros(rows.size, np.int64) if sizes is None else -sizes
-    order = np.lexsort((_within_side(keep, text_bytes, values), smaller, side))
+    order = [("side", True)] if by_side else []
+    if larger_first:
+        order.append(("size", False))
+    if keep.policy in _BY_LENGTH:
+        order.append(("text_bytes", keep.policy == "shortest"))
+    if keep.reads is not None:
+        order.append(("value", keep.policy not in _DESCENDING))
+    if keep.ties == "content":
+        return (*order, *((name, True) for name in ("id", "digest_a", "digest_b", "row")))
+    return (*order, ("row", keep.policy != "last"))
+
+
+def ranks(order: Order, columns: Mapping[str, Any], num_rows: int) -> Rows:
+    """For each row its place in an order, 0 the most worth keeping; the order ends with `row`, which is its number.
+
+    Args:
+        order: as `order_of` says.
+        columns: each that it names but `row`, by row, in NumPy or Arrow;
+            nulls come last, whichever way the others are ordered.
+        num_rows: how many there are.
+    """
+    (*others, (_, forwards)) = order
+    rows = np.arange(num_rows)
+    best = rows if forwards else rows[::-1]
+    for name, ascending in reversed(others):  # each sort is stable, so what counts most is sorted last
+        best = best[_sorted(columns[name], best, ascending=ascending)]
     out = np.empty(rows.size, np.int64)
-    out[order] = rows
+    out[best] = rows
     return out
 
 
-def content_order(
-    keep: Keep, ids: pa.ChunkedArray, digests: tuple[npt.NDArray[np.int64], ...], values: pa.ChunkedArray | None,
-    num_against: int,
-) -> npt.NDArray[np.int64]:  # fmt: skip
-    """The rows by what any engine can tell: side, order column, id, hash of the text (as two int64); nulls last."""
-    side = np.arange(len(ids)) >= num_against
-    columns: dict[str, tuple[Any, str]] = {"side": (pa.array(side.astype(np.int8)), "ascending")}
-    if keep.order_column is not None and values is not None:
-        columns["order"] = _plain(values), "descending" if keep.policy == "last" else "ascending"
-    columns["id"] = ids, "ascending"
-    columns |= {f"digest_{number}": (pa.array(digest), "ascending") for number, digest in enumerate(digests)}
-    table = pa.table({name: column for name, (column, _) in columns.items()})
-    keys = [(name, way) for name, (_, way) in columns.items()]
-    return np.asarray(pc.sort_indices(table, keys)).astype(np.int64)  # stable, bytes of strings as they are
-
-
-def _within_side(
-    keep: Keep, text_bytes: npt.NDArray[np.int64], values: pa.ChunkedArray | None
-) -> npt.NDArray[np.int64]:
-    """A number for each row, less is better; equal numbers leave it to the order of reading."""
-    rows = np.arange(text_bytes.size)
-    match keep.policy:
-        case "last":
-            return rows[::-1]
-        case "longest":
-            return -text_bytes
-        case "shortest":
-            return text_bytes
-        case "first":
-            return rows
-    if values is None:
-        raise ConfigError(f"keep={keep.policy}:{keep.column} needs the column {keep.column!r}")
-    column = _comparable(values, dates=keep.policy in ("newest", "oldest"))
-    order = pc.sort_indices(pa.table({"v": column}), [("v", _BY_COLUMN[keep.policy])]).to_numpy()  # stable
-    out = np.empty(rows.size, np.int64)
-    out[order] = rows
-    return out
+def _sorted(column: Any, rows: Rows, *, ascending: bool) -> Rows:
+    """The places of some rows in the order of a column."""
+    if isinstance(column, np.ndarray):
+        return np.argsort(column[rows] if ascending else -column[rows], kind="stable")
+    some = pa.table({"v": column.take(pa.array(rows))})
+    return np.asarray(pc.sort_indices(some, [("v", "ascending" if ascending else "descending")])).astype(np.int64)
 
 
 def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
     """The column as it can be ordered: with `dates`, texts are read as ISO 8601, in UTC where they name no zone."""
     values = _plain(values)
+    if pa.types.is_floating(values.type):  # what is not a number has no place
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
     if not dates or not _is_text(values.type):
         return values
     return pa.chunked_array([pa.array(moments(values.to_pylist()), pa.int64())])
