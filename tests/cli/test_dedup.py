@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -222,7 +223,11 @@ def test_an_existing_folder_is_replaced_only_when_asked(source, tmp_path):
     assert (2, ["old"]) == (done.exit_code, [path.name for path in home.iterdir()])
     done = run("dedup", source, "-o", home, "--overwrite")
     assert (2, True) == (done.exit_code, "nothing that nearsame wrote" in " ".join(done.stderr.split()))
-    (home / "stats.json").touch()
+    for theirs in ("", "{", "[]", '{"documents": 3}', "[" * 99999):
+        (home / "stats.json").write_text(theirs, "utf-8")
+        assert 2 == run("dedup", source, "-o", home, "--overwrite").exit_code
+    assert 0 == run("dedup", source, "-o", tmp_path / "another").exit_code
+    shutil.copy(tmp_path / "another" / "stats.json", home)
     assert 0 == run("dedup", source, "-o", home, "--overwrite").exit_code
     assert "old" not in [path.name for path in home.iterdir()]
     assert [] == leftovers(tmp_path)

@@ -27,6 +27,8 @@ from nearsame.placing import Beside, put_back, to_disk
 __all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
 
 _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
+_STATS = "stats.json"
+_WRITES = ({"documents", "kept", "recipe"}, {"stats", "settings", "mirrors"})  # of a run; of mirrors
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,20 @@ class Place:
             raise OutputError(f"{typed} exists", hint=_REPLACE)
         if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
             raise OutputError(f"{typed} holds the folder that you work in", hint="Name another place.")
-        if self.folder and self.mark and any(path.iterdir()) and not (path / self.mark).is_file():
-            message = f"{typed} is not empty, and nothing that nearsame wrote: it has no {self.mark}"
+        if self.folder and self.mark and any(path.iterdir()) and not _is_mark(path / self.mark):
+            message = f"{typed} is not empty, and nothing that nearsame wrote: it has no {self.mark} of a run"
             raise OutputError(message, hint="Empty it yourself, or name another place.")
+
+
+def _is_mark(path: Path) -> bool:
+    """Whether a file is there, and is what nearsame writes under its name."""
+    if path.name != _STATS or not path.is_file():
+        return path.is_file()
+    try:
+        record = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and any(record.keys() >= each for each in _WRITES)
 
 
 def require_place(  # noqa: PLR0913  (where, beside what, and over what)
@@ -80,7 +93,7 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
     against: Any = (),
     folder: bool = True,
     overwrite: bool = False,
-    mark: str | None = "stats.json",
+    mark: str | None = _STATS,
 ) -> Place:
     """The place to write to, once it is sure that this may be done.
 
