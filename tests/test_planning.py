@@ -154,7 +154,8 @@ def test_k_3_is_not_80_percent_similar():
     ("settings", "message"),
     [
         (dict(k=64), "k=64 is not at least 0 and below bits=64"),
-        (dict(bits=0), "bits=0 is below 1"),
+        (dict(bits=0), "bits=0 is not from 1 to 4,096"),
+        (dict(bits=2**31), "bits=2147483648 is not from 1 to 4,096"),
         (dict(threshold=0), "threshold=0 is not above 0 and at most 1"),
         (dict(recall=1), "recall=1 is not between 0 and 1"),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ WRONG: tuple[Any, ...] = (
     *(None, True, 3, -1, 1.5, math.nan, "\0", "nonsense", b"", object(), lambda: 0),
     *([], {}, [None], {"a": 1}, ("\0",)),
     *(10**400, Fraction(10**400, 3), pa.scalar(1)),
+    *(1 << 31, 1 << 63, (1 << 128) - 1, "\ud800", ["\ud800"], "1e9999999999", "x" * 10_000),
 )
 TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose", "a daisy"]
 URL = "http://example.org/a?x=1"
@@ -161,6 +162,27 @@ def test_half_of_a_surrogate_pair_is_no_path(path: str) -> None:
     for asked in (lambda: ns.dedup(TEXTS).write(path), lambda: ns.dedup(TEXTS, workdir=path)):
         with pytest.raises(ns.ConfigError, match="has half of a surrogate pair, as no path has"):
             asked()
+
+
+def test_what_can_be_read_once_is_looked_into() -> None:
+    """Lists of lists are taken from any iterable, and their texts are texts all the same."""
+    for wrong in (iter([1]), [iter([1])], iter(["ab"])):
+        with pytest.raises(ns.ConfigError, match="is not a list of lists of texts"):
+            ns.compare("a", "b", clusters=wrong)
+    compared = ns.compare("a", "b", clusters=iter([iter(["a", "b"])]))
+    assert 1 == next(each.similarity for each in compared.measures if each.name == "clusters")
+
+
+def test_no_setting_of_a_recipe_is_made_of_another_type() -> None:
+    """A text is no number, and True is not 1."""
+    for recipe in (ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP, ns.SimHash, ns.Digest, ns.Hyperplane):
+        for name, field in recipe.model_fields.items():
+            kinds = {*get_args(field.annotation)} or {field.annotation}
+            if kinds <= {int, float, bool, type(None)}:
+                for wrong in ("1", b"1", 10**5000, *((1, 0) if bool in kinds else (True, False))):
+                    with pytest.raises(ns.ConfigError, match=rf"{name}=.* is not"):
+                        recipe(**{name: wrong})
+    assert 3 == ns.Jaccard(shingle_size=np.int64(3)).shingle_size
 
 
 def test_a_number_that_cannot_be_written_is_refused() -> None:

@@ -11,18 +11,20 @@ import math
 import operator
 import os
 import types
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nearsame.errors import ConfigError
+from nearsame.inputs import no_path
 
-__all__ = ["checked", "require_number", "require_type"]
+__all__ = ["checked", "plain_number", "require_number", "require_type", "shown"]
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
 
-_BITS = 128  # of a whole number: none that is asked for is larger (a seed may be so large)
+_CALL_BITS = 63  # of a number that a call is given: SQLite, Arrow and NumPy take no larger one
+_SETTING_BITS = 128  # of a setting of a recipe: a seed may be so large
 _MOST_SHOWN = 200  # characters of a value
 _PATHS = ("PathLike", "Path")
 _WORDS = {
@@ -69,15 +71,16 @@ def checked(function: _Checked) -> _Checked:
             return function(*args, **given)  # whose own words are better
         for name, value in bound.arguments.items():
             if name in hints() and signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
-                require_type(name, value, hints()[name])
-                bound.arguments[name] = _plain_number(value, hints()[name])
+                held = _held(value, hints()[name])
+                require_type(name, held, hints()[name])
+                bound.arguments[name] = _plain_number(held, hints()[name])
         return function(*bound.args, **bound.kwargs)
 
     return asked  # type: ignore[return-value]  # the same but for what it refuses
 
 
 def require_type(name: str, value: Any, kind: Any) -> None:
-    """Refuse a value that an annotation excludes, a number of more than 128 bits, and what no path can have.
+    """Refuse a value that an annotation excludes, a number of more than 63 bits, and what no path can have.
 
     Example:
         >>> require_type("k", None, int | None)
@@ -85,25 +88,20 @@ def require_type(name: str, value: Any, kind: Any) -> None:
     kinds = _kinds(kind)
     if isinstance(value, str | os.PathLike) and os.PathLike in map(_plain, kinds):
         _require_path(name, str(value))
-    if not {int, float}.isdisjoint(map(_plain, kinds)) and _is_vast(value):
-        raise ConfigError(f"{name}={_shown(value)} is too large a number", hint="Give one of at most 128 bits.")
+    if not {int, float}.isdisjoint(map(_plain, kinds)) and _is_vast(value, _CALL_BITS):
+        raise ConfigError(f"{name}={shown(value)} is too large a number", hint="Give one below 2**63.")
     if any(_fits(value, each) for each in kinds):
         return
     told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
     what = _in_words(told, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
-    raise ConfigError(f"{name}={_shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
+    raise ConfigError(f"{name}={shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
 
 
 def _require_path(name: str, path: str) -> None:
-    hint = "Give the path of a file or folder."
-    if "\0" in path:
-        raise ConfigError(f"{name}={_shown(path)} has a NUL, as no path has", hint=hint)
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        message = f"{name}={_shown(path)} has half of a surrogate pair, as no path has"
-        raise ConfigError(message, hint=hint) from None
+    if wrong := no_path(path):
+        message = f"{name}={shown(path)} has {wrong}, as no path has"
+        raise ConfigError(message, hint="Give the path of a file or folder.")
 
 
 def require_number(name: str, value: Any, least: int) -> None:
@@ -113,9 +111,27 @@ def require_number(name: str, value: Any, least: int) -> None:
     """
     hint = f"Give a whole number, {least} or more."
     if not _is_whole(value):
-        raise ConfigError(f"{name}={_shown(value)} is not a whole number", hint=hint)
+        raise ConfigError(f"{name}={shown(value)} is not a whole number", hint=hint)
     if operator.index(value) < least:
         raise ConfigError(f"{name}={value!r} is not at least {least}", hint=hint)
+
+
+def plain_number(value: Any, kind: Any) -> Any:
+    """What a setting has that takes numbers, or True and False, and nothing else; of another setting, anything.
+
+    Raises:
+        ValueError: It is of another type.
+
+    Example:
+        >>> plain_number(3, int | None), plain_number("3", int | str)
+        (3, '3')
+    """
+    if _is_vast(value, _SETTING_BITS):
+        raise ValueError(f"{shown(value)} is not below 2**{_SETTING_BITS}")
+    kinds = _kinds(kind)
+    if not {types.NoneType, *_NUMBERS} >= {*kinds} or any(_fits(value, each) for each in kinds):
+        return _plain_number(value, kind)
+    raise ValueError(f"{shown(value)} is not {_in_words(kinds, _WORDS)}")
 
 
 def _kinds(kind: Any) -> tuple[Any, ...]:
@@ -145,8 +161,16 @@ def _is_unchecked(kind: type) -> bool:
     return getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", True)
 
 
+def _held(value: Any, kind: Any) -> Any:
+    """Where any iterable is taken, a tuple for one that can be read only once, which can then be looked into."""
+    inside = [get_args(each)[0] for each in _kinds(kind) if get_origin(each) is Iterable]
+    if not inside or not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        return value
+    return tuple(_held(each, inside[0]) for each in value)
+
+
 def _all_fit(values: Any, kind: Any) -> bool:
-    """Whether what is in a list is what it should be; what can be read only once is not looked into."""
+    """Whether what is in a list is what it should be."""
     inside = get_args(kind)
     if len(inside) != 1 or not isinstance(values, Collection):
         return True
@@ -171,11 +195,11 @@ def _is_number(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value)
 
 
-def _is_vast(value: Any) -> bool:
-    """Whether it is a finite number of more than 128 bits."""
+def _is_vast(value: Any, bits: int) -> bool:
+    """Whether it is a finite number of more bits."""
     if _is_whole(value):
-        return abs(operator.index(value)) >= 1 << _BITS
-    return isinstance(value, Fraction) and bool(abs(value) >= 1 << _BITS)
+        return abs(operator.index(value)) >= 1 << bits
+    return isinstance(value, Fraction) and bool(abs(value) >= 1 << bits)
 
 
 _NUMBERS: dict[Any, Callable[[Any], bool]] = {
@@ -202,7 +226,12 @@ def _is_list(kind: Any) -> bool:
     return len(get_args(kind)) == 1 and isinstance(_plain(kind), type) and issubclass(_plain(kind), Iterable)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as a message has it: not too long.
+
+    >>> shown("a" * 1000)[-5:]
+    'aaaa…'
+    """
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4300 digits

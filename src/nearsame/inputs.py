@@ -9,12 +9,11 @@ import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
 
-__all__ = ["Files", "Inputs", "is_address", "local_paths", "local_stamp", "names_of"]
+__all__ = ["Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "names_of", "no_path"]
 
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
@@ -99,9 +98,27 @@ def names_of(sources: Any) -> tuple[str, ...]:
     names = (os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))
     named = tuple(str(name) for name in names if name != "-")
     for name in named:
-        if "\0" in name:
-            raise SourceError(f"{name!r} has a NUL, as no path has", hint="Give the path of a file or folder.")
+        if wrong := no_path(name):
+            raise SourceError(f"{name!r} has {wrong}, as no path has", hint="Give the path of a file or folder.")
     return named
+
+
+def no_path(name: str) -> str:
+    r"""What a name has that no path can have; nothing, where it may be one.
+
+    Example:
+        >>> no_path("a\0"), no_path("a.csv")
+        ('a NUL', '')
+    """
+    try:
+        return "a NUL" if b"\0" in os.fsencode(name) else ""
+    except UnicodeEncodeError:
+        return "half of a surrogate pair"
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path leads to a folder; no path that is too long does."""
+    return os.path.isdir(path)  # noqa: PTH112  (a Path raises for it)
 
 
 def is_address(name: str) -> bool:
@@ -136,7 +153,7 @@ def _local_path(link: str) -> str:
 def _found(name: str) -> Iterator[Files]:
     """The files that a name leads to now."""
     for path in local_paths(name):
-        if Path(path).is_dir():
+        if is_folder(path):
             paths = tuple(_walked(path))
         elif glob.has_magic(path) and not os.path.lexists(path):
             paths = tuple(glob.glob(path, recursive=True))  # noqa: PTH207  (it would rewrite the pattern)

@@ -39,6 +39,7 @@ _DRAWN = 200_000
 _BINS = 20
 _SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
 _STEPS = np.arange(101) / 100
+_MOST_BITS = 4096
 
 
 class _Offered(NamedTuple):
@@ -116,7 +117,7 @@ def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: 
         recall: Wanted at the threshold.
 
     Raises:
-        ConfigError: A k of all bits or more.
+        ConfigError: A k of all bits or more, or more than 4,096 bits.
 
     Example:
         >>> round(plan_simhash(k=3, threshold=0.8).at_threshold, 3)
@@ -148,8 +149,8 @@ def _others_than(k: int, bits: int) -> set[int]:
 
 
 def _check(bits: int, k: int, threshold: float, recall: float) -> None:
-    if bits < 1:
-        raise ConfigError(f"bits={bits} is below 1", hint="Give the length of a code.")
+    if not 1 <= bits <= _MOST_BITS:
+        raise ConfigError(f"bits={bits} is not from 1 to {_MOST_BITS:,}", hint="Give the length of a code.")
     if not 0 <= k < bits:
         raise ConfigError(f"k={k} is not at least 0 and below bits={bits}", hint="Choose a smaller distance.")
     if not 0 < threshold <= 1:

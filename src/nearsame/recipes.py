@@ -9,9 +9,21 @@ import secrets
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
+from nearsame.arguments import plain_number, shown
 from nearsame.errors import ConfigError
+from nearsame.inputs import no_path
 
 __all__ = [
     "TOKENISER",
@@ -27,22 +39,20 @@ __all__ = [
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
 
 
-SEED_BITS: Final = 128
+_SEED_BITS: Final = 128
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
-
-
-def _fraction(value: Any) -> Fraction:
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError) as error:
-        raise ValueError(f"{value!r} is not a number") from error
 
 
 def _in_unit_interval(value: Any) -> Fraction:
     """A threshold as a fraction; ValueError for what is none."""
-    fraction = _fraction(value)
+    text = str(value)
+    try:
+        number = 1 if "/" in text else float(text)  # a fraction of 1e9999999999 would take all memory
+        fraction = Fraction(text if 0 < number <= 1 else number)
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise ValueError(f"{shown(value)} is not a number") from error
     if not 0 < fraction <= 1:
-        raise ValueError(f"{value} is not above 0 and at most 1")
+        raise ValueError(f"{shown(value)} is not above 0 and at most 1")
     return fraction
 
 
@@ -57,12 +67,7 @@ def _codes(value: Any) -> Any:
     return tuple(filter(None, (code.strip() for code in value.split(",")))) if isinstance(value, str) else value
 
 
-def drawn(value: Any) -> Any:
-    """A seed as it was given, or for `random` one that nobody can guess."""
-    return secrets.randbits(SEED_BITS) if value == "random" else value
-
-
-Seed = Annotated[int, BeforeValidator(drawn), Field(ge=0, lt=1 << SEED_BITS)]
+Seed = Annotated[int, Field(ge=0)]  # below 2**128, as every setting (see arguments.py)
 
 Threshold = Annotated[
     Fraction,
@@ -82,13 +87,24 @@ class Recipe(BaseModel):
     _is_drawn: bool = PrivateAttr(default=False)
 
     def __init__(self, **settings: Any) -> None:
+        is_drawn = "seed" in type(self).model_fields and settings.get("seed") == "random"
+        if is_drawn:
+            settings["seed"] = secrets.randbits(_SEED_BITS)  # one that nobody can guess
         try:
             super().__init__(**settings)
         except ValidationError as error:
             raise ConfigError(
                 _first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting."
             ) from None
-        self._is_drawn = settings.get("seed") == "random"
+        self._is_drawn = is_drawn
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
+        """Nothing is made a number, or True, that is none: no text, no bytes, and True is not 1."""
+        if isinstance(value, str) and (wrong := no_path(value)):  # pydantic cannot even tell of it
+            raise ValueError(f"{shown(value)} has {wrong}")
+        return plain_number(value, cls.model_fields[str(info.field_name)].annotation)
 
     def __eq__(self, other: object) -> bool:
         """Whether their settings are equal, given or left to their defaults; not how their seeds came about."""
@@ -162,7 +178,7 @@ def _first_problem(method: str, error: ValidationError) -> str:
     problem = error.errors()[0]
     place = ".".join(str(part) for part in problem["loc"])
     message = problem["msg"].removeprefix("Value error, ")
-    given = "" if not place else f" {place}={problem['input']!r}:"
+    given = "" if not place else f" {place}={shown(problem['input'])}:"
     return f"{method}:{given} {message}"
 
 

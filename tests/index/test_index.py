@@ -468,3 +468,17 @@ def test_equal_texts_are_read_as_often_as_they_are_asked_for(tmp_path, monkeypat
         monkeypatch.setattr(index._store, "reading", counted)
         assert 5 == len(index.query("one error page and nothing else on it", limit=5))
     assert sum(map(len, read)) <= 15
+
+
+@pytest.mark.parametrize("id_", ["\ud800", "a\udcff", "a\0"])
+def test_an_id_that_no_store_can_keep_is_unknown(id_, tmp_path):
+    """And asking for it is answered as for any other that is not there."""
+    with ns.Index.create(tmp_path / "seen.ns", store="text") as index:
+        index.add({"id": "a", "text": ROSE})
+        for ask in (
+            *(index.get, index.text, index.duplicates, lambda id_: index.compare("a", id_)),
+            lambda id_: index.remove(id_, missing_ok=False),
+        ):
+            with pytest.raises(ns.UnknownIdError, match="has no document"):
+                ask(id_)
+        assert 1 == index.remove([id_, "a"])

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import nearsame as ns
 from nearsame.errors import ColumnError
 from nearsame.sources import Columns
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose
@@ -155,3 +156,22 @@ def test_batches_are_bounded(tmp_path: Path, kind: str) -> None:
     sizes = [(len(batch), sum(map(len, batch.column("text").to_pylist()))) for batch in batches]
     assert 70_000 == sum(size for size, _ in sizes)
     assert all(size <= BATCH_ROWS and text_bytes <= 17 << 20 for size, text_bytes in sizes)
+
+
+@pytest.mark.parametrize("kind", ["column", "frame", "key", "broken"])
+def test_what_a_foreign_object_cannot_give_is_an_error_of_ours(kind):
+    """Half of a surrogate pair in a table of another library, in the name of a column; whatever that library raises."""
+
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise RuntimeError("the query failed in row 1000")
+
+    pandas = pytest.importorskip("pandas")
+    things = {
+        "column": lambda: pandas.Series(["a \ud800"], dtype=object),
+        "frame": lambda: pandas.DataFrame({"text": pandas.Series(["a \ud800"], dtype=object)}),
+        "key": lambda: [{"text": "a", "\ud800": 1}],
+        "broken": Broken,
+    }
+    with pytest.raises(ns.SourceError, match=r"half of a surrogate pair|the query failed in row 1000"):
+        ns.dedup(things[kind]())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nearsame.arguments import require_type
 from nearsame.errors import ConfigError, SourceError
 from nearsame.index.facet import Input
 from nearsame.pages import refuse_idle, with_pages
@@ -25,7 +26,7 @@ from nearsame.sources.base import Aside
 from nearsame.sources.pages import as_pages
 from nearsame.stages.texts.pages import PageTexts, page_text
 
-__all__ = ["BATCH_ROWS", "Names", "Sourced", "at_hand", "input_of"]
+__all__ = ["BATCH_ROWS", "Names", "Sourced", "at_hand", "input_of", "is_storable"]
 
 BATCH_ROWS = 2048  # as many texts as are compared with each other at once
 _CONTENTS = ("text", "html", "features", "sketch")
@@ -120,15 +121,24 @@ def _listed(given: Mapping[str, Any]) -> str:
 def _several(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ConfigError(f"{name}={values!r} is not a list", hint=f"Give {name} as a list.")
-    return tuple(values)
+    found = tuple(values)
+    for value in found:
+        require_type(name, value, int | object)  # whatever it is, no endless number
+    return found
+
+
+def is_storable(name: str) -> bool:
+    """Whether a store can keep an id or an address."""
+    return "\0" not in name and (name.isprintable() or not _is_broken(name))
 
 
 def _name(what: str, value: Any) -> str:
     """An id or an address."""
+    require_type(what, value, int | object)
     if isinstance(value, bool) or not isinstance(value, (str, int, np.integer)):
         raise ConfigError(f"{what}={value!r} is not a text", hint=f"Give each {what} as a text.")
     text = str(value)
-    if "\0" in text or (not text.isprintable() and _is_broken(text)):
+    if not is_storable(text):
         raise ConfigError(
             f"{what}={value!r} holds what no store can keep", hint=f"Leave NUL and surrogates out of each {what}."
         )

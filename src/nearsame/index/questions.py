@@ -13,7 +13,7 @@ from typing import Any
 from nearsame.arguments import checked, require_number
 from nearsame.errors import ConfigError, UnknownIdError
 from nearsame.index import adding, checking, exporting
-from nearsame.index.documents import Names, Sourced, at_hand, input_of
+from nearsame.index.documents import Names, Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Facet, Input
 from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
@@ -24,7 +24,7 @@ from nearsame.results import Progress, Silent
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
 
-__all__ = ["Questions"]
+__all__ = ["Questions", "numbers_of"]
 
 _AT_ONCE = 256  # documents that are asked about at once
 
@@ -248,7 +248,7 @@ class Questions:
         return (*self._facets[:at], raised, *self._facets[at + 1 :])
 
     def _rows(self, reader: Reader, ids: Sequence[str], *, text: bool = False) -> list[Row]:
-        numbers = reader.numbers(ids)
+        numbers = numbers_of(reader, ids)
         self._require(ids, numbers)
         rows = reader.rows(numbers.values(), text=text)
         return [rows[numbers[id_]] for id_ in ids]
@@ -267,6 +267,11 @@ class Questions:
 
     def _reading(self) -> Any:
         return nullcontext(self._writer) if self._writer is not None else self._store.reading()
+
+
+def numbers_of(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of those ids that are there: none of them holds what no store can keep."""
+    return reader.numbers([id_ for id_ in ids if is_storable(id_)])
 
 
 def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nearsame.errors import OutputError
-from nearsame.inputs import Inputs, local_paths
+from nearsame.inputs import Inputs, is_folder, local_paths
 
 __all__ = ["require_apart"]
 
@@ -67,7 +67,7 @@ def _is_in(folder: str, here: _Id, above: dict[str, bool]) -> bool:
 
 def _require_unread(typed: str, place: Path, name: str, path: str, *, folder: bool) -> None:
     """Refuse a place inside a source; `folder`: one that a pattern of the against side may match in its kept/."""
-    if Path(path).is_dir():
+    if is_folder(path):
         if _holds(path, place):
             message = f"{typed} is inside the source {name}, where the next run would read it"
             raise OutputError(message, hint=_OUTSIDE)

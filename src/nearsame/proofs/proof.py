@@ -122,6 +122,13 @@ def unreadable(home: Path, findings: Findings) -> Verification:
     return Verification(str(home), findings.num_problems, tuple(findings.problems), {}, notes=tuple(findings.notes))
 
 
+def _stat(place: Path) -> os.stat_result | None:
+    try:
+        return place.stat()
+    except OSError:
+        return None
+
+
 def _say_what_was_read(proof: _Proof) -> None:
     findings, formats = proof.findings, set()
     for part in proof.claims.parts:
@@ -133,7 +140,7 @@ def _say_what_was_read(proof: _Proof) -> None:
             if path is None or size is None:
                 continue
             place = Path(os.fsdecode(path))
-            found = place.stat() if place.exists() else None
+            found = _stat(place)
             if found is None:
                 findings.wrong(str(place), "it is not there any more: put it back where it was for the run")
                 proof.lost.add(part.name)

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from nearsame.inputs import is_folder
 from nearsame.sources.base import Skip, Skipped
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name
@@ -31,7 +32,7 @@ def holds_lines(source: str, stdin: BinaryIO | None = None) -> bool:
     """
     if source == "-":
         return not _begins(stdin or sys.stdin.buffer).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    if not is_url(source) and Path(source).is_dir():
+    if not is_url(source) and is_folder(source):
         return False
     name = Path(suffixed_name(source))
     if name.suffix.lower() in COMPRESSIONS:

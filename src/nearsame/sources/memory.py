@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
-from nearsame.errors import OutputError, SourceError
+from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import choose, is_stringlike, records
@@ -97,7 +97,12 @@ def table_of(thing: Any) -> pa.Table:
         table = _table(thing)
         require_sound(table, _described(thing))
         return without_views(table)
-    except pa.ArrowException as error:
+    except UnicodeEncodeError as error:
+        message = f"{_described(thing)} has half of a surrogate pair, {error.object[error.start]!a}"
+        raise SourceError(message, hint="Mend the text, or the name of a column, that has it.") from error
+    except NearSameError:
+        raise
+    except Exception as error:  # whatever the library of a foreign object raises
         message = f"documents cannot be read from {_described(thing)}: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint=_HINT) from error
 

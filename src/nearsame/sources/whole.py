@@ -1,12 +1,14 @@
 """A file that is one text as a whole, whatever its name says: a path, a URL, or standard input."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from nearsame.errors import ConfigError, SourceError
+from nearsame.inputs import is_folder
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name
 from nearsame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
@@ -22,7 +24,7 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
     """
     if path == "-":
         return _decoded((stdin or sys.stdin.buffer).read(), "standard input")
-    if not is_url(path) and Path(path).is_dir():
+    if not is_url(path) and is_folder(path):
         raise SourceError(f"{path} is a folder", hint="Name a file in it.")
     compression = COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())
     try:
@@ -57,7 +59,10 @@ def require_different(a: str, b: str) -> None:
         raise ConfigError(f"{a} is given twice", hint="Name two files.")
     if "-" in (a, b) or is_url(a) or is_url(b):
         return
-    if Path(a).exists() and Path(b).exists() and Path(a).samefile(b):
+    is_one = False
+    with suppress(OSError):  # one that is not there is told when it is read
+        is_one = Path(a).samefile(b)
+    if is_one:
         raise ConfigError(f"{a} and {b} are the same file", hint="Name two files.")
 
 

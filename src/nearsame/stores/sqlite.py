@@ -49,9 +49,9 @@ class Sqlite:
         path = Path(where)
         with _told(path):
             put_back(path.absolute())
-        if not path.is_file():
-            there = "is a folder" if path.is_dir() else "does not exist"
-            raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
+            if not path.is_file():
+                there = "is a folder" if path.is_dir() else "does not exist"
+                raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
         with _mishaps(path):
             connection = _reader(path, timeout_seconds) if read_only else _connected(path, "rw", timeout_seconds)
             try:
@@ -68,7 +68,7 @@ class Sqlite:
         place = Path(where)
         with _told(place):
             put_back(place.absolute())
-        _refuse_present(place, overwrite=overwrite)
+            _refuse_present(place, overwrite=overwrite)
         beside = _beside(place)
         try:
             store = cls._made(beside.made, place, settings, timeout_seconds)
@@ -228,7 +228,7 @@ def _may_be_ours(place: Path) -> bool:
     """Whether a file begins as our indexes do, damaged ones and those of other versions too, or is empty."""
     if not place.is_file():
         return False
-    with _told(place), place.open("rb") as file:
+    with place.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     return not head or (head.startswith(_SQLITE) and head[_FOR_WHAT:] == _APPLICATION.to_bytes(4))
 

@@ -5,10 +5,10 @@
 3. Similarity is verified, by the features and the keys that `dedup` has for the same recipe.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -143,7 +143,7 @@ class Indexed:
 def _opened(where: str, method: Method | None) -> Index:
     """The index that is there, made by the method if one is given; or a new one."""
     if "://" not in where:
-        return Index.open(where, expect=method) if Path(where).exists() else Index.create(where, method=method)
+        return Index.open(where, expect=method) if os.path.lexists(where) else Index.create(where, method=method)
     try:
         return Index.open(where, expect=method)
     except StoreError:
