@@ -52,7 +52,7 @@ def _in_unit_interval(value: Any) -> Fraction:
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise ValueError(f"{shown(value)} is not a number") from error
     if not 0 < fraction <= 1:
-        raise ValueError(f"{shown(value)} is not above 0 and at most 1")
+        raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1")
     return fraction
 
 
@@ -101,9 +101,11 @@ class Recipe(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
-        """Nothing is made a number, or True, that is none: no text, no bytes, and True is not 1."""
-        if isinstance(value, str) and (wrong := no_path(value)):  # pydantic cannot even tell of it
-            raise ValueError(f"{shown(value)} has {wrong}")
+        """No bytes are made a number, and True is not 1; a text may say a number, as `minhash:num_perm=64` does."""
+        if isinstance(value, str):
+            if wrong := no_path(value):  # pydantic cannot even tell of it
+                raise ValueError(f"{shown(value)} has {wrong}")
+            return value
         return plain_number(value, cls.model_fields[str(info.field_name)].annotation)
 
     def __eq__(self, other: object) -> bool:

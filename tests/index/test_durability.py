@@ -194,3 +194,33 @@ def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
             subprocess.run([str(shutil.which("mount")), "-o", "remount,ro", str(home)], check=True)
             with ns.Index.open(home / "seen.ns", read_only=True) as index:
                 assert ["a"] == [match.id for match in index.query(TEXT)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE documents SET text = x'78' WHERE number = 2",
+        "UPDATE documents SET text = x'00ff' WHERE number = 2",
+        "UPDATE documents SET leader = 77 WHERE number = 2",
+        "UPDATE documents SET leader = -1 WHERE number = 2",
+    ],
+)
+def test_a_row_that_nobody_wrote_is_told_as_damage(change, tmp_path):
+    """Whoever reads it: one document, the clusters, or an export, which leaves nothing behind."""
+    import sqlite3
+
+    with ns.Index.create(tmp_path / "seen.ns", store="text") as index:
+        index.add([{"id": str(number), "text": f"{TEXT} and {number}"} for number in range(4)])
+    with contextlib.closing(sqlite3.connect(tmp_path / "seen.ns")) as connection:
+        connection.execute(change)
+        connection.commit()
+    told = []
+    with ns.Index.open(tmp_path / "seen.ns") as index:
+        for ask in (lambda: index.get("1"), index.clusters, lambda: index.export(tmp_path / "all.jsonl")):
+            try:
+                ask()
+            except ns.StoreError as error:
+                told.append(str(error))
+    assert told
+    assert all("seen.ns is damaged: " in each for each in told)
+    assert ("text" in change) != (tmp_path / "all.jsonl").exists()

@@ -19,7 +19,7 @@ from nearsame.index.shelves import Shelf
 from nearsame.inputs import Inputs
 from nearsame.matches import Entry
 from nearsame.outputs.folder import appearing, require_place
-from nearsame.stores.base import Reader, Row
+from nearsame.stores.base import Reader, Row, damaged
 
 __all__ = ["all_rows", "entry", "export"]
 
@@ -28,7 +28,7 @@ _AT_ONCE = 1000
 Reading = Callable[[], AbstractContextManager[Reader]]
 
 
-def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry:
+def entry(facets: Sequence[Facet], row: Row, leader: str | None = None, *, index: str) -> Entry:
     """A row as a caller sees it."""
     found: dict[str, Any] = {"digests": {}}
     shelf = Shelf(facets, [row.items])
@@ -48,8 +48,14 @@ def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry
                 found["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
             case _:
                 pass
-    text = None if row.text is None else zlib.decompress(row.text).decode("utf-8", "surrogatepass")
-    return Entry(row.id, row.url, text=text, leader=leader, **found)
+    return Entry(row.id, row.url, text=_text(row, index), leader=leader, **found)
+
+
+def _text(row: Row, index: str) -> str | None:
+    try:
+        return None if row.text is None else zlib.decompress(row.text).decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise damaged(index, f"the text of document {row.id!r} cannot be unpacked: {error}") from None
 
 
 def all_rows(reading: Reading, *, text: bool) -> Iterator[Row]:
@@ -73,11 +79,11 @@ def export(reading: Reading, facets: Sequence[Facet], path: str, *, index: str, 
         raise ConfigError(f"{path} is of no known format", hint="Name it .jsonl or .parquet.")
     place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
     with appearing(place) as made:
-        return write(made, (_record(facets, row) for row in all_rows(reading, text=True)))
+        return write(made, (_record(facets, row, index) for row in all_rows(reading, text=True)))
 
 
-def _record(facets: Sequence[Facet], row: Row) -> dict[str, Any]:
-    record = entry(facets, row).record()
+def _record(facets: Sequence[Facet], row: Row, index: str) -> dict[str, Any]:
+    record = entry(facets, row, index=index).record()
     digests = record.pop("digests")
     del record["leader"]
     return {**record, **{name.replace(" of ", "_of_"): value for name, value in digests.items()}}

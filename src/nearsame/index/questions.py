@@ -22,7 +22,7 @@ from nearsame.index.sketched import query_sketch
 from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.results import Progress, Silent
 from nearsame.sources import Skipped
-from nearsame.stores.base import Reader, Row, Store, Writer
+from nearsame.stores.base import Reader, Row, Store, Writer, damaged
 
 __all__ = ["Questions", "numbers_of"]
 
@@ -118,8 +118,8 @@ class Questions:
         """
         with self._reading() as reader:
             row = self._rows(reader, [id], text=True)[0]
-            leader = None if row.leader is None else reader.rows([row.leader])[row.leader].id
-        return exporting.entry(self._facets, row, leader)
+            leader = None if row.leader is None else self._present(reader, [row.leader])[row.leader].id
+        return exporting.entry(self._facets, row, leader, index=self._store.name)
 
     def text(self, id: str) -> str:
         """The text of a document, where texts are stored.
@@ -156,7 +156,7 @@ class Questions:
             groups = []
             for leader, size in reader.largest(limit, offset):
                 numbers = [leader, *reader.followers(leader, members - 1)]
-                rows = reader.rows(numbers)
+                rows = self._present(reader, numbers)
                 groups.append(Group(rows[leader].id, size + 1, tuple(rows[number].id for number in numbers)))
         return groups
 
@@ -250,8 +250,16 @@ class Questions:
     def _rows(self, reader: Reader, ids: Sequence[str], *, text: bool = False) -> list[Row]:
         numbers = numbers_of(reader, ids)
         self._require(ids, numbers)
-        rows = reader.rows(numbers.values(), text=text)
+        rows = self._present(reader, list(numbers.values()), text=text)
         return [rows[numbers[id_]] for id_ in ids]
+
+    def _present(self, reader: Reader, numbers: Sequence[int], *, text: bool = False) -> dict[int, Row]:
+        """The documents of some numbers, all of which must be there."""
+        rows = reader.rows(numbers, text=text)
+        for number in numbers:
+            if number not in rows:
+                raise damaged(self._store.name, f"document {number} is missing, and something leads to it")
+        return rows
 
     def _require(self, ids: Sequence[str], found: Mapping[str, int]) -> None:
         missing = [id_ for id_ in ids if id_ not in found]

@@ -220,7 +220,8 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
     rows |= reader.rows([number for number in _distinct([numbers]) if number not in rows])
     for at, number in zip(of.tolist(), numbers.tolist(), strict=True):
         document, facet, hit = copied[at]
-        if number != hit.number and same_items(facets, facet, rows[hit.number].items, rows[number].items):
+        is_there = number in rows and number != hit.number
+        if is_there and same_items(facets, facet, rows[hit.number].items, rows[number].items):
             answer.hits[document][facet].append(hit._replace(number=number))
 
 

@@ -13,10 +13,21 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from nearsame.arrow import Int64s
+from nearsame.errors import StoreError
 
-__all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
+__all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer", "damaged"]
 
 FORMAT = "2"  # of the tables and of what is in them
+
+
+def damaged(name: str, what: str) -> StoreError:
+    """What is to be raised where rows contradict each other, or hold what nobody wrote.
+
+    >>> str(damaged("seen.ns", "document 3 is missing"))
+    'seen.ns is damaged: document 3 is missing'
+    """
+    hint = "Ask again; if it stays, `nearsame index check` lists what is wrong: restore a copy, or create it anew."
+    return StoreError(f"{name} is damaged: {what}", hint=hint)
 
 
 class Row(NamedTuple):

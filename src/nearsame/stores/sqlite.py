@@ -14,7 +14,7 @@ from shutil import disk_usage
 from nearsame.arrow import Int64s
 from nearsame.errors import StoreBusyError, StoreError
 from nearsame.placing import Beside, put_back, to_disk
-from nearsame.stores.base import FORMAT
+from nearsame.stores.base import FORMAT, damaged
 from nearsame.stores.sqlite_rows import MAKE, Transaction
 
 __all__ = ["Sqlite"]
@@ -58,6 +58,9 @@ class Sqlite:
                 _require_ours(path, connection)
                 _tune(connection, write=not read_only)
                 return cls(path, path, connection, timeout_seconds)
+            except UnicodeDecodeError as error:  # in what SQLite says of a damaged table
+                connection.close()
+                raise damaged(str(path), str(error)) from None
             except BaseException:
                 connection.close()
                 raise
