@@ -12,7 +12,7 @@ export VENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format docs coverage bench kernels constraints install clean
+.PHONY: help demo test check format docs coverage bench kernels wheel constraints install clean
 
 help:
 	@echo "make demo         de-duplicate the bundled sample corpus"
@@ -23,12 +23,14 @@ help:
 	@echo "make coverage     run the suite and list the lines it never reaches"
 	@echo "make bench        list the benchmarks, or run one: make bench ARGS=limit"
 	@echo "make kernels      compile the kernels ahead: later runs start without the compiler"
+	@echo "make wheel        a wheel in dist/, with kernels compiled ahead"
 	@echo "make constraints  pin what the environment has now"
 	@echo "make clean        remove the environment and the caches"
 	@echo "PYTHON=python3.13 chooses the interpreter, VENV=dir the place of the environment."
 
 demo: $(VENV)/.installed
 	$(bin)/nearsame demo $(ARGS)
+	@$(bin)/python -m nearsame.kernels.building --background
 
 test: $(VENV)/.installed-dev
 	scripts/test $(ARGS)
@@ -51,12 +53,15 @@ bench: $(VENV)/.installed-dev
 	scripts/bench $(ARGS)
 
 kernels: $(VENV)/.installed
-	$(bin)/python -m nearsame.kernels.building
+	@$(bin)/python -m nearsame.kernels.building --missing
+
+wheel: $(VENV)/.installed-dev
+	$(bin)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w dist .
 
 constraints: $(VENV)/.installed-dev
 	$(bin)/python scripts/make-constraints
 
-install: $(VENV)/.installed-dev
+install: $(VENV)/.installed-dev kernels
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage

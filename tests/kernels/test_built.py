@@ -6,15 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from tests.kernels import made
 
+from nearsame.errors import ConfigError
 from nearsame.kernels import _built, boilerplate, building, sets
 from nearsame.kernels._built import Kernel, kind_of
 
+ROOT = Path(__file__).resolve().parents[2]
 SIGNATURES = """\
 nearsame.kernels.boilerplate.num_frequent nearsame.kernels.boilerplate.Slots(u8,u8,i8,b1,u1:1),i8 r
 nearsame.kernels.sets.digest_set u8:1,i8,i8 r
@@ -27,15 +31,16 @@ tests.kernels.made.upper u8:1,i8 r
 """
 
 
+needs_linux = pytest.mark.skipif(not building.can_build(), reason="kernels are built ahead for Linux on x86-64")
+pytestmark = needs_linux
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A library of a few kernels with its table of contents; Numba comes to each call that nothing was built for."""
-    link, level = building.linker(), building.best_level()
-    if link is None or level is None:
-        pytest.skip("no linker, or no known processor")
     folder = tmp_path_factory.mktemp("built")
     (folder / "signatures.txt").write_text(SIGNATURES)
-    building.build([level], folder, folder / "signatures.txt", link)
+    building.build([building.best_level()], folder, folder / "signatures.txt")
     return folder
 
 
@@ -115,10 +120,61 @@ def test_what_may_not_be_written_to_is_not(folder):
 def test_a_library_of_other_sources_or_for_other_machines_is_passed_over(folder, tmp_path):
     """A kernel that was changed is never the one from before."""
     contents = json.loads((folder / _built.CONTENTS).read_bytes())
-    for name, value in (("sources", "0" * 32), ("platform", "beos"), ("levels", {"x": ["no-processor-has-this"]})):
-        (tmp_path / _built.CONTENTS).write_text(json.dumps(contents | {name: value}))
+    needs = {level: each | {"needs": ["no-processor-has-this"]} for level, each in contents["levels"].items()}
+    away = {level: each | {"file": "away.so"} for level, each in contents["levels"].items()}
+    for change in ({"sources": "0" * 32}, {"levels": needs}, {"levels": away}):
+        (tmp_path / _built.CONTENTS).write_text(json.dumps(contents | change))
+        assert _built.library(tmp_path) is None
+    for text in ("{", "[]", "{}"):
+        (tmp_path / _built.CONTENTS).write_text(text)
         assert _built.library(tmp_path) is None
     assert _built.library(tmp_path / "nothing") is None
+
+
+def test_a_build_takes_the_place_of_the_one_before_at_once(folder, tmp_path):
+    """What was there is there until the new table of contents is, and then what nothing names is gone."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "x86-64-v3-00000000.so").write_bytes(b"of another build")
+    before = (tmp_path / _built.CONTENTS).read_bytes()
+    (tmp_path / "bad.txt").write_text("nearsame.kernels.sets.none_such u8:1 r\n")
+    with pytest.raises(ConfigError, match="none_such cannot be compiled for u8:1"):
+        building.build([building.best_level()], tmp_path, tmp_path / "bad.txt")
+    assert before == (tmp_path / _built.CONTENTS).read_bytes()
+    assert _built.library(tmp_path) is not None
+    (tmp_path / "one.txt").write_text("tests.kernels.made.doubled u8:1 r\n")
+    building.build([building.best_level()], tmp_path, tmp_path / "one.txt")
+    named = json.loads((tmp_path / _built.CONTENTS).read_bytes())["levels"][building.best_level()]["file"]
+    assert [named] == [path.name for path in tmp_path.glob("*.so")]
+    assert ["tests.kernels.made.doubled"] == list(_built.library(tmp_path).entries)
+
+
+def test_what_cannot_be_built_is_a_line_and_a_hint(tmp_path, monkeypatch, capsys):
+    """Not a traceback: for a signature that no kernel has, and for a processor that is not known."""
+    monkeypatch.setattr("sys.argv", ["building", "--folder", str(tmp_path)])
+    monkeypatch.setattr(building, "build", lambda *_: (_ for _ in ()).throw(ConfigError("what", hint="do")))
+    assert 2 == building.main()
+    monkeypatch.setattr(building, "best_level", lambda: None)
+    assert 0 == building.main()
+    assert ["what", "do", "Kernels are compiled at their first call"] == [
+        line.partition(":")[0] for line in capsys.readouterr().err.splitlines()
+    ]
+
+
+def test_signatures_are_of_kernels_that_there_are():
+    """scripts/make-signatures keeps each line as it is, adds the marks of others, and leaves out what is gone."""
+    script = SourceFileLoader("make_signatures", str(ROOT / "scripts" / "make-signatures"))
+    module = ModuleType(script.name)
+    module.__file__ = script.path
+    script.exec_module(module)
+    lines = building.SIGNATURES.read_text("ascii").splitlines()
+    assert lines == module.merged(set(lines))
+    ours = "nearsame.kernels.sets.mark_repeats u8:1,i8,u8:1"
+    gone = {
+        "nearsame.kernels.sets.none_such i8 -",
+        "nearsame.kernels.none.such i8 -",
+        "tests.kernels.made.halves f8,b1 -",
+    }
+    assert [f"{ours} rw"] == module.merged({f"{ours} ww", f"{ours} rw", *gone})
 
 
 def test_a_kind_is_a_type_a_width_and_dimensions():
@@ -127,7 +183,7 @@ def test_a_kind_is_a_type_a_width_and_dimensions():
     assert ["i8", "u8", "b1", "f8", "u8", "i4:2", "(i8,u1:1)", "?"] == [kind_of(value) for value in values]
 
 
-@pytest.mark.long  # it builds all kernels: some minutes
+@pytest.mark.long  # it builds all kernels: a minute or two
 def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
     """All of them, in a package of its own: the same answers, and neither Numba nor what it imports is there."""
     source = Path(_built.__file__).parent.parent
@@ -142,7 +198,7 @@ def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
         for method in (ns.Jaccard(seed=7), ns.MinHash(seed=7), ns.SimHash()):
             print(ns.dedup(texts, method=method).removed().to_pylist())
             print(ns.pairs(texts, method=method).table.to_pylist())
-        assert (is_built(), "numba" in sys.modules) in {(True, False), (False, True)}
+        assert (is_built(), "numba" in sys.modules) in {(True, False), (False, True)}, is_built()
     """
     told = set()
     for wanted in ("jit", "built"):

@@ -115,6 +115,68 @@ def test_a_folder_of_somebody_else_is_not_taken(tmp_path, monkeypatch):
         _numba._cache_dir()
 
 
+def _others_write(place):
+    place.chmod(0o777)
+
+
+def _its_group_writes(place):
+    place.chmod(0o770)
+
+
+def _others_own(place):
+    os.chown(place, 4711, -1)
+
+
+def _others_exchange_a_folder_above(place):
+    place.parent.chmod(0o777)
+
+
+def _others_own_a_folder_above(place):
+    os.chown(place.parent, 4711, -1)
+
+
+def _others_link_to_it(place):
+    place.rename(place.with_name("real"))
+    place.symlink_to(place.with_name("real"))
+    os.lchown(place, 4711, -1)
+
+
+def _our_link_leads_over_one_of_others(place):
+    _others_link_to_it(place)
+    place.rename(place.with_name("between"))
+    place.symlink_to("between")
+
+
+UNSAFE = (
+    _others_write, _its_group_writes, _others_own, _others_exchange_a_folder_above, _others_own_a_folder_above,
+    _others_link_to_it, _our_link_leads_over_one_of_others,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", UNSAFE, ids=lambda change: change.__name__.strip("_"))
+def test_what_others_could_put_code_into_is_not_taken(change, tmp_path, monkeypatch):
+    """Neither as the folder that the user named, nor as the one of every day."""
+    if os.getuid() and change.__code__.co_names.count("chown") + change.__code__.co_names.count("lchown"):
+        pytest.skip("only root can give something to others")
+    place = tmp_path / "above" / "nearsame"
+    place.mkdir(mode=0o700, parents=True)
+    assert _numba._is_ours(place)
+    change(place)
+    with pytest.raises(OutputError, match="others may write to it, or exchange it"):
+        _numba._asked_for(str(place))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place.parent))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert tmp_path / f"nearsame-{os.getuid()}" == _numba._base()
+
+
+def test_our_own_link_and_a_folder_for_temporary_files_are_taken(tmp_path):
+    """Anybody may write to the latter, and change nothing there that is another's."""
+    tmp_path.chmod(0o1777)
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to("real")
+    assert _numba._is_ours(tmp_path / "link")
+
+
 def test_nothing_is_compiled_before_the_first_call():
     """At import there is no signature yet; what will be compiled has no lock, and no threads of its own."""
 

@@ -3,6 +3,8 @@
 1. An error is one line and a hint on standard error, never a traceback unless --debug is given.
 2. Exit codes stand in one table, here.
 3. Nothing that computes is imported before a command runs.
+4. In a process of ours pyarrow, which imports pandas to make an array of any kind, does without: nobody hands us a
+   data frame there. Only Spark has a use for it.
 """
 
 import gc
@@ -123,6 +125,16 @@ def _terminate(number: int, _: Any) -> None:
     sys.exit(128 + number)
 
 
+class _WithoutPandas:
+    """What says that pandas is not installed, until Spark asks for it."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        """Nothing is found here; what is not to be found at all is refused."""
+        del path, target
+        if name == "pandas" and "pyspark" not in sys.modules:
+            raise ModuleNotFoundError(f"no module named {name!r} is needed here", name=name)
+
+
 @click.group(cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="nearsame %(version)s")
 def commands() -> None:
@@ -151,4 +163,5 @@ for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mir
 def main() -> NoReturn:
     """What the `nearsame` command runs."""
     signal.signal(signal.SIGTERM, _terminate)
+    sys.meta_path.insert(0, _WithoutPandas())
     commands.main()

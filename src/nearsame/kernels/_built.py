@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import struct
-import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "CONTENTS", "FOLDER", "Entry", "Kernel", "Library", "Seen", "Word", "digest_of_sources", "flags_of_processor",
-    "kind_of", "library",
+    "CONTENTS", "FOLDER", "Entry", "Kernel", "Library", "Numbas", "Seen", "Word", "digest", "digest_of_sources",
+    "flags_of_processor", "kind_of", "library",
 ]  # fmt: skip
 
 FOLDER = Path(__file__).parent / "built"
@@ -74,33 +73,32 @@ class Library:
     entries: dict[str, dict[str, Entry]]
 
 
+def digest(data: bytes) -> str:
+    """What a file is known by."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
 def digest_of_sources() -> str:
     """What the kernels' sources are known by."""
-    found = hashlib.blake2b(digest_size=16)
-    for path in sorted(
-        each for each in Path(__file__).parent.iterdir() if each.suffix in {".py", ".ll", ".txt", ".npz"}
-    ):
-        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()
+    paths = [path for path in Path(__file__).parent.iterdir() if path.suffix in {".py", ".ll", ".txt", ".npz"}]
+    return digest(b"".join(path.name.encode() + b"\0" + path.read_bytes() + b"\0" for path in sorted(paths)))
 
 
 def library(folder: Path = FOLDER) -> Library | None:
     """The library for this processor, if one was built from these sources."""
     try:
         contents = json.loads((folder / CONTENTS).read_bytes())
-    except (OSError, ValueError):
+        if contents["sources"] != digest_of_sources():
+            return None
+        levels = [each["file"] for each in contents["levels"].values() if set(each["needs"]) <= flags_of_processor()]
+        code = ctypes.CDLL(str(folder / levels[0])) if levels else None
+    except (OSError, ValueError, LookupError, TypeError):  # there is none, or another one is just being made
         return None
-    if contents["sources"] != digest_of_sources() or contents["platform"] != sys.platform:
-        return None
-    flags = flags_of_processor()
-    for level, needed in contents["levels"].items():
-        if set(needed) <= flags:
-            entries = {
-                name: {kinds: Entry(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
-                for name, of in contents["kernels"].items()
-            }
-            return Library(ctypes.CDLL(str(folder / f"{level}.so")), entries)
-    return None
+    entries = {
+        name: {kinds: Entry(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
+        for name, of in contents["kernels"].items()
+    }
+    return Library(code, entries) if code else None
 
 
 @functools.cache
@@ -151,22 +149,33 @@ def _with_words(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(found, function)
 
 
-class Seen:
-    """A kernel whose calls are written down, for signatures.txt; Numba compiles it."""
+class Numbas:
+    """A kernel that Numba compiles, once it is needed."""
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._name = f"{function.__module__}.{function.__qualname__}"
-        self._folder = folder
-        self._seen: set[tuple[str, str]] = set()
+        self.full_name = f"{function.__module__}.{function.__qualname__}"
 
     @functools.cached_property
     def compiled(self) -> Any:
         """The kernel that Numba compiles."""
-        from nearsame.kernels import _numba  # noqa: PLC0415  (not where kernels are built)
+        from nearsame.kernels import _numba  # noqa: PLC0415  (what takes its time to import, and is seldom needed)
 
-        return _numba.jit(self.py_func)
+        return _numba.jit(_with_words(self.py_func))
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Run it."""
+        return self.compiled(*args, **named)
+
+
+class Seen(Numbas):
+    """A kernel whose calls are written down, for signatures.txt."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        super().__init__(function)
+        self._folder = folder
+        self._seen: set[tuple[str, str]] = set()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run it, and write down its arguments' kinds, and which arrays could not have been written to."""
@@ -177,26 +186,18 @@ class Seen:
             if call not in self._seen:
                 self._seen.add(call)
                 with (self._folder / f"{os.getpid()}.txt").open("a") as file:
-                    file.write(f"{self._name} {' '.join(call)}\n")
+                    file.write(f"{self.full_name} {' '.join(call)}\n")
         return self.compiled(*args, **named)
 
 
-class Kernel:
-    """A kernel that can be called."""
+class Kernel(Numbas):
+    """A kernel that was built."""
 
     def __init__(self, function: Callable[..., Any], library: Library) -> None:
-        functools.update_wrapper(self, function)
-        self.py_func = function
-        self._entries = library.entries.get(f"{function.__module__}.{function.__qualname__}", {})
+        super().__init__(function)
+        self._entries = library.entries.get(self.full_name, {})
         self._code = library.code
         self._ready: dict[str, tuple[Entry, Any]] = {}
-
-    @functools.cached_property
-    def compiled(self) -> Any:
-        """The kernel that Numba compiles."""
-        from nearsame.kernels import _numba  # noqa: PLC0415  (what takes its time to import, and is seldom needed)
-
-        return _numba.jit(_with_words(self.py_func))
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run it; the interpreter's lock is released meanwhile."""

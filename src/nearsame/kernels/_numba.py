@@ -8,18 +8,22 @@
    the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
    writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
    can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
-3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
+4. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
    count, loads of four and eight bytes at any address, and BLAKE2b on eight texts at once.
 """
 
 import hashlib
 import os
+import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from nearsame.errors import OutputError
+from nearsame.errors import MissingExtraError, OutputError
 
-_ELSEWHERE = "Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder that you may write to."
+__all__ = ["blake2b_rounds", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+
+_ELSEWHERE = "Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder that only you may write to."
 
 
 def _cache_dir() -> str:
@@ -35,25 +39,71 @@ def _base() -> Path:
     for place in (Path(base) / "nearsame", temporary):
         try:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if place.stat().st_uid == os.getuid() and os.access(place, os.W_OK):
+            if _is_ours(place) and os.access(place, os.W_OK):
                 return place
         except OSError:
             continue
-    message = f"compiled kernels cannot be kept: neither {Path(base) / 'nearsame'} nor {temporary} can be written"
+    message = (
+        f"compiled kernels cannot be kept: neither {Path(base) / 'nearsame'} nor {temporary} can be written, "
+        "or others may write to them, too"
+    )
     raise OutputError(message, hint=_ELSEWHERE)
 
 
-if not os.environ.get("NUMBA_CACHE_DIR"):
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can write to it, nor exchange it or a folder or link that leads to it."""
+    trusted = {os.getuid(), 0, Path("/").stat().st_uid}  # in a container the owner of / may have another number
+    for info in _steps(folder):
+        is_open = info.st_mode & stat.S_IWOTH and not info.st_mode & stat.S_ISVTX and not stat.S_ISLNK(info.st_mode)
+        if is_open or info.st_uid not in trusted:
+            return False
+    last = folder.stat()
+    return last.st_uid == os.getuid() and not last.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+
+
+def _steps(path: Path) -> Iterator[os.stat_result]:
+    """What is passed on the way to a place, links and where they lead included."""
+    ahead, at = list(reversed(path.absolute().parts)), Path()
+    while ahead:
+        at /= ahead.pop()
+        info = at.lstat()
+        yield info
+        if stat.S_ISLNK(info.st_mode):
+            ahead.extend(reversed(at.readlink().parts))
+            at = at.parent
+
+
+def _asked_for(folder: str) -> None:
+    """Look at the folder of NUMBA_CACHE_DIR, and make it if it is not there.
+
+    Raises:
+        OutputError: Others may write to it, or exchange it.
+    """
+    try:
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_ours = _is_ours(Path(folder))
+    except OSError as error:
+        raise OutputError(f"compiled kernels cannot be kept in NUMBA_CACHE_DIR={folder}", hint=_ELSEWHERE) from error
+    if not is_ours:
+        message = f"compiled kernels are not kept in NUMBA_CACHE_DIR={folder}: others may write to it, or exchange it"
+        raise OutputError(message, hint=_ELSEWHERE)
+
+
+if os.environ.get("NUMBA_CACHE_DIR"):
+    _asked_for(os.environ["NUMBA_CACHE_DIR"])
+else:
     os.environ["NUMBA_CACHE_DIR"] = _cache_dir()
 
-import numba  # noqa: E402  (the cache directory is read at numba's import)
-from llvmlite import ir  # noqa: E402
-from numba import types  # noqa: E402
+try:
+    import numba
+except ImportError as error:
+    message = "numba is not installed, and there are no kernels that were compiled ahead for this call and processor"
+    raise MissingExtraError(message, hint="Run: python -m pip install numba") from error
+from llvmlite import ir  # noqa: E402  (the cache directory is read at numba's import)
+from numba import types  # noqa: E402  (likewise)
 from numba.extending import intrinsic, typeof_impl  # noqa: E402
 
-from nearsame.kernels._built import Kernel, Seen  # noqa: E402  (likewise)
-
-__all__ = ["blake2b_rounds", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+from nearsame.kernels._built import Numbas  # noqa: E402  (likewise)
 
 
 def is_cold() -> bool:
@@ -70,8 +120,7 @@ def jit(function):  # type: ignore[no-untyped-def]
         raise OutputError(message, hint=_ELSEWHERE) from error
 
 
-@typeof_impl.register(Kernel)
-@typeof_impl.register(Seen)
+@typeof_impl.register(Numbas)
 def _(value, context):  # type: ignore[no-untyped-def]
     """Within a kernel that is compiled here, one that was built ahead is compiled here too."""
     return typeof_impl(value.compiled, context)

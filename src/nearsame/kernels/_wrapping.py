@@ -1,12 +1,10 @@
 """Around each kernel that Numba compiled, a function that takes its arguments from words; building.py runs it.
 
 Numba's own convention for calls, and the functions of its runtime that arrays and lists in a kernel need, are its
-internals: runtime.ll has the functions, and what the whole still leaves open is held to a list of the C library's.
+internals: runtime.ll has the functions, and what the whole still leaves open is held to a list in building.py.
 """
 
-import json
 import re
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,75 +13,68 @@ import numpy as np
 from llvmlite import binding, ir
 from numba import from_dtype, types
 from numba.core import cgutils, codegen
+from numba.core.caching import Cache
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
 from numba.np.arrayobj import populate_array
 
 from nearsame.errors import ConfigError
 
-__all__ = ["compile_all", "wrapped"]
+__all__ = ["compile_all"]
 
 _RUNTIME = Path(__file__).with_name("runtime.ll")
-_OPEN = {
-    "calloc",
-    "ceil",
-    "exp",
-    "floor",
-    "free",
-    "log",
-    "log10",
-    "malloc",
-    "memcpy",
-    "memmove",
-    "memset",
-    "pow",
-    "realloc",
-}
-
 _WORD = ir.IntType(64)
 _STATUS = ir.IntType(32)
 
 
-def wrapped(kernel: Any, kinds: str, reads: str, symbol: str) -> tuple[list[Any], Any]:
-    """The entry of a kernel for arguments of these kinds, and a module with it alone to be seen."""
-    readers = iter(reads)
-    arguments = tuple(_type_of(kind, readers) for kind in _split(kinds))
-    kernel.compile(arguments)
-    made = kernel.overloads[arguments]
-    words = _Words()
-    module = _module(made, arguments, symbol, words)
-    module.link_in(binding.parse_assembly(str(made.library._final_module)))  # noqa: SLF001  (what inspect_llvm shows)
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration and each.name != symbol:
-            each.linkage = "internal"
-    entry = [symbol, [mark == "w" for mark in reads if mark != "-"], words.returned, words.most]
-    return entry, module
-
-
-def compile_all(level: str, folder: Path, signatures: Path) -> None:
+def compile_all(level: str, lines: list[tuple[int, str]]) -> tuple[bytes, dict[str, dict[str, Any]]]:
     """Compile kernels for a level of processors: an object file, and what is in it.
 
+    Args:
+        level: As LLVM names it.
+        lines: Of signatures.txt, with their numbers.
+
     Raises:
-        ConfigError: They need a function that is not known.
+        ConfigError: One of them cannot be compiled.
     """
     codegen.JITCodeLibrary._finalize_specific = lambda _: None  # noqa: SLF001  (this process runs none of them)
+    Cache.save_overload = lambda *_: None  # which would make an object file of each
     whole = binding.parse_assembly(_RUNTIME.read_text("ascii"))
     contents: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(signatures.read_text("ascii").splitlines()):
+    for number, line in lines:
         name, kinds, reads = line.split(" ")
-        module, _, function = name.rpartition(".")
-        entry, made = wrapped(getattr(import_module(module), function), kinds, reads, f"nearsame_{number}")
+        entry, made = _wrapped(name, kinds, reads, f"nearsame_{number}")
         whole.link_in(made)
         contents.setdefault(name, {})[kinds] = entry
     target = binding.Target.from_triple(binding.get_process_triple())
     machine = target.create_target_machine(cpu=level, features="", opt=3, reloc="pic", codemodel="default")
     _clean(whole, machine)
-    (folder / f"{level}.o").write_bytes(machine.emit_object(whole))
-    (folder / f"{level}.json").write_text(json.dumps(contents))
+    return machine.emit_object(whole), contents
+
+
+def _wrapped(name: str, kinds: str, reads: str, symbol: str) -> tuple[list[Any], Any]:
+    """The entry of a kernel for arguments of these kinds, and a module with it alone to be seen."""
+    readers = iter(reads)
+    arguments = tuple(_type_of(kind, readers) for kind in _split(kinds))
+    module, _, function = name.rpartition(".")
+    try:
+        kernel = getattr(import_module(module), function)
+        kernel.compile(arguments)
+    except (AttributeError, ImportError, NumbaError) as error:
+        hint = "Run scripts/make-signatures with the tests that call it."
+        raise ConfigError(f"{name} cannot be compiled for {kinds}: {error}", hint=hint) from error
+    made = kernel.overloads[arguments]
+    outer, returned, num_words = _module(made, arguments, symbol)
+    outer.link_in(binding.parse_assembly(str(made.library._final_module)))  # noqa: SLF001  (what inspect_llvm shows)
+    for each in (*outer.functions, *outer.global_variables):
+        if not each.is_declaration and each.name != symbol:
+            each.linkage = "internal"
+    return [symbol, [mark == "w" for mark in reads if mark != "-"], returned, num_words], outer
 
 
 def _clean(module: Any, machine: Any) -> None:
-    """Take out what nothing calls, and see what is left open."""
+    """Take out what nothing calls."""
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and not each.name.startswith("nearsame_"):
             each.linkage = "internal"
@@ -91,11 +82,6 @@ def _clean(module: Any, machine: Any) -> None:
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.run(module, builder)
-    declared = {each.name for each in (*module.functions, *module.global_variables) if each.is_declaration}
-    unknown = {name for name in declared - _OPEN if not name.startswith("llvm.")}
-    if unknown:
-        hint = "Write it into runtime.ll, or keep it out of kernels."
-        raise ConfigError(f"kernels need what is not known: {', '.join(sorted(unknown))}", hint=hint)
 
 
 def _split(kinds: str) -> list[str]:
@@ -114,16 +100,9 @@ def _type_of(kind: str, readers: Any) -> Any:
     return types.Array(number, int(dimensions), "C", readonly=next(readers) == "r") if dimensions else number
 
 
-class _Words:
-    """How many words are taken and given, and what they are."""
-
-    def __init__(self) -> None:
-        self.most = 0
-        self.returned: Any = None
-
-
 @global_compiler_lock
-def _module(made: Any, arguments: tuple[Any, ...], symbol: str, words: _Words) -> Any:
+def _module(made: Any, arguments: tuple[Any, ...], symbol: str) -> tuple[Any, Any, int]:
+    """A module with the function of words, what it returns, and how many words it is given or gives at most."""
     context = cpu_target.target_context
     module = context.codegen().create_library(symbol).create_ir_module(symbol)
     of = made.fndesc
@@ -136,10 +115,9 @@ def _module(made: Any, arguments: tuple[Any, ...], symbol: str, words: _Words) -
     status, given = context.call_conv.call_function(builder, function, of.restype, of.argtypes, values)
     with builder.if_then(status.is_error):
         builder.ret(status.code)
-    words.returned = row.give(of.restype, given)
-    words.most = max(taken, row.at, 1)
+    returned = row.give(of.restype, given)
     builder.ret(_STATUS(0))
-    return binding.parse_assembly(cgutils.normalize_ir_text(str(module)))
+    return binding.parse_assembly(cgutils.normalize_ir_text(str(module))), returned, max(taken, row.at, 1)
 
 
 class _Row:
@@ -213,7 +191,3 @@ class _Row:
             value = (builder.sext if kind.signed else builder.zext)(value, _WORD)
         builder.store(value, self._place())
         return "i8" if kind.signed else "u8"
-
-
-if __name__ == "__main__":
-    compile_all(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import bdtr
 
 from nearsame.stages.keys.bands import choose_bands, collision_probability, offers
 from nearsame.stages.keys.curves import areas, bit_differs, least_area, within_distance
@@ -112,3 +113,11 @@ def test_drawn_codes_behave_as_the_curve_says(jaccard):
     common, a, b = both[:, shared - 1], both[:, shared + only - 1], both[:, -1]
     differs = float(((a > 0) != (common + b - a > 0)).mean())
     assert float(bit_differs(shared / (shared + 2 * only))) == pytest.approx(differs, abs=0.03)
+
+
+@given(st.lists(st.floats(0, 1), max_size=4), st.integers(0, 130), st.integers(1, 128))
+def test_a_distance_is_binomial(similarities, k, bits):
+    """As scipy has it, for every similarity and one alone, equal sets and disjoint ones among them."""
+    for asked in (np.array([0.0, 1.0, *similarities]), np.float64(0.5)):
+        expected = bdtr(min(k, bits), bits, bit_differs(asked))
+        np.testing.assert_allclose(within_distance(asked, k, bits), expected, rtol=1e-9, atol=1e-300)

@@ -7,9 +7,10 @@
    cosine is 2J/(1 + J); a bit differs with probability angle/π, and the distance is binomial over the bits.
 """
 
+from math import lgamma
+
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr
 
 from nearsame.stages.keys.bands import collision_probability
 
@@ -58,4 +59,10 @@ def within_distance(jaccard: npt.ArrayLike, k: int, bits: int) -> Floats:
     >>> float(within_distance(0.8, 3, 64).round(3))
     0.009
     """
-    return np.asarray(bdtr(k, bits, bit_differs(jaccard)), np.float64)
+    differs = bit_differs(jaccard)[..., None]
+    ones = np.arange(min(k, bits) + 1)
+    ways = np.array([lgamma(bits + 1) - lgamma(n + 1) - lgamma(bits - n + 1) for n in ones])
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 · log 0, which is 0 here; 1 - p is at least a half
+        some = np.where(ones == 0, 0.0, ones * np.log(differs))
+    chances = np.exp(ways + some + (bits - ones) * np.log1p(-differs))
+    return np.asarray(np.minimum(chances.sum(-1), 1.0), np.float64)

@@ -16,7 +16,7 @@ from nearsame import arrow, schemas
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.hamming_blocks import windows
 from nearsame.methods import SimHash
-from nearsame.stages.keys import blocks
+from nearsame.stages.keys import blocks, curves
 
 __all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "reach_note"]
 
@@ -67,8 +67,6 @@ def reach_note(k: int, bits: int) -> str:
     >>> reach_note(3, 64)[-49:]
     '0.9 % at 0.8, 9.0 % at 0.9, 31.1 % at 0.95, 84.9 % at 0.99'
     """
-    from nearsame.stages.keys import curves  # noqa: PLC0415  (scipy is slow to load, and only this needs it)
-
     similarities = (0.8, 0.9, 0.95, 0.99)
     found = zip(similarities, curves.within_distance(similarities, k, bits), strict=True)
     chances = ", ".join(f"{100 * chance:.1f} % at {similarity}" for similarity, chance in found)

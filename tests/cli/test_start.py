@@ -1,0 +1,71 @@
+"""What a command loads: nothing that it does not use."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.cli.commands import documents, write_jsonl
+
+from nearsame.kernels._jit import is_built
+
+HEAVY = {"altair", "fastapi", "pandas", "pyspark", "uvicorn"}
+HEAVY |= {"llvmlite", "numba", "scipy"} if is_built() else set()  # Numba imports scipy where it is installed
+COMMANDS = {
+    "dedup": ["dedup", "texts.jsonl", "-o", "out"],
+    "minhash": ["dedup", "texts.jsonl", "-o", "out", "--method", "minhash"],
+    "simhash": ["dedup", "texts.jsonl", "-o", "out", "--method", "simhash"],
+    "pairs": ["pairs", "texts.jsonl", "-o", "pairs.csv"],
+    "compare": ["compare", "one.txt", "other.txt"],
+    "plan": ["plan", "--threshold", "0.7"],
+    "explain": ["explain", "a rose is a rose is a rose"],
+    "index query": ["index", "query", "seen.ns", "a rose is a rose is a rose"],
+    "verify": ["verify", "before"],
+}
+PROGRAM = """
+import json, sys
+from nearsame.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps([end.code, sorted(name for name in sys.modules if "." not in name)]))
+"""
+
+
+def loaded(folder, arguments):
+    """The exit code of a command in a process of its own, and the modules that it has loaded at its end."""
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Documents, an index of them, and an output."""
+    folder = tmp_path_factory.mktemp("start")
+    write_jsonl(folder / "texts.jsonl", documents())
+    (folder / "one.txt").write_text("a rose is a rose is a rose", "utf-8")
+    (folder / "other.txt").write_text("a rose is a rose is a daisy", "utf-8")
+    assert 0 == loaded(folder, ["index", "create", "seen.ns"])[0]
+    assert 0 == loaded(folder, ["index", "add", "seen.ns", "texts.jsonl"])[0]
+    assert 0 == loaded(folder, ["dedup", "texts.jsonl", "-o", "before"])[0]
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_loads_nothing_heavy_that_it_does_not_use(name, folder, tmp_path):
+    """Neither what is optional, nor what was installed beside it, nor the compiler where kernels are built."""
+    arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
+    code, modules = loaded(folder, arguments)
+    assert (True, set()) == (code in {0, 1}, HEAVY & set(modules))
+
+
+def test_who_calls_the_library_has_pandas_all_the_same(tmp_path):
+    """Only a process of the command line does without: pyarrow tells missing values from NaN by it."""
+    code = """if True:
+        import nearsame as ns
+        ns.dedup(["a rose", "a rose"])
+        import pandas, pyarrow
+        print(pyarrow.array(pandas.Series([1.0, None])).null_count)"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "1" == run.stdout.strip()
