@@ -1,6 +1,6 @@
 """Wheels: with kernels compiled ahead for Linux on x86-64, where the environment that builds one has Numba.
 
-1. `make wheel` builds in the environment of the checkout, whose Numba is the one of constraints.txt. `pip install .` has
+1. `make wheel` builds in the environment of the checkout, whose Numba is that of constraints.txt. `pip install .` has
    an environment of its own without Numba: what it makes is quick to build, and compiles kernels at their first call.
 2. The library asks the C library for malloc, realloc, free, memcpy, memset and log10, without the version of a symbol,
    so any glibc will do: the tag is of the oldest that pip still knows by name.
