@@ -79,7 +79,8 @@ Threshold = Annotated[
 class Recipe(BaseModel):
     """What every method has: a name, validation with our own errors, and a record."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    # Its schema is built when a recipe is first made: a run makes one kind of a dozen.
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     name: ClassVar[str]
     measure: ClassVar[str]

@@ -9,7 +9,7 @@ from tests.cli.commands import documents, write_jsonl
 
 from nearsame.kernels._jit import is_built
 
-HEAVY = {"altair", "fastapi", "pandas", "pyspark", "uvicorn"}
+HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pyspark", "uvicorn"}
 HEAVY |= {"llvmlite", "numba", "scipy"} if is_built() else set()  # Numba imports scipy where it is installed
 COMMANDS = {
     "dedup": ["dedup", "texts.jsonl", "-o", "out"],

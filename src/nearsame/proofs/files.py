@@ -13,7 +13,6 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, cast
 
-import fsspec
 import pyarrow as pa
 
 from nearsame.errors import SourceError
@@ -99,6 +98,8 @@ def raw(path: str, compression: str | None) -> Iterator[bytes]:
 
 def _opened(path: str) -> BinaryIO:
     if "://" in path:
+        import fsspec  # noqa: PLC0415  (with asyncio and ssl, which local files have no use for)
+
         system, place = fsspec.core.url_to_fs(path)
         return cast("BinaryIO", system.open(place, "rb"))
     return open(path, "rb")  # noqa: PTH123  (whoever asked closes it)

@@ -16,9 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import fsspec
-from fsspec.registry import known_implementations
-
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
 from nearsame.inputs import local_stamp
 from nearsame.installation import install_command
@@ -123,6 +120,8 @@ def filesystem(url: str) -> tuple[Any, str]:
     scheme = _scheme(url)
     if url.endswith(_LOCAL):
         raise SourceError(f"{url} names no file", hint=f"Write the path, as in {url.rpartition('::')[2]}/data/crawl.")
+    import fsspec  # noqa: PLC0415  (with asyncio and ssl, which local files have no use for)
+
     try:
         with mishaps(url, ImportError, ValueError):
             return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
@@ -143,6 +142,8 @@ def _scheme(url: str) -> str:
 def _install_line(scheme: str) -> str:
     if scheme in {"http", "https"}:
         return install_command("remote")
+    from fsspec.registry import known_implementations  # noqa: PLC0415  (likewise)
+
     home = str(known_implementations.get(scheme, {}).get("class", scheme)).split(".")[0]
     return f"pip install {_PACKAGES.get(scheme, scheme if home == 'fsspec' else home)}"
 

@@ -1,0 +1,167 @@
+"""Start: what a small job costs from the first run on, and what is installed for it; beside peers and bare imports.
+
+1. CPU seconds of whole processes (medians): they are what a start costs on a machine that does other work, too.
+2. `built` are kernels compiled ahead, `numba` those that Numba keeps in its cache; the first run with an empty cache
+   stands below the table. Bytecode of Python was written before.
+3. Peers do the same job on the same file, each in an environment of its own (peers.py). Both sizes are made texts.
+4. Sizes are those of the files that pip lists, for nearsame and all that it depends on, and for each peer.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from importlib.metadata import distribution
+from pathlib import Path
+
+import corpora
+import corpus
+import environments
+import limit
+import processes
+import report
+from packaging.requirements import Requirement
+
+PAGE = report.ROOT / "docs" / "performance.md"
+ADAPTERS = report.ROOT / "bench" / "adapters"
+SIZES = {"10 documents": 20_000, "1,000 documents": 2_000_000}
+PEERS = ("rensa", "gaoya", "datasketch")
+PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
+BARE = "import click, numpy, pyarrow, pydantic, rich.console"
+KERNELS = {"built": "built", "jit": "numba"}
+LIMIT_SECONDS, BUILD_SECONDS = 300, 1200
+HEADER = ("CPU seconds", *SIZES)
+
+
+def commands(file: Path, folder: Path) -> dict[str, list[str]]:
+    """What is run on a file, by what stands in the table."""
+    out = ["-o", str(folder / "out"), "--overwrite"]
+    asked = {
+        "dedup": [str(file), *out],
+        "dedup --method minhash": [str(file), "--method", "minhash", *out],
+        "pairs": [str(file), "-o", str(folder / "pairs.parquet"), "--overwrite"],
+        "compare": [str(folder / "one.txt"), str(folder / "other.txt")],
+        "explain": ["a rose is a rose is a rose"],
+        "plan": ["--threshold", "0.7"],
+        "index query": ["query", str(index_of(file)), "a rose is a rose is a rose"],
+    }
+    return {name: [*corpora.nearsame(name.split()[0]), *given] for name, given in asked.items()}
+
+
+def index_of(file: Path) -> Path:
+    """Where the index of a file's documents is."""
+    return file.with_suffix(".ns")
+
+
+def environment_of(folder: Path, kernels: str) -> dict[str, str]:
+    """In which kernels of one kind are used, and bytecode is kept."""
+    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    return {**corpora.kernels(folder), **kept, "NEARSAME_KERNELS": kernels}
+
+
+def cpu(command: Sequence[str], environment: dict[str, str], repeats: int) -> str:
+    """CPU seconds of a command, all that it starts included; one run before does not count."""
+    runs = [processes.run(command, environment, LIMIT_SECONDS).cpu_seconds for _ in range(repeats + 1)]
+    return f"{statistics.median(runs[1:]):.2f}"
+
+
+def ours(files: Sequence[Path], folder: Path, kernels: str, repeats: int) -> list[tuple[str, ...]]:
+    """A row for each command."""
+    environment, found = environment_of(folder, kernels), []
+    for name in commands(files[0], folder):
+        print(f"nearsame {name}, {KERNELS[kernels]}", flush=True)
+        each = [cpu(commands(file, folder)[name], environment, repeats) for file in files]
+        found.append((f"nearsame {name}, {KERNELS[kernels]}", *each))
+    return found
+
+
+def theirs(peer: str, files: Sequence[Path], folder: Path, repeats: int) -> tuple[str, ...]:
+    """A peer's row."""
+    print(peer, flush=True)
+    python, found = environments.python(peer, environments.HOME), []
+    environment = {**environments.variables(folder), "PYTHONDONTWRITEBYTECODE": ""}
+    for file in files:
+        given = {"file": str(file), "folder": str(folder), "answer": str(folder / "answer.json"), "threshold": 0.8}
+        task = json.dumps({**given, "num_perm": 128, "size": 5, "processes": os.cpu_count()})
+        found.append(cpu([str(python), str(ADAPTERS / f"with_{peer}.py"), task], environment, repeats))
+    return (peer, *found)
+
+
+def prepare(folder: Path) -> tuple[list[Path], float]:
+    """The texts, an index of each, and what the very first run costs where Numba compiles."""
+    files = [folder / f"{number}.parquet" for number in range(len(SIZES))]
+    for file, size in zip(files, SIZES.values(), strict=True):
+        corpus.write(file, size)
+    (folder / "one.txt").write_text("a rose is a rose is a rose", "utf-8")
+    (folder / "other.txt").write_text("a rose is a rose is a daisy", "utf-8")
+    environment = environment_of(folder, "jit")
+    first = processes.run(commands(files[0], folder)["dedup"], environment, LIMIT_SECONDS).cpu_seconds
+    for file in files:
+        for given in (["create", str(index_of(file))], ["add", str(index_of(file)), str(file)]):
+            processes.run([*corpora.nearsame("index"), *given], environment, LIMIT_SECONDS)
+    return files, first
+
+
+def installed() -> str:
+    """The sizes of what nearsame brings with it, the largest first, and those of the peers' environments."""
+    sizes: dict[str, int] = {}
+    todo = ["nearsame"]
+    while todo:
+        name = todo.pop()
+        if name not in sizes:
+            found = distribution(name)
+            sizes[name] = sum(
+                path.stat().st_size for file in found.files or () if (path := Path(file.locate())).is_file()
+            )
+            needed = (Requirement(line) for line in found.requires or ())
+            todo += [each.name for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})]
+    largest = sorted(sizes.items(), key=lambda each: -each[1])[:6]
+    shown = ", ".join(f"{name} {size / 1e6:.0f}" for name, size in largest)
+    peers = ", ".join(f"{peer} {_folder_bytes(environments.HOME / peer / 'lib') / 1e6:.0f}" for peer in PEERS)
+    return f"Installed, MB: nearsame with all that it needs {sum(sizes.values()) / 1e6:.0f} ({shown}); {peers}."
+
+
+def _folder_bytes(folder: Path) -> int:
+    return sum(
+        path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and not {"pip", "setuptools"} & set(path.parts)
+    )
+
+
+def built(folder: Path) -> str:
+    """What it takes to compile the kernels ahead, and what the library weighs."""
+    command = [sys.executable, "-m", "nearsame.kernels.building", "--folder", str(folder / "built")]
+    run = processes.run(command, {}, BUILD_SECONDS)
+    return f"Compiled ahead, by one process for each processor: {run.output.strip()}, {run.cpu_seconds:.0f} CPU s."
+
+
+def main(given: Sequence[str]) -> int:
+    """Measure, print, and write the page."""
+    parser = argparse.ArgumentParser(prog="scripts/bench start", description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--no-build", action="store_true", help="do not measure the compiling of kernels ahead")
+    parser.add_argument("--no-write", action="store_true", help="only print")
+    settings = parser.parse_args(given)
+    load = os.getloadavg()[0]
+    with limit.working_folder(None) as folder:
+        files, first = prepare(folder)
+        bare = cpu([sys.executable, "-c", BARE], environment_of(folder, "built"), settings.repeats)
+        rows: list[tuple[str, ...]] = [("importing NumPy, pyarrow, click, rich and pydantic", *[bare] * len(files))]
+        rows += [row for kernels in KERNELS for row in ours(files, folder, kernels, settings.repeats)]
+        rows += [theirs(peer, files, folder, settings.repeats) for peer in PEERS]
+        remarks = [f"The first dedup of all where Numba compiles, with an empty cache: {first:.1f} CPU s.", installed()]
+        remarks += [] if settings.no_build else [built(folder)]
+    report.show("start", HEADER, rows)
+    text = f"{limit.others(load).strip()}\n\n{report.markdown(HEADER, rows)}\n\n{' '.join(remarks)}".strip()
+    print("\n".join(remarks))
+    if not settings.no_write and report.has_place(PAGE, "start"):
+        peers = ", ".join(" ".join(environments.requirements()[peer][0].split("==")) for peer in PEERS)
+        report.write_between(PAGE, "start", f"{text}\n\n{report.made_by('start', PACKAGES)} Peers: {peers}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
