@@ -97,7 +97,7 @@ class _Product:
     """The product's readers, for the formats that the proof does not know."""
 
     def __init__(self, claims: Claims) -> None:
-        told = claims.columns
+        told, self._skipped = claims.columns, claims.skipped
         beside = tuple(told["beside"])
         asked = tuple(told["asked_of_pages"])
         self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked})
@@ -116,6 +116,9 @@ class _Product:
             places = reading.origins.slice(start, len(batch))
             yield from _records(texts, places, reading, start)
             start += len(batch)
+        if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
+            last = reading.skipped[-1]
+            raise SourceError(f"it has what {part.name} has not: {last.reason}", hint="Write the output again.")
 
     def _folder(self, part: Part) -> TextFolder:
         files = tuple(os.fsdecode(file or b"") for file in part.files)

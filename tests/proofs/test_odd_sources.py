@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.sources.archive import gzipped, response
 
 import nearsame as ns
 
@@ -168,3 +169,24 @@ def test_a_link_in_place_of_a_file_is_told(tmp_path: Path, name: str) -> None:
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
     assert [f"{name}: it is a link, and nobody wrote one"] == _told(tmp_path / "out")
+
+
+def test_zeros_behind_a_gzip_file_are_nothing_and_told_of_no_copy(tmp_path):
+    """The proof reads what the run read; behind a copy nothing stands, be it zeros."""
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a b"}\n') + bytes(1000))
+    assert [] == _written(tmp_path, str(tmp_path / "a.jsonl.gz"))
+    copy = tmp_path / "out" / "kept" / "a.jsonl.gz"
+    copy.write_bytes(copy.read_bytes() + bytes(10))
+    assert any("kept/a.jsonl.gz: something follows" in told for told in _told(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
+def test_what_follows_the_end_of_a_copied_archive_is_told(name, tmp_path):
+    """Whatever the statistics say of its bytes."""
+    pytest.importorskip("fastwarc")
+    records = [response(number) for number in range(3)]
+    (tmp_path / name).write_bytes(gzipped(*records) if name.endswith(".gz") else b"".join(records))
+    assert [] == _written(tmp_path, str(tmp_path / name))
+    copy = tmp_path / "out" / "kept" / name
+    copy.write_bytes(copy.read_bytes() + b"something else")
+    assert any(f"kept/{name}: " in told and "has not" in told for told in _told(tmp_path / "out"))

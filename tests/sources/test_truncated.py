@@ -147,3 +147,24 @@ def test_a_cut_saved_page_is_told(tmp_path: Path) -> None:
     found = _silent(tmp_path / "a.mhtml", data, lambda data: 1 if data.rstrip().endswith(b"--AA--") else None)
     assert [] == found
     assert (1, False) == _outcome(tmp_path / "a.mhtml", data)
+
+
+@pytest.mark.parametrize("junk", [b"some junk\n", b"\n\nsome\njunk\n", b"x: y\r\n\r\n"])
+@pytest.mark.parametrize("place", range(4))
+def test_what_is_no_record_is_told_wherever_it_stands(tmp_path, junk, place):
+    """Before the first, between two, or behind the last of an archive; all records are read."""
+    data = b"".join([*_WARC[:place], junk, *_WARC[place:]])
+    assert (3, True) == _outcome(tmp_path / "a.warc", data)
+    assert (3, False) == _outcome(tmp_path / "a.warc", b"".join([*_WARC[:place], b"\r\n\r\n", *_WARC[place:]]))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.warc.gz"])
+def test_zeros_behind_a_gzip_file_are_padding_and_nothing_else_is(tmp_path, name):
+    """As for gzip itself: zeros as a tape has them hold nothing, but what stands behind them does."""
+    members = _WARC[:2] if name == "a.warc.gz" else [b'{"text": "a"}\n', b'{"text": "b"}\n']
+    first, second = (gzip.compress(member) for member in members)
+    for zeros in (b"\0", b"\0" * 600_000):
+        assert (2, False) == _outcome(tmp_path / name, first + second + zeros)
+        assert _outcome(tmp_path / name, first + zeros + second)[1]
+        assert _outcome(tmp_path / name, first + second + zeros + b"x")[1]
+    assert _outcome(tmp_path / name, first + second[:-8] + b"\0" * 8)[1]

@@ -20,7 +20,9 @@ def lines(found: Mapping[str, Any], *, most: int | None, quiet: bool) -> Iterato
         more = " (--all shows more)" if most is not None else ""
         yield f"and {left:,} more{more}"
     if not quiet:
-        yield "Everything holds." if found["holds"] else f"{found['num_problems']:,} things do not hold."
+        number = found["num_problems"]
+        wrong = "One thing does not hold." if number == 1 else f"{number:,} things do not hold."
+        yield "Everything holds." if found["holds"] else wrong
 
 
 def _checked(found: Mapping[str, Any]) -> Iterator[str]:

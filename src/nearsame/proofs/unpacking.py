@@ -40,7 +40,8 @@ def unpacked(opened: Callable[[], BinaryIO], compression: str) -> Iterator[bytes
                 yield bytes(chunk)
     except BROKEN_STREAM:
         yield _before_break(opened, compression, done)
-        raise
+        if compression != "gzip" or not _ends_in_zeros(opened):
+            raise
 
 
 def _before_break(opened: Callable[[], BinaryIO], compression: str, done: int) -> bytes:
@@ -53,6 +54,20 @@ def _before_break(opened: Callable[[], BinaryIO], compression: str, done: int) -
             while byte := stream.read(1):
                 found += byte
     return bytes(found)
+
+
+def _ends_in_zeros(opened: Callable[[], BinaryIO]) -> bool:
+    """Whether a gzip member is whole, and zeros alone follow: they hold nothing."""
+    decoder = _DECODERS["gzip"]()
+    with opened() as file, suppress(zlib.error):
+        while piece := file.read(_CHUNK):
+            while piece:
+                if decoder.eof and piece[0] == 0:
+                    return not piece.strip(b"\0") and not any(rest.strip(b"\0") for rest in file)
+                decoder = _DECODERS["gzip"]() if decoder.eof else decoder
+                decoder.decompress(piece)
+                piece = decoder.unused_data
+    return False
 
 
 def _xz(file: BinaryIO) -> Iterator[bytes]:

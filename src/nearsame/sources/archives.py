@@ -148,7 +148,7 @@ def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, 
             return _next_start(data, packed, form, last.offset + 1)
         yield last
         reason = reason or ("" if packed is None else said)
-    if begins is None or not data[begins : begins + _HEADERS_MOST].strip(b"\r\n"):
+    if begins is None or not data[begins : begins + _HEADERS_MOST].strip(b"\r\n") or _only_zeros(data, begins, start):
         return None
     yield Archived(begins, DAMAGE, {}, b"", 0, reason or "no record begins here")
     return _next_start(data, packed, form, begins + 1)
@@ -246,6 +246,11 @@ def _member_end(data: Any, last: Archived, ending: bytes) -> int | None:
     return consumed - len(decoder.unused_data) if whole else None
 
 
+def _only_zeros(data: Any, at: int, start: int) -> bool:
+    """Whether nothing but zeros follows what was read: gzip passes over them."""
+    return at > start and data[at : at + 1] == b"\0" and not data[at:].strip(b"\0")
+
+
 @contextlib.contextmanager
 def _mapped(path: str) -> Iterator[Any]:
     """The bytes of a file, read as they are needed."""
@@ -258,9 +263,10 @@ def _mapped(path: str) -> Iterator[Any]:
 
 
 def _warc(path: str, data: Any, packed: str | None, start: int, most: int) -> Iterator[Archived]:
-    """The records of a WARC file from an offset on, as FastWARC reads them."""
+    """The records of a WARC file from an offset on, as FastWARC reads them, and what it passes over as damage."""
     iterator = _fastwarc().ArchiveIterator
     quirks = packed is None and b"\r" not in data[start : start + 80].partition(b"\n")[0]
+    behind = start  # the record before, where the file is not compressed
     with Path(path).open("rb") as raw:
         raw.seek(start)
         for record in iterator(path if start == 0 else raw, parse_http=False, quirks_mode=quirks):
@@ -272,12 +278,16 @@ def _warc(path: str, data: Any, packed: str | None, start: int, most: int) -> It
                 record.stream_pos, headers.get("warc-type", "unknown").lower(), headers, block, record.content_length
             )
             if "content-length" not in headers:
-                found = found._replace(
-                    kind=DAMAGE, block=b"", reason="its header breaks off, or says no Content-Length"
-                )
+                reason = "its header breaks off, or says no Content-Length"
+                found = found._replace(kind=DAMAGE, block=b"", reason=reason)
             elif len(block) < min(most, found.length):
                 reason = f"breaks off after {len(block):,} of {found.length:,} bytes"
                 found = found._replace(kind=DAMAGE, block=b"", reason=reason)
+            if packed is None:
+                if data[behind : found.offset].strip(b"\r\n"):
+                    yield Archived(behind, DAMAGE, {}, b"", 0, "no record begins here")
+                head = _HEADS[WARC].search(data, found.offset)
+                behind = found.offset if head is None else head.end() + found.length
             yield found
 
 
@@ -376,7 +386,7 @@ class _Plain:
     def pieces(data: Any, start: int) -> Iterator[tuple[int, bytes]]:
         """Decompressed pieces, each with the offset of its member."""
         at = start
-        while at < len(data):
+        while at < len(data) and not _only_zeros(data, at, start):
             decoder, member = zlib.decompressobj(31), at
             while not decoder.eof and at < len(data):
                 piece = data[at : at + _CHUNK]

@@ -11,6 +11,7 @@ import gzip
 import itertools
 import lzma
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -121,6 +122,8 @@ def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
         else:
             return
     yield _before_break(file, codec, done)
+    if codec == "gzip" and _ends_in_zeros(file):
+        return
     raise BrokenStreamError(reason)
 
 
@@ -134,6 +137,24 @@ def _before_break(file: File, codec: str, done: int) -> bytes:
             while byte := stream.read(1):
                 found += byte
     return bytes(found)
+
+
+def _ends_in_zeros(file: File) -> bool:
+    """Whether zeros alone follow a gzip member, as on a tape: gzip itself passes over them."""
+    decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    with file.open() as raw:
+        while piece := raw.read(_CHUNK):
+            while piece:
+                if decoder.eof and piece[:1] == b"\0":
+                    rest = itertools.chain([piece], iter(lambda: raw.read(_CHUNK), b""))
+                    return not any(each.strip(b"\0") for each in rest)
+                decoder = zlib.decompressobj(zlib.MAX_WBITS | 16) if decoder.eof else decoder
+                try:
+                    decoder.decompress(piece)
+                except zlib.error:
+                    return False
+                piece = decoder.unused_data
+    return False
 
 
 def _xz(raw: Any) -> Iterator[bytes]:
