@@ -121,7 +121,7 @@ def counts(session: Any, file: str, task: dict[str, Any]) -> Answer:
 
     verbs = Verbs(ns.Spark(session), session)
     texts = source(session, file).select(functions.expr("cast(id as bigint)").alias("row"), "text")
-    features = verbs.keep(verbs.map(texts, pipeline.steps(method(task)).features))
+    features = verbs.keep(verbs.map(texts, *pipeline.steps(method(task)).features))
     items = features.select("row", functions.explode("items").alias("item"))
     shared = items.groupBy("item").count().filter("count > 1").select("item")
     told = items.join(shared, "item", "left_semi").groupBy("row").agg(functions.collect_list("item").alias("items"))

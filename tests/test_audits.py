@@ -185,7 +185,7 @@ def _crowds(number: int, size: int, edits: int) -> list[str]:
 
 def _pairs_of_distinct(found: ns.Pairs) -> set[tuple[int, int]]:
     """Row pairs of documents whose features differ, one of all that have equal ones."""
-    best = found.run.state.best
+    best = found.run.state.corpus.best
     rows = zip(*(found.table.column(name).to_pylist() for name in ("a_row", "b_row")), strict=True)
     return {(a, b) for a, b in rows if best[a] == a and best[b] == b}
 
@@ -224,7 +224,7 @@ def test_the_recall_of_a_decision_is_that_of_the_documents_that_had_to_go(crowds
     true = _pairs_of_distinct(ns.pairs(crowds, method=ns.Jaccard(threshold=0.8)))
     found = ns.dedup(crowds, method=ns.MinHash(threshold=0.8, recall=recall))
     gone = set(found.removals.column("row").to_pylist())
-    distinct = np.flatnonzero(found.run.state.best == np.arange(len(crowds)))
+    distinct = np.flatnonzero(found.run.state.corpus.best == np.arange(len(crowds)))
     must_go = {b for a, b in true if a not in gone} & set(distinct.tolist())
     left = {row for pair in true if not gone & set(pair) for row in pair} & set(distinct.tolist())
     audit = found.audit

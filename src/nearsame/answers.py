@@ -2,9 +2,10 @@
 
 1. An answer is immutable; asking for another threshold gives another one.
 2. What is asked for twice is computed once; nothing is computed before it is asked for.
+3. Tables come from the engine: what is called a table is Arrow's on one machine, and a DataFrame on Spark
+   (frames/removals.py, frames/runs.py).
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,33 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import pipeline, schemas
 from nearsame.arguments import checked, require_number
 from nearsame.errors import ConfigError
-from nearsame.evidence import sides
+from nearsame.keeping import Choices
 from nearsame.methods import Method
-from nearsame.outputs import folder, lists, tables
-from nearsame.outputs.annotations import Verdict
-from nearsame.outputs.examples import spread
-from nearsame.outputs.writing import copy_parts, num_bytes
-from nearsame.removals import Removals
-from nearsame.results import Audit, Clock, Stats
-from nearsame.runs import Run
-from nearsame.sources import Annotations, TextFolder
-from nearsame.sources.manifest import manifest
-from nearsame.sources.taking import take, together
-from nearsame.sources.targets import with_own_targets
-from nearsame.stages.clusters.keepers import Decided
-from nearsame.stages.pairs.expand import Listed, by_priority
-from nearsame.stages.pairs.join import Found
-from nearsame.stages.texts.pages import PageTexts
+from nearsame.results import Audit, Stats
 
 __all__ = ["Pairs", "Result"]
-
-Rows = npt.NDArray[np.int64]
-
-_NUM_LARGEST = 5
-_NONE = np.zeros(0, np.int64)
 
 
 @checked
@@ -48,21 +29,20 @@ _NONE = np.zeros(0, np.int64)
 class Result:
     """Which documents stay, which go, and why."""
 
-    run: Run
-    method: Method
-    _text: Decided  # by the method
+    _removals: Any  # Removals of the engine that decided
     audit: Audit | None = None
     notes: tuple[str, ...] = ()  # beside those of the run
 
-    @cached_property
-    def _removals(self) -> Removals:
-        run = self.run
-        return Removals(run.state, run.names, self._text, run.measure, self.method.least, run.layers, run.pages)
+    @property
+    def run(self) -> Any:
+        """What was read, and what is known of it."""
+        return self._removals.run
 
     @property
-    def _decided(self) -> Decided:
-        """By all layers together."""
-        return self._removals.decided
+    def method(self) -> Method:
+        """By which was decided."""
+        method: Method = self._removals.method
+        return method
 
     def __repr__(self) -> str:
         stats = self.stats
@@ -71,78 +51,68 @@ class Result:
     @cached_property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        known, decided = self.run.stats, self._decided
-        keepers, sizes = np.unique(decided.witnesses, return_counts=True)
-        largest = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
-        ids = self.run.names.of(keepers[largest])[0].to_pylist()
+        known: Stats = self.run.stats
+        counts: dict[str, Any] = self._removals.counts()
         return replace(
             known,
-            compared=decided.num_compared,
-            **self._removals.counts(),
-            kept=known.documents - known.against - decided.rows.size,
-            clusters=keepers.size,
-            largest=tuple(zip(ids, (sizes[largest] + 1).tolist(), strict=True)),
-            component=decided.component,
+            **counts,
+            kept=known.documents - known.against - counts["removed"],
             audit=None if self.audit is None else self.audit.record(),
             least=float(self.method.least),
             notes=(*known.notes, *self.notes),
             recipe={**known.recipe, **self.method.record()},
         )
 
-    @cached_property
+    @property
     def removals(self) -> pa.Table:
         """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
         return self._removals.table
 
-    @cached_property
+    @property
     def clusters(self) -> pa.Table:
         """Keepers and the documents that they are the witness of, cluster by cluster."""
         return self._removals.clusters
 
-    @cached_property
-    def groups(self) -> Rows:
-        """By row the keeper of its cluster: near-duplicates have the same one, a document without any has its own."""
-        found = np.arange(len(self.run.names.origins))
-        found[self._decided.rows] = self._decided.witnesses
-        return found
+    @property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """By row the keeper of its cluster: near-duplicates have the same one, a document without any has its own.
 
-    @cached_property
+        Raises:
+            ConfigError: On Spark, where rows have no places.
+        """
+        groups: npt.NDArray[np.int64] = self._removals.groups
+        return groups
+
+    @property
     def pairs(self) -> pa.Table:
         """Each removed document with its witness, as a pair."""
-        rows, witnesses, nums, dens = self._decided[:4]
-        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
-        order = np.lexsort((b, a))
-        found = Found(a[order], b[order], nums[order], dens[order])
-        columns = self._removals.beside(found, order)
-        listed = Listed(found.a, found.b, self._removals.similarity[order], columns)
-        if self.run.settings["ties"] == "content":  # as on Spark, where rows have no order
-            places = np.ones(len(self.run.names.origins), np.int64)
-            places[witnesses] = 0
-            listed = by_priority(listed, places, self.run.state.step.mirror)
-        return self.run.pairs_table(listed, self._removals.measures.take(pa.array(order)))
+        return self._removals.pairs
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read."""
-        return tables.skipped_table(self.run.reading.skipped)
+        """The records that could not be read; on Spark the files of which some could not, and how many."""
+        skipped: pa.Table = self.run.skipped
+        return skipped
 
     @property
     def frequencies(self) -> pa.Table | None:
         """With `weights="tfidf"`: in how many documents each feature stands. Saved, it weighs those of a later run."""
-        return self.run.frequencies
+        found = self.run.state.frequencies
+        return None if found is None else found.table()
 
     @property
     def num_ignored(self) -> int:
         """How many files of folders and patterns are of no known format."""
-        return self.run.num_ignored
+        number: int = self.run.num_ignored
+        return number
 
     def kept(self) -> pa.Table:
         """The documents that stay, with all their columns."""
-        return self._documents(stay=True)
+        return self._removals.records(stay=True)
 
     def removed(self) -> pa.Table:
         """The documents that go, with all their columns."""
-        return self._documents(stay=False)
+        return self._removals.records(stay=False)
 
     def at(self, *, threshold: Any) -> "Result":
         """The result at a higher threshold, decided anew on the stored keys and features.
@@ -154,11 +124,8 @@ class Result:
         if higher.least < least:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
-        settings = {name: self.run.settings[name] for name in ("within", "clusters")}
-        rule = pipeline.deciding(self.run.state, higher.least, **settings)
-        decided = pipeline.decide(self.run.state, rule, Clock(), within=settings["within"])
         unaudited = f"recall was not measured at threshold {float(higher.least):g}: that takes a run of its own"
-        return Result(self.run, higher, decided, notes=(unaudited,) if self.audit or self.notes else ())
+        return Result(self._removals.at(higher), notes=(unaudited,) if self.audit or self.notes else ())
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)
         self,
@@ -174,11 +141,11 @@ class Result:
 
         It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
         `sources.parquet` (what was read), `stats.json`, and `skipped.parquet` if there are records that could not be
-        read.
+        read. On Spark all but `stats.json` are folders of Parquet parts, in any file system that Spark can write to.
 
         Args:
             directory: The folder; it must not exist.
-            overwrite: Whether a folder that exists is replaced.
+            overwrite: Whether a folder that exists is replaced; on Spark, one of an earlier run.
             pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
             annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
             drop_unreadable: Whether records that could not be read are left out of `kept/`.
@@ -189,6 +156,8 @@ class Result:
 
         Raises:
             OutputError: The folder cannot be written, or would lie in a source or over one.
+            SourceError: The source is not what it was: other documents stay than were decided about.
+            ConfigError: On Spark, for `annotate`, `drop_unreadable` and `copy_files`.
 
         Example:
             >>> import tempfile
@@ -196,39 +165,9 @@ class Result:
             ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
             1
         """
-        run, reading, stats = self.run, self.run.reading, self.stats
-        place = folder.require_place(directory, run.inputs, overwrite=overwrite)
-        unreadable = reading.unreadable if drop_unreadable else {}
-        verdict = Verdict(run.names, self._decided.rows, self._decided.witnesses, unreadable, reading.unread)
-        parts = with_own_targets([_as_files(part) for part in reading.parts]) if copy_files else reading.parts
-        with folder.appearing(place) as home:
-            with run.clock("writing"):
-                annotations = Annotations if annotate else None
-                room = run.state.engine.free_bytes
-                copy_parts(
-                    parts,
-                    len(reading.against),
-                    verdict,
-                    home / "kept",
-                    annotate=annotations,
-                    memory=room,
-                    drop_unread=drop_unreadable,
-                )
-                how = {
-                    "annotate": annotate,
-                    "drop_unreadable": drop_unreadable,
-                    "copy_files": copy_files,
-                    "pairs": pairs,
-                }
-                read = manifest([*reading.against, *parts], len(reading.against), reading.columns, how, run.num_ignored)
-                for name, table in {**self._tables(pairs=pairs), "sources": read}.items():
-                    folder.write_table(table, home / f"{name}.parquet")
-            seconds = {step: round(spent, 4) for step, spent in run.clock.seconds.items()}
-            written = {"documents": stats.documents if annotate else stats.kept, "out": num_bytes(home)}
-            notes = (*stats.notes, *_led_out(parts)) if copy_files else stats.notes
-            stats = replace(stats, seconds=seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
-            folder.write_json(stats.record(), home / "stats.json")
-        return stats
+        choices = Choices(pairs, annotate, drop_unreadable, copy_files)
+        written: Stats = self._removals.write(directory, self.stats, choices, overwrite=overwrite)
+        return written
 
     def examples(self, count: int = 10) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
@@ -238,39 +177,12 @@ class Result:
             ['a rose']
         """
         require_number("count", count, 0)
-        decided = self._decided
-        chosen = spread(self._removals.similarity, self._removals.same_text, count)
-        found = self.removals.take(pa.array(chosen))
-        for name, rows in (("text", decided.rows), ("witness_text", decided.witnesses)):
-            found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
+        found: pa.Table = self._removals.examples(count)
         return found
 
-    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
-        found = {"removed": self.removals, "clusters": self.clusters}
-        if pairs:
-            found["pairs"] = self.pairs
-        if self.run.frequencies is not None:
-            found["frequencies"] = self.run.frequencies
-        if self.run.reading.skipped:
-            found["skipped"] = self.skipped
-        return found
-
-    def _documents(self, *, stay: bool) -> pa.Table:
-        """The records of the judged side that stay or go; one that could not be read is in neither."""
-        reading, origins = self.run.reading, self.run.names.origins
-        gone = np.zeros(len(origins), np.bool_)
-        gone[self._decided.rows] = True
-        source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-        found = []
-        for number, part in enumerate(reading.parts, start=len(reading.against)):
-            here = source == number
-            removed, kept = position[here & gone], position[here & ~gone]
-            kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
-            unreadable = np.array(reading.unreadable.get(number, []), np.int64)
-            wanted, others = (kept, removed) if stay else (removed, kept)
-            table = take(part, wanted, np.union1d(others, unreadable), reading.columns)
-            found.append(_with_texts(table, self.run.extract) if getattr(part, "pages", False) else table)
-        return together(found, [part.name for part in reading.parts])
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        self.run.release()
 
 
 @checked
@@ -278,14 +190,13 @@ class Result:
 class Pairs:
     """All similar pairs."""
 
-    run: Run
+    run: Any
     method: Method
-    _found: Listed
+    _found: Any  # as the engine lists them
     audit: Audit | None = None
 
     def __repr__(self) -> str:
-        size = self._found.a.size
-        pairs = f"{size:,} pair{'' if size == 1 else 's'}"
+        pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
         return f"Pairs({pairs}, method={self.method.name}, threshold={float(self.method.least):g})"
 
     @cached_property
@@ -301,10 +212,11 @@ class Pairs:
     @property
     def num_pairs(self) -> int:
         """How many there are."""
-        return self._found.a.size
+        number: int = self._found.num_pairs
+        return number
 
     def write(self, path: str | Path, *, overwrite: bool = False, spreadsheet: bool = False) -> None:
-        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+        """Write the table as .parquet, .jsonl or .csv (on Spark a folder of parts); it appears complete or not at all.
 
         Args:
             path: The file.
@@ -313,54 +225,29 @@ class Pairs:
 
         Raises:
             OutputError: The file cannot be written, or would lie in a source or over one.
+            ConfigError: On Spark, for `spreadsheet`.
         """
-        write = lists.writer(path, spreadsheet=spreadsheet)
-        place = folder.require_place(path, self.run.inputs, folder=False, overwrite=overwrite)
-        with folder.appearing(place) as made:
-            write(self.table, made)
+        self.run.write_table(self.table, path, overwrite=overwrite, spreadsheet=spreadsheet)
 
     @property
     def stats(self) -> Stats:
         """Counts at every arrow of the flow, seconds, the recipe."""
-        known = replace(self.run.stats, audit=None if self.audit is None else self.audit.record())
-        if self.run.pages is None or not self.run.have_urls:
-            return known
-        same, cross = sides(self.run.pages.same_host(self._found.a, self._found.b))
-        return replace(known, same_host=same, cross_host=cross)
+        measured = None if self.audit is None else self.audit.record()
+        known: Stats = self.run.stats
+        return replace(known, audit=measured, **self.run.pairs_counts(self._found))
 
     @property
     def skipped(self) -> pa.Table:
-        """The records that could not be read."""
-        return tables.skipped_table(self.run.reading.skipped)
+        """The records that could not be read; on Spark the files of which some could not, and how many."""
+        skipped: pa.Table = self.run.skipped
+        return skipped
 
     @property
     def num_ignored(self) -> int:
         """How many files of folders and patterns are of no known format."""
-        return self.run.num_ignored
+        number: int = self.run.num_ignored
+        return number
 
-
-def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
-    """Records of pages with the text in the place of the body."""
-    if extract is None or "body" not in table.column_names:
-        return table
-    texts = []
-    for batch in table.to_batches():
-        rows = pa.array(np.arange(len(batch)))
-        pages = pa.RecordBatch.from_arrays([rows, *map(batch.column, schemas.PAGES.names[1:])], schema=schemas.PAGES)
-        texts.append(extract(pages).column("text"))
-    at = table.column_names.index("body")
-    found = table.set_column(at, "text", pa.chunked_array(texts, pa.large_string()))
-    return found.drop_columns(["charset"])
-
-
-def _led_out(parts: Sequence[Any]) -> Iterator[str]:
-    """What one must know of copies of links that lead out of their folder."""
-    for part in parts:
-        links = part.leading_out() if isinstance(part, TextFolder) else []
-        if links:
-            others = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
-            yield f"{links[0]}{others} in {part.name} led out of the folder, and was copied as what it led to"
-
-
-def _as_files(part: Any) -> Any:
-    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        self.run.release()

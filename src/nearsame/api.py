@@ -16,19 +16,20 @@ from typing import Any
 
 from nearsame import audits, costs, layers, pipeline
 from nearsame.answers import Pairs, Result
-from nearsame.arguments import checked, require_number
+from nearsame.arguments import checked, refuse_on_spark, require_number
+from nearsame.arrays import Arrays
 from nearsame.asking import (
     chosen_recipe,
     chosen_ties,
     chosen_vectors,
     chosen_within,
     is_audited,
-    refuse_on_spark,
     require_clusters,
     require_columns,
     with_method_hint,
 )
 from nearsame.canonical import CanonicalUrl
+from nearsame.corpus import Question
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
@@ -38,6 +39,7 @@ from nearsame.identities import identity, with_kept_seed
 from nearsame.layers import Layers, chosen_layers, needs_bare
 from nearsame.methods import Digest, Method
 from nearsame.pages import require_pages, with_max_record, with_pages
+from nearsame.removals import Removals
 from nearsame.requirements import Requirements
 from nearsame.results import Audit, Clock, Progress
 from nearsame.runs import Run, inputs_of
@@ -168,11 +170,11 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
     about = _About(url_column, urls or CanonicalUrl(), chosen, within)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, about=about)
     _require_urls(run, url_column, urls)
-    deciding = partial(pipeline.deciding, threshold=recipe.least, within=within, clusters=clusters)
-    run = costs.foretold(run, lambda state, *by: deciding(state).decide(*by, 1).num_compared)
-    decided = pipeline.decide(run.state, deciding(run.state), run.clock, within=within)
+    question = Question(recipe.least, clusters, within)
+    run = costs.foretold(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).num_compared)
+    decided = pipeline.decide(run.state, question, run.clock)
     audited = _audited(run, recipe, how, audits.audit_decision, decided, within=within)
-    return required.met_by(Result(run.without_features(), recipe, decided, audited))
+    return required.met_by(Result(Removals(run.without_features(), recipe, decided), audited))
 
 
 @with_method_hint
@@ -266,12 +268,13 @@ def pairs(  # noqa: PLR0913  (as above)
     about = _About(url_column, CanonicalUrl(), None, within=True)
     recipe, run = _prepared((source, against), method, policy, columns, how, settings, listing=True, about=about)
     _require_urls(run, url_column)
-    across = None if against is None else run.state.num_against
-    groups = Groups(run.state.best, identical == "star", run.state.step.mirror, across)
-    joining = partial(pipeline.joining, threshold=recipe.least, groups=groups)
+    across = None if against is None else run.state.corpus.num_against
+    groups = Groups(run.state.corpus.best, identical == "star", run.state.step.mirror, across)
+    question = Question(recipe.least, "pairs")
+    joining = partial(pipeline.joining, question=question, groups=groups)
     run = costs.foretold(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
     with run.clock("joining"):
-        found = Listed.joined(list(pipeline.join(run.state, recipe.least, groups, max_pairs)))
+        found = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
     audited = _audited(run, recipe, how, audits.audit_pairs, found, across=across is not None)
     return required.met_by(Pairs(run.without_features(), recipe, found, audited))
 
@@ -336,7 +339,8 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
             else _first_layers(pages, replace(about, seed=getattr(recipe, "seed", 0)), keep, how, clock)
         )
         if found is None:
-            state = pipeline.prepare(reading, recipe, keep, engine, clock, ready_items=ready, listing=listing)
+            corpus = Arrays(reading, engine, keep)
+            state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=listing)
         else:
             state = found.then(reading, recipe, engine, clock)
     finally:
@@ -387,7 +391,7 @@ def _named_apart(parts: list[Part]) -> list[Part]:
 
 def _audited(run: Run, recipe: Method, how: _How, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
     """What the audit found; None where none is wanted, or there is no document."""
-    if not is_audited(recipe, wanted=how.audit) or not run.state.best.size:
+    if not is_audited(recipe, wanted=how.audit) or not run.state.corpus.best.size:
         return None
     with run.clock("audit"):
         return law(run.state, run.reading.origins, answer, recipe.least, **settings)

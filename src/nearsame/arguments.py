@@ -19,7 +19,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
 
-__all__ = ["checked", "plain_number", "require_number", "require_type", "shown"]
+__all__ = ["checked", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
 
@@ -96,6 +96,14 @@ def require_type(name: str, value: Any, kind: Any) -> None:
     what = _in_words(told, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
     raise ConfigError(f"{name}={shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
+
+
+def refuse_on_spark(**given: Any) -> None:
+    """An error for what only one machine can do, or has."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name}={value!r} is about one machine, and the engine is Spark"
+            raise ConfigError(message, hint="Leave it out.")
 
 
 def _require_path(name: str, path: str) -> None:

@@ -20,7 +20,6 @@ __all__ = [
     "chosen_vectors",
     "chosen_within",
     "is_audited",
-    "refuse_on_spark",
     "require_clusters",
     "require_columns",
     "with_method_hint",
@@ -57,14 +56,6 @@ def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
         message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
         raise ConfigError(message, hint="Leave one of them out.")
     return ties or ("reading" if engine is None and order_column is None else "content")
-
-
-def refuse_on_spark(**given: Any) -> None:
-    """An error for what only one machine can do, or has."""
-    for name, value in given.items():
-        if value is not None:
-            message = f"{name}={value!r} is about one machine, and the engine is Spark"
-            raise ConfigError(message, hint="Leave it out.")
 
 
 def chosen_recipe(method: Method | str | None) -> Method:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.arrays import Arrays
 from nearsame.arrow import UInt64s
+from nearsame.corpus import State
 from nearsame.methods import Method, Shingled
-from nearsame.pipeline import State
 from nearsame.results import Audit, Share
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs import measures
@@ -111,7 +112,7 @@ def of_documents(method: Method, threshold: Fraction, goes: Flags, must_go: Flag
 
 
 def audit_decision(  # noqa: PLR0913  (what was decided, about what, by whose rules, and how it is sampled)
-    state: State,
+    state: State[Arrays],
     origins: pa.Table,
     decided: Decided,
     threshold: Fraction,
@@ -120,23 +121,23 @@ def audit_decision(  # noqa: PLR0913  (what was decided, about what, by whose ru
     within: bool,
 ) -> Audit:
     """Audit a run that has decided who stays."""
-    goes = np.zeros(state.best.size, np.bool_)
+    goes = np.zeros(state.corpus.best.size, np.bool_)
     goes[decided.rows] = True
-    places = np.where(goes, _NOBODY, state.ranks)
+    places = np.where(goes, _NOBODY, state.corpus.ranks)
     if not within:
-        places[state.num_against :] = _NOBODY
+        places[state.corpus.num_against :] = _NOBODY
     rows, owners, partners = _partners(
-        state, origins, threshold, sampling, lambda rows: Ranking(places, state.ranks[rows], ~goes[rows]), most=1
+        state, origins, threshold, sampling, lambda rows: Ranking(places, state.corpus.ranks[rows], ~goes[rows]), most=1
     )
     must_go, has_kept = np.zeros((2, rows.size), np.bool_)
-    must_go[owners[state.ranks[partners] < state.ranks[rows[owners]]]] = True
+    must_go[owners[state.corpus.ranks[partners] < state.corpus.ranks[rows[owners]]]] = True
     has_kept[owners] = True
     found = of_documents(state.method, threshold, goes[rows], must_go, has_kept)
     return replace(found, precision=_precision(state, origins, decided, threshold))
 
 
 def audit_pairs(  # noqa: PLR0913  (as above)
-    state: State,
+    state: State[Arrays],
     origins: pa.Table,
     listed: Listed,
     threshold: Fraction,
@@ -145,10 +146,10 @@ def audit_pairs(  # noqa: PLR0913  (as above)
     across: bool,
 ) -> Audit:
     """Audit a run that has listed pairs; `across`, of two sides."""
-    size = state.best.size
+    size = state.corpus.best.size
     places = np.zeros(size, np.int64)
     if across:
-        places[state.num_against :] = _NOBODY
+        places[state.corpus.num_against :] = _NOBODY
     rows, owners, partners = _partners(
         state, origins, threshold, sampling, lambda rows: Ranking(places, np.zeros_like(rows), rows >= 0)
     )
@@ -166,18 +167,18 @@ def _undirected(a: Rows, b: Rows, size: int) -> Rows:
 
 
 def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to ask about, and how many of them)
-    state: State, origins: pa.Table, threshold: Fraction, sampling: Sampling,
+    state: State[Arrays], origins: pa.Table, threshold: Fraction, sampling: Sampling,
     ranking: Callable[[Rows], Ranking], most: int = ALL_PARTNERS,
 ) -> tuple[Rows, Rows, Rows]:  # fmt: skip
     """The sampled rows, and of each of their true partners whose it is (a number) and its row."""
-    leads = (state.best == np.arange(state.best.size)) & (state.about.sizes > 0)
-    leads[: state.num_against] = False  # only who is judged is asked about
+    leads = state.corpus.leads & (state.corpus.about.sizes > 0)
+    leads[: state.corpus.num_against] = False  # only who is judged is asked about
     rows = _least(np.flatnonzero(leads), origins, sampling.most(state.method), sampling.seed)
-    items, offsets = state.engine.take(state.distinct, rows)
-    few = affordable(state.method, threshold, (rows, items, offsets), int(state.best.size), ranking)
+    items, offsets = state.corpus.engine.take(state.leaders, rows)
+    few = affordable(state.method, threshold, (rows, items, offsets), int(state.corpus.best.size), ranking)
     rows, items, offsets = rows[:few], items[: offsets[few]], offsets[: few + 1]
     stage = partners_stage(state.method, threshold, (rows, items, offsets), ranking(rows), most)
-    found = state.engine.collect(state.engine.map(state.distinct, stage))
+    found = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
     owners, partners = (found.column(name).to_numpy() for name in ("owner", "row"))
     return rows, owners, partners
 
@@ -231,14 +232,14 @@ def partners_stage(
     return PartnersStage(Probes.of(*asked, bound), bound, ranking, most)
 
 
-def _precision(state: State, origins: pa.Table, decided: Decided, threshold: Fraction) -> Share | None:
+def _precision(state: State[Arrays], origins: pa.Table, decided: Decided, threshold: Fraction) -> Share | None:
     """Some removed documents, compared once more with their witnesses."""
-    own = decided.rows[state.best[decided.rows] == decided.rows]
+    own = decided.rows[state.corpus.best[decided.rows] == decided.rows]
     rows = np.sort(_least(own, origins, NUM_RECHECKED))
     witnesses = decided.witnesses[np.searchsorted(decided.rows, rows)]
-    leaders = state.best[witnesses]
+    leaders = state.corpus.best[witnesses]
     both = np.unique(np.concatenate([rows, leaders]))
-    items, offsets = state.engine.take(state.distinct, both)
+    items, offsets = state.corpus.engine.take(state.leaders, both)
     pairs = (np.searchsorted(both, rows), np.searchsorted(both, leaders))
     return witnessed(state.method, threshold, pairs, items, offsets)
 

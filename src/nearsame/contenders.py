@@ -25,6 +25,8 @@ import pyarrow as pa
 from pyarrow import feather
 
 from nearsame import arrow, errors, pipeline
+from nearsame.arrays import Arrays
+from nearsame.corpus import Question
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError, NearSameError, TooManyPairsError
 from nearsame.methods import Method, by_name
@@ -195,8 +197,9 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None) -> Outco
     reading = Reading(open_parts([table], columns=Columns()), Columns())
     engine = _Counting(threads or 0)
     try:
-        state = pipeline.prepare(reading, recipe, Keep.parse("first"), engine, Clock(), listing=True)
-        parts = list(pipeline.join(state, recipe.least, Groups(state.best, mirror=state.step.mirror), _MOST_PAIRS))
+        state = pipeline.prepare(Arrays(reading, engine, Keep.parse("first")), recipe, Clock(), listing=True)
+        groups = Groups(state.corpus.best, mirror=state.step.mirror)
+        parts = list(pipeline.join(state, Question(recipe.least, "pairs"), groups, _MOST_PAIRS))
     finally:
         engine.close()
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))

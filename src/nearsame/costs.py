@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.arrays import Arrays
+from nearsame.corpus import State
 from nearsame.kernels import shingles
 from nearsame.kernels.buckets import Meeting
 from nearsame.methods import Jaccard, Method, MinHash, Shingled
-from nearsame.pipeline import State
 from nearsame.runs import Run
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.places import place, runs
@@ -44,7 +45,7 @@ _SHOWN = 60  # characters of a shingle
 Rows = npt.NDArray[np.int64]
 
 
-def foretold(run: Run, compared: Callable[[State, Meeting, Any], int]) -> Run:
+def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -> Run:
     """The run, with a note if comparing will take long; whoever watches is told at once.
 
     Args:
@@ -57,7 +58,7 @@ def foretold(run: Run, compared: Callable[[State, Meeting, Any], int]) -> Run:
     if meeting is None or _seconds(state, meeting, most_comparisons(meeting)) <= most:
         return run
     with run.clock("foretelling"):
-        number = int(state.engine.sample(meeting, Foresight(partial(compared, state))))
+        number = int(state.corpus.engine.sample(meeting, Foresight(partial(compared, state))))
         seconds = _seconds(state, meeting, number)
         if seconds <= most:
             return run
@@ -71,18 +72,18 @@ def foretold(run: Run, compared: Callable[[State, Meeting, Any], int]) -> Run:
     return replace(run, notes=(*run.notes, note))
 
 
-def _by_exact_join(state: State, compared: Callable[[State, Meeting, Any], int]) -> int:
+def _by_exact_join(state: State[Arrays], compared: Callable[[State[Arrays], Meeting, Any], int]) -> int:
     """About how many comparisons the exact join takes for the same documents: what a sample of them says."""
     method = Jaccard(threshold=state.method.least)
     exact = replace(state, method=method, step=steps(method))
-    leads = np.flatnonzero((state.best == np.arange(state.best.size)) & (state.about.sizes > 0))
+    leads = np.flatnonzero(state.corpus.leads & (state.corpus.about.sizes > 0))
     rows = _spread(leads, _SAMPLED)
-    chosen = np.zeros(state.best.size, np.bool_)
+    chosen = np.zeros(state.corpus.best.size, np.bool_)
     chosen[rows] = True
-    engine, room = state.engine, dict(state.engine.room)
+    engine, room = state.corpus.engine, dict(state.corpus.engine.room)
     counts, keys = cast("Any", exact.step.counts), cast("Any", exact.step.keys)
-    features, counted = counts(engine.only(state.distinct, chosen), int(state.about.sizes[rows].sum()), engine)
-    meeting = engine.meet(engine.keep(engine.map(features, keys(counted))), features, state.ranks)
+    features, counted = counts(engine.only(state.leaders, chosen), int(state.corpus.about.sizes[rows].sum()), engine)
+    meeting = engine.meet(engine.keep(engine.map(features, keys(counted))), features, state.corpus.ranks)
     engine.room.clear()  # it says how the run goes, not this trial
     engine.room.update(room)
     times = leads.size / max(1, rows.size)
@@ -97,7 +98,7 @@ class _Cause:
     documents: int
 
 
-def _seconds(state: State, meeting: Meeting, comparisons: int) -> float:
+def _seconds(state: State[Arrays], meeting: Meeting, comparisons: int) -> float:
     items = 2 * meeting.items.size / max(1, meeting.entries.rows.size)
     by_signature = isinstance(state.method, MinHash) and state.method.verify == "estimate"
     each = _VALUE_SECONDS if by_signature else _ITEM_SECONDS
@@ -159,8 +160,8 @@ def _causes(run: Run) -> list[_Cause]:
         if len(found) == _NAMED:
             break
     items = np.array(sorted(found), np.uint64)
-    weights = np.bincount(run.state.best, minlength=run.state.best.size)
-    counts = run.state.engine.fold(run.state.distinct, CountThese(items, weights))
+    weights = np.bincount(run.state.corpus.best, minlength=run.state.corpus.best.size)
+    counts = run.state.corpus.engine.fold(run.state.leaders, CountThese(items, weights))
     texts = run.texts(np.array([found[item] for item in items.tolist()], np.int64))
     named = [
         _Cause(text, count)
@@ -195,7 +196,7 @@ def _rarest(run: Run, meeting: Meeting, members: Rows) -> int | None:
 
 
 def _sets(run: Run, rows: Rows) -> list[arrow.UInt64s]:
-    items, offsets = run.state.engine.take(run.state.distinct, rows)
+    items, offsets = run.state.corpus.engine.take(run.state.leaders, rows)
     return [items[start:end] for start, end in pairwise(offsets)]
 
 

@@ -22,11 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
-from nearsame.engines.base import Engine
+from nearsame.arrays import Arrays, placed
+from nearsame.corpus import State
+from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError, SourceError
 from nearsame.evidence import Pages
 from nearsame.methods import Digest, Method, Recipe
-from nearsame.pipeline import State, prepare, ranked
+from nearsame.pipeline import prepare
 from nearsame.results import Clock
 from nearsame.sources.base import Room
 from nearsame.sources.parts import FilePart
@@ -145,31 +147,24 @@ class Layers:
         if not same:
             raise _changed()
 
-    def then(self, reading: Reading, recipe: Method, engine: Engine, clock: Clock) -> State:
+    def then(self, reading: Reading, recipe: Method, engine: Machine, clock: Clock) -> State[Arrays]:
         """What the method knows of the documents that are left; without the layer `text`, nothing.
 
         Raises:
             SourceError: A source changed in between.
         """
         if "text" not in self.use:
-            rows, num_against = np.arange(self.priority.size), reading.num_against
-            return State(
-                recipe,
-                engine,
-                self.about,
-                rows,
-                self.priority,
-                steps(recipe),
-                num_against=num_against,
-                notes=self.notes,
-            )
-        state = prepare(self.left(reading), recipe, _PRIORITY, engine, clock)
+            rows = np.arange(self.priority.size)
+            known = Arrays(reading, engine, _PRIORITY, self.about, self.priority, rows, self.notes)
+            return State(recipe, steps(recipe), known)
+        state = prepare(Arrays(self.left(reading), engine, _PRIORITY), recipe, clock)
         if not reading.pages:  # of pages, texts were digested before what is no text was taken out
-            self.require_unchanged(state.about)
+            self.require_unchanged(state.corpus.about)
         for part in reading.all_parts:
             if isinstance(part, FilePart):
                 part.require_unchanged()
-        return replace(state, notes=(*self.notes, *state.notes))
+        known = replace(state.corpus, notes=(*self.notes, *state.corpus.notes))
+        return replace(state, corpus=known)
 
     def settled(self, text: Decided) -> Settled:
         """All layers together: `text` is what the method decided about those that were left."""
@@ -235,7 +230,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     pages: Pages,
     use: tuple[str, ...],
     keep: Keep,
-    engine: Engine,
+    engine: Machine,
     clock: Clock,
     *,
     within: bool,
@@ -247,7 +242,7 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     with clock("features", reading.size_bytes):
         texts = _digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
-    priority, notes = ranked(order_of(keep), keep, about, reading)
+    priority, notes = placed(order_of(keep), keep, about, reading)
     left, done, empty = np.ones(priority.size, np.bool_), [], about.sizes == 0
     for name in use:
         if name == "text":
@@ -269,7 +264,7 @@ def _with_text(decided: Decided, empty: Mask) -> Decided:
     return Decided(rows, witnesses, nums, dens)
 
 
-def _digested(batches: Iterable[pa.RecordBatch], engine: Engine, seed: int) -> Any:
+def _digested(batches: Iterable[pa.RecordBatch], engine: Machine, seed: int) -> Any:
     flow = engine.load(batches)
     for stage in (Texts(seed=seed), *steps(Digest()).features[1:]):
         flow = engine.map(flow, stage)

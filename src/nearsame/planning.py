@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from nearsame import pipeline
 from nearsame.arguments import checked
+from nearsame.arrays import Arrays
+from nearsame.corpus import Question
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
 from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
@@ -267,8 +269,10 @@ def _distinct(recipe: Jaccard, found: Sample, engine: Local) -> tuple[Features, 
 
 def _listed(recipe: Jaccard, found: Sample, engine: Local) -> Floats:
     """The similarities of all pairs of different documents from the recipe's threshold on."""
-    state = pipeline.prepare(_reading(found), recipe, Keep.parse("first"), engine, Clock())
-    parts = pipeline.join(state, recipe.threshold, Groups(state.best, star=True), _MOST_LISTED)
+    state = pipeline.prepare(Arrays(_reading(found), engine, Keep.parse("first")), recipe, Clock())
+    parts = pipeline.join(
+        state, Question(recipe.threshold, "pairs"), Groups(state.corpus.best, star=True), _MOST_LISTED
+    )
     similarities = np.concatenate([part.similarity for part in parts])
     return similarities[similarities < 1.0]
 

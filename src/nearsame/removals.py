@@ -1,12 +1,12 @@
 """The removed documents of one answer: whose word removed them, with what similarity, on what evidence.
 
-1. Everything here follows from what was decided; nothing is decided here.
+1. Everything here follows from what was decided; nothing is decided here but anew, at a higher threshold.
 2. Columns that not every run has (`layer`, `via_…`, `evidence`, `same_host`) stand behind those that every run has.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame import pipeline
+from nearsame import keeping, pipeline
+from nearsame.arrays import Arrays
+from nearsame.corpus import Question, State
 from nearsame.evidence import Evidence, Pages
+from nearsame.keeping import Choices
 from nearsame.layers import Layers, Settled
-from nearsame.methods import Digest, Shingled
+from nearsame.methods import Digest, Method, Shingled
 from nearsame.outputs import tables
+from nearsame.outputs.examples import spread
+from nearsame.results import Clock, Stats
+from nearsame.runs import Run
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.evidence import LISTS
+from nearsame.stages.pairs.expand import Listed, by_priority
 from nearsame.stages.pairs.join import Found
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
 
@@ -29,28 +36,42 @@ __all__ = ["Removals"]
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+_NUM_LARGEST = 5
+
 
 @dataclass(frozen=True)
 class Removals:
-    """Removed documents and their witnesses.
+    """Removed documents and their witnesses, and what follows for all others.
 
     Attributes:
-        state: what the method knew.
-        names: what rows are called.
+        run: what was read, and what is known of it.
+        method: by which was decided: that of the run, or one of a higher threshold.
         text: what the method decided.
-        measure: what its similarities are.
-        least: the least of them that counts.
-        layers: what ran before the method, if anything did.
-        pages: what is known of documents as pages, if anything is.
     """
 
-    state: pipeline.State
-    names: tables.Names
+    run: Run
+    method: Method
     text: Decided
-    measure: str
-    least: Fraction
-    layers: Layers | None = None
-    pages: Pages | None = None
+
+    @property
+    def state(self) -> State[Arrays]:
+        """What the method knew."""
+        return self.run.state
+
+    @property
+    def names(self) -> tables.Names:
+        """What rows are called."""
+        return self.run.names
+
+    @property
+    def layers(self) -> Layers | None:
+        """What ran before the method, if anything did."""
+        return self.run.layers
+
+    @property
+    def pages(self) -> Pages | None:
+        """What is known of documents as pages, if anything is."""
+        return self.run.pages
 
     @cached_property
     def settled(self) -> Settled | None:
@@ -85,20 +106,20 @@ class Removals:
     @cached_property
     def same_text(self) -> Mask:
         """Which of them have the same raw text as their witness."""
-        about = self.state.about if self.layers is None else self.layers.about
+        about = self.state.corpus.about if self.layers is None else self.layers.about
         return about.same_text(self.decided.rows, self.decided.witnesses)
 
     @cached_property
     def chained(self) -> Mask:
         """Which of them are not similar to their witness, but joined with it by a chain of similar pairs."""
-        least = fraction_at_least(self.least, LARGEST)  # else the products would overflow
+        least = fraction_at_least(self.method.least, LARGEST)  # else the products would overflow
         below = self.decided.nums * least.denominator < self.decided.dens * least.numerator
         return np.asarray(below & (self.decided.component is not None))
 
     @cached_property
     def measures(self) -> pa.Array:
         """What each similarity is; of those that are below the threshold, that they are."""
-        found = tables.same(self.measure, self.decided.rows.size)
+        found = tables.same(self.run.measure, self.decided.rows.size)
         if self.chained.any():
             found = pc.if_else(pa.array(self.chained), "component", found)
         if self.settled is None or self.layers is None:
@@ -122,7 +143,7 @@ class Removals:
     @property
     def _same_features(self) -> Mask:
         """Which of them are to the method the same text as their witness."""
-        best, method = self.state.best, self.state.method
+        best, method = self.state.corpus.best, self.state.method
         if not isinstance(method, Shingled | Digest):
             return np.zeros(self.decided.rows.size, np.bool_)  # codes and vectors may be the same for different texts
         return np.asarray(best[self.decided.rows] == best[self.decided.witnesses])
@@ -142,7 +163,28 @@ class Removals:
             self.names, decided.rows, decided.witnesses, self.similarity, self._evidence_columns()
         )
 
-    def beside(self, found: Found, order: Rows) -> npt.NDArray[np.float64]:
+    @cached_property
+    def groups(self) -> Rows:
+        """By row the keeper of its cluster; a document without any has its own."""
+        found = np.arange(len(self.names.origins))
+        found[self.decided.rows] = self.decided.witnesses
+        return found
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """Each removed document with its witness, as a pair."""
+        rows, witnesses, nums, dens = self.decided[:4]
+        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
+        order = np.lexsort((b, a))
+        found = Found(a[order], b[order], nums[order], dens[order])
+        listed = Listed(found.a, found.b, self.similarity[order], self._beside(found, order))
+        if self.run.settings["ties"] == "content":  # as on Spark, where rows have no order
+            places = np.ones(len(self.names.origins), np.int64)
+            places[witnesses] = 0
+            listed = by_priority(listed, places, self.state.step.mirror)
+        return self.run.pairs_table(listed, self.measures.take(pa.array(order)))
+
+    def _beside(self, found: Found, order: Rows) -> npt.NDArray[np.float64]:
         """What the method says of pairs beside their similarity; of others than its own nothing, NaN."""
         own = self.by_method[order]
         if own.all():
@@ -155,7 +197,14 @@ class Removals:
     def counts(self) -> dict[str, Any]:
         """What statistics say of them."""
         exact, own = int(self.same_text.sum()), self.measured | self.by_method
-        found = {
+        keepers, sizes = np.unique(self.decided.witnesses, return_counts=True)
+        first = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
+        ids = self.names.of(keepers[first])[0].to_pylist()
+        found: dict[str, Any] = {
+            "compared": self.decided.num_compared,
+            "component": self.decided.component,
+            "clusters": keepers.size,
+            "largest": tuple(zip(ids, (sizes[first] + 1).tolist(), strict=True)),
             "exact_copies": exact,
             "near_copies": int((own & ~self.same_text).sum()),
             "other_copies": int((~own & ~self.same_text).sum()),
@@ -166,6 +215,38 @@ class Removals:
         if self.evidence is not None:
             found["evidence"] = self.evidence.counts()
             found["same_host"], found["cross_host"] = self.evidence.sides()
+        return found
+
+    def at(self, method: Method) -> "Removals":
+        """The same at a higher threshold, decided anew on the stored keys and features."""
+        question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
+        return Removals(self.run, method, pipeline.decide(self.state, question, Clock()))
+
+    def records(self, *, stay: bool) -> pa.Table:
+        """The documents that stay or go, with all their columns."""
+        return keeping.records(self.run, self.decided, stay=stay)
+
+    def examples(self, count: int) -> pa.Table:
+        """Some of the removals, with the texts of both sides."""
+        chosen = spread(self.similarity, self.same_text, count)
+        found = self.table.take(pa.array(chosen))
+        for name, rows in (("text", self.decided.rows), ("witness_text", self.decided.witnesses)):
+            found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
+        return found
+
+    def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+        """Write a folder."""
+        made = partial(self._tables, pairs=choices.pairs)
+        return keeping.write(self.run, self.decided, stats, made, directory, choices, overwrite=overwrite)
+
+    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
+        found = {"removed": self.table, "clusters": self.clusters}
+        if pairs:
+            found["pairs"] = self.pairs
+        if self.run.frequencies is not None:
+            found["frequencies"] = self.run.frequencies
+        if self.run.reading.skipped:
+            found["skipped"] = self.run.skipped
         return found
 
     def _layer_counts(self) -> tuple[dict[str, Any], ...]:

@@ -16,13 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import pipeline
+from nearsame import schemas
 from nearsame._version import __version__
-from nearsame.evidence import Pages
+from nearsame.arrays import Arrays
+from nearsame.corpus import State
+from nearsame.evidence import Pages, sides
 from nearsame.inputs import Files, Inputs, names_of
 from nearsame.layers import Layers
 from nearsame.methods import Method
-from nearsame.outputs import tables
+from nearsame.outputs import folder, lists, tables
 from nearsame.outputs.apart import require_apart
 from nearsame.results import Clock, Stats
 from nearsame.sources import MAX_RECORD, Part
@@ -35,6 +37,7 @@ __all__ = ["Run", "inputs_of"]
 
 Rows = npt.NDArray[np.int64]
 
+_KEY_BYTES = sum(field.type.bit_width for field in schemas.KEYS) // 8
 _PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")
 
 
@@ -43,7 +46,7 @@ class Run:
     """What all results of one run share."""
 
     reading: Reading
-    state: pipeline.State
+    state: State[Arrays]
     clock: Clock
     settings: dict[str, Any]
     inputs: Inputs  # every file that was read
@@ -55,12 +58,25 @@ class Run:
         """The same once all has been decided: what only deciding needed is given back."""
         if self.state.step.columns is not None and self.state.step.columns.exact:
             return self  # pairs of estimates tell the exact values, too
-        return replace(self, state=replace(self.state, distinct=None))
+        return replace(self, state=replace(self.state, leaders=None))
 
     @cached_property
     def names(self) -> tables.Names:
         """What rows are called."""
         return tables.Names(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each step so far."""
+        return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read."""
+        return tables.skipped_table(self.reading.skipped)
+
+    def release(self) -> None:
+        """Nothing to give back: memory goes with the last answer, and files with the process."""
 
     @property
     def num_ignored(self) -> int:
@@ -108,6 +124,24 @@ class Run:
         table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, found)
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
+    def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
+        """What statistics say of pairs beside what is known."""
+        if self.pages is None or not self.have_urls:
+            return {}
+        same, cross = sides(self.pages.same_host(pairs.a, pairs.b))
+        return {"same_host": same, "cross_host": cross}
+
+    def write_table(self, table: pa.Table, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:
+        """Write a table as a file.
+
+        Raises:
+            OutputError: It cannot be written, or would lie in a source or over one.
+        """
+        write = lists.writer(path, spreadsheet=spreadsheet)
+        place = folder.require_place(path, self.inputs, folder=False, overwrite=overwrite)
+        with folder.appearing(place) as made:
+            write(table, made)
+
     @property
     def page_counts(self) -> dict[str, Any]:
         """Of web pages, what happened on the way to their texts; nothing where there are none."""
@@ -116,7 +150,7 @@ class Run:
         aside = dict(self.reading.aside)
         cut = aside.pop("cut", 0)
         passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
-        return {"passed_over": passed, "cut": cut, **dict.fromkeys(TALLIES, 0), **self.state.engine.tallies}
+        return {"passed_over": passed, "cut": cut, **dict.fromkeys(TALLIES, 0), **self.state.corpus.engine.tallies}
 
     @property
     def _reading_settings(self) -> dict[str, Any]:
@@ -125,13 +159,31 @@ class Run:
         asked = {} if columns.max_record == MAX_RECORD else {"max_record": columns.max_record}
         return {**(found if self.reading.pages else {}), **asked}
 
+    @property
+    def _volumes(self) -> dict[str, dict[str, int]]:
+        """Of each step the documents, and the bytes that go in and come out, where they are known."""
+        about, leads, met = self.state.corpus.about, self.state.corpus.leads, self.state.met
+        made, distinct = 8 * int(about.sizes.sum()), 8 * int(about.sizes[leads].sum())
+        size = int(leads.sum())
+        found = {
+            "features": {"documents": leads.size, "in": int(about.text_bytes.sum()), "out": made},
+            "identical": {"documents": leads.size, "in": made, "out": distinct},
+        }
+        if met.meeting is not None:
+            keys = _KEY_BYTES * met.num_keys
+            sketched = self.state.step.sketches is not None  # how many bytes these are is not counted
+            found["keys"] = {"documents": size, **({} if sketched else {"in": distinct}), "out": keys}
+            out = {"documents": met.meeting.entries.rows.size, "in": keys, "out": 8 * met.meeting.items.size}
+            found["meeting"] = out
+        return found
+
     @cached_property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
-        about, best = self.state.about, self.state.best
+        about, best, met = self.state.corpus.about, self.state.corpus.best, self.state.met
         gone = 0 if self.layers is None else int(self.layers.gone.sum())  # to the method they are empty
         whole = about if self.layers is None else self.layers.about
-        entries = self.state.meeting.entries if self.state.meeting else None
+        entries = met.meeting.entries if met.meeting else None
         return Stats(
             documents=about.sizes.size + self.reading.num_unread,
             unread=self.reading.num_unread,
@@ -148,16 +200,16 @@ class Run:
             repeated_ids=tables.repeated_ids(self.reading.origins),
             distinct=int((best == np.arange(best.size)).sum()) - gone,
             features=int(about.sizes[best == np.arange(best.size)].sum()),
-            keys=self.state.num_keys,
+            keys=met.num_keys,
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
             least=float(self.state.method.least),
-            notes=(*self.state.step.notes, *self.state.notes, *self.notes, *self._page_notes),
-            seconds={step: round(seconds, 4) for step, seconds in self.clock.seconds.items()},
-            bytes=self.state.volumes,
-            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.engine.seconds.items()},
+            notes=(*self.state.step.notes, *self.state.corpus.notes, *met.notes, *self.notes, *self._page_notes),
+            seconds=self.seconds,
+            bytes=self._volumes,
+            thread_seconds={step: round(seconds, 4) for step, seconds in self.state.corpus.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
-            room=self.state.engine.room,
+            room=self.state.corpus.engine.room,
             recipe={**self.state.method.record(), **self.settings, **self._reading_settings},
             versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
         )

@@ -52,7 +52,7 @@ def test_a_second_run_computes_nothing_that_the_first_has_put_away(corpus, tmp_p
     again = ns.dedup(corpus, workdir=tmp_path / "w", batch_rows=20)
     assert first.equals(again.removals)
     assert first.equals(ns.dedup(corpus).removals)
-    assert {} == dict(again.run.state.engine.seconds)
+    assert {} == dict(again.run.state.corpus.engine.seconds)
     assert times == [path.stat().st_mtime_ns for path in files(tmp_path / "w", "*/*")]
 
 

@@ -21,7 +21,7 @@ from tests.parity import corpora
 from tests.parity.answers import deduplicated, on_spark
 
 import nearsame as ns
-from nearsame.frames import flow
+from nearsame import pipeline
 from nearsame.methods import Method
 
 CONF = {
@@ -63,14 +63,14 @@ class Faulty:
 
 def plant(fault: str) -> None:
     """Let the last stage that makes features be faulty."""
-    make = flow.steps
+    make = pipeline.steps
 
     def faulty(method: Method, **settings: Any) -> Any:
         found = make(method, **settings)
         *first, last = found.features
         return found._replace(features=(*first, Faulty(last, fault)))
 
-    flow.steps = faulty  # type: ignore[assignment]  # that is the fault
+    pipeline.steps = faulty  # type: ignore[assignment]  # that is the fault
 
 
 def watch(session: Any, num_stages: int, file: Path) -> None:

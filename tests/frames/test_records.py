@@ -49,7 +49,7 @@ def test_of_many_rows_some_are_checked(spark, monkeypatch):
     texts = spark.range(160).selectExpr("id as number", words)
     found = ns.dedup(texts.select("text", draw("number").alias("id")), engine=ns.Spark(spark), audit=False)
     assert 160 == found.stats.kept
-    assert 20 == found._records._known[1]
+    assert 20 == found._removals._records._known[1]
     with pytest.raises(Exception, match=_CHANGED):
         found.kept().collect()
     found.release()

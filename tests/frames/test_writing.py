@@ -13,7 +13,7 @@ import nearsame as ns
 from nearsame.engines.spark.places import Place, place_at
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import OutputError
-from nearsame.frames.answers import SparkRun
+from nearsame.frames.runs import SparkRun
 from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
 from nearsame.results import Clock
 
@@ -187,9 +187,9 @@ def test_the_files_behind_a_frame_are_not_touched(spark, tmp_path):
         assert [f"file:{tmp_path}/clean/numbers"] == roots(given)
         given.unpersist()
     side = SimpleNamespace(parts=[SimpleNamespace(frame=frame)])
-    frames = SimpleNamespace(sides=[side], verbs=SimpleNamespace(session=spark))
+    state = SimpleNamespace(corpus=SimpleNamespace(sides=[side], engine=SimpleNamespace(session=spark)))
     with pytest.raises(OutputError, match="is or holds the source"):
-        SparkRun(frames, Clock(), {}).check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
+        SparkRun(state, Clock(), {}).check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
 
 
 @contextlib.contextmanager

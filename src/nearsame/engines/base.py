@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Engine", "Fold", "Rule", "Stage"]
+__all__ = ["Engine", "Fold", "Machine", "Rule", "Stage"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -52,15 +52,29 @@ class Rule(Protocol):
 
 
 class Engine(Protocol):
-    """The verbs."""
+    """The verbs of every engine."""
 
-    seconds: Any  # time that workers spent in each stage
-    tallies: Any  # what stages that have a `tally` count of their batches, by name
     room: dict[str, Any]  # where named steps are kept, and what else was chosen by what the memory holds
 
     @property
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
+
+    def map(self, flow: Any, *stages: Stage) -> Any:
+        """Each batch through stages; lazy."""
+
+    def keep(self, flow: Any, step: str = "") -> Any:
+        """Compute a flow once, to be read many times; a step with a name may be resumed."""
+
+    def fold(self, flow: Any, fold: Fold) -> Any:
+        """Reduce a flow to one state."""
+
+
+class Machine(Engine, Protocol):
+    """The verbs of an engine whose rows have numbers, and whose memory all workers share."""
+
+    seconds: Any  # time that workers spent in each stage
+    tallies: Any  # what stages that have a `tally` count of their batches, by name
 
     @property
     def record_bytes(self) -> int:
@@ -76,17 +90,8 @@ class Engine(Protocol):
     def load(self, batches: Any) -> Any:
         """A flow over batches that can be read once."""
 
-    def map(self, flow: Any, stage: Stage) -> Any:
-        """Each batch through a stage; lazy."""
-
-    def keep(self, flow: Any, step: str = "") -> Any:
-        """Compute a flow once, to be read many times; a step with a name may be resumed."""
-
     def once(self, step: str, compute: Callable[[], tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
         """The arrays of a step, computed or, where an earlier run got so far, found."""
-
-    def fold(self, flow: Any, fold: Fold) -> Any:
-        """Reduce a flow to one state."""
 
     def only(self, flow: Any, chosen: npt.NDArray[np.bool_]) -> Any:
         """The rows of a flow that are chosen, by row number."""

@@ -100,9 +100,9 @@ class Local:
         """A flow over batches that can be read once."""
         return Flow(batches)
 
-    def map(self, flow: Flow, stage: Stage) -> Flow:
-        """Each batch through a stage; runs when the flow is read."""
-        return Flow(flow.batches, (*flow.stages, stage))
+    def map(self, flow: Flow, *stages: Stage) -> Flow:
+        """Each batch through stages; runs when the flow is read."""
+        return Flow(flow.batches, (*flow.stages, *stages))
 
     def keep(self, flow: Flow, step: str = "") -> Flow:
         """Compute a flow now; of a step that has a name, batches that were finished before are not computed again."""

@@ -1,23 +1,28 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nearsame import pipeline
+from nearsame.answers import Pairs, Result
+from nearsame.corpus import Question
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.session import Spark
 from nearsame.engines.spark.verbs import Verbs
-from nearsame.errors import SourceError
-from nearsame.frames.answers import SparkResult, SparkRun, decided
+from nearsame.errors import ConfigError, SourceError
+from nearsame.frames.auditing import audit_decision, audit_pairs
+from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import STAY, Side
-from nearsame.frames.flow import prepare
-from nearsame.frames.pairing import SparkPairs, all_pairs
+from nearsame.frames.listing import listed, require_few
 from nearsame.frames.parts import Part, common_order, part_of, require_one_choice, unreadable, widened
+from nearsame.frames.removals import SparkRemovals
+from nearsame.frames.runs import ListedFrame, SparkRun
 from nearsame.methods import Method
-from nearsame.results import Clock
+from nearsame.results import Audit, Clock
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import fewer_pairs
@@ -45,23 +50,34 @@ class Asked:
     strict: bool = False
     audited: bool = False
 
-    def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> SparkResult:
+    def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
         with self._verbs(source) as verbs:
-            run = self._run(verbs, source, against, keep, settings)
-            with run.clock("deciding"):
-                found = decided(run, self.method)
-            return found.audited() if self.audited else found
+            run, threshold = self._run(verbs, source, against, keep, settings), self.method.least
+            question = Question(threshold, settings["clusters"], settings["within"])
+            decision = pipeline.decide(run.state, question, run.clock)
+            audit = self._audited(run, audit_decision, decision, threshold, within=question.within)
+            return Result(SparkRemovals(run, self.method, decision), audit)
 
-    def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> SparkPairs:
+    def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
         """Every verified pair."""
         with self._verbs(source) as verbs:
             run = self._run(verbs, source, against, keep, settings, listing=True)
-            star = settings["identical"] == "star"
+            star, question = settings["identical"] == "star", Question(self.method.least, "pairs")
             fewer = fewer_pairs(self.method, can_star=not star and against is None)
             with run.clock("joining"):
-                found = all_pairs(run, self.method, most, star=star, fewer=fewer)
-            return found.audited() if self.audited else found
+                require_few(run.state, question, most, star=star, fewer=fewer)
+                decision = run.state.corpus.answer(run.state, question)
+                found, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
+            audit = self._audited(run, audit_pairs, decision, self.method.least)
+            return Pairs(run, self.method, ListedFrame(verbs.keep(found), number, decision.num_compared), audit)
+
+    def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
+        """What the audit found; None where none is wanted, or there is no document."""
+        if not self.audited or not run.state.corpus.counts["documents"]:
+            return None
+        with run.clock("audit"):
+            return law(run.state, *asked, **settings)
 
     @contextmanager
     def _verbs(self, source: Any) -> Iterator[Verbs]:
@@ -86,14 +102,18 @@ class Asked:
     def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
         self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
     ) -> SparkRun:
+        if getattr(self.method, "search", None) == "adjacent":
+            message = "search=adjacent sorts all codes, which only one machine can do"
+            raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
         sides = self._sides(verbs.session, given, keep)
-        frames = prepare(sides, self.method, keep, verbs, self.clock, strict=self.strict, listing=listing)
+        corpus = Frames(sides, verbs, keep, self.strict)
+        ready = self.columns.items is not None
+        state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
         parts = [part for side in sides for part in side.parts]
-        frames = replace(frames, notes=(*frames.notes, *_notes(parts)))
         unread = tuple(each for part in parts for each in _unread(part))
         ignored = sum(part.ignored for part in parts)
-        return SparkRun(frames, self.clock, settings, _paths(source, against), unread, ignored)
+        return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
 
     def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[Side, ...]:
         """The documents of each side, whose orders can be compared."""

@@ -27,8 +27,9 @@ from nearsame.audits import (
     similar_enough,
     witnessed,
 )
+from nearsame.corpus import State
+from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
-from nearsame.frames.flow import Frames
 from nearsame.results import Audit, Share
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
 
@@ -81,52 +82,54 @@ class _Partners:
         return pa.RecordBatch.from_arrays([*map(pa.array, joined)], schema=PARTNERS)
 
 
-def audit_decision(frames: Frames, decision: Decision, threshold: Fraction, *, within: bool) -> Audit:
+def audit_decision(state: State[Frames], decision: Decision, threshold: Fraction, *, within: bool) -> Audit:
     """Audit a run that has decided who stays."""
-    verbs, sample = frames.verbs, _sampled(frames, threshold)
+    verbs, sample = state.corpus.engine, _sampled(state, threshold)
     gone = verbs.keep(decision.found.selectExpr("a as number"))
     goes = np.isin(sample.numbers, _numbers(gone.join(_few(verbs, sample.numbers), "number", "left_semi")))
     limits = (~goes, _MOST_OF_KEPT), (goes, _MOST_OF_GONE)
-    pairs = _true_pairs(frames, threshold, [(sample.where(some), most) for some, most in limits], within=within)
+    pairs = _true_pairs(state, threshold, [(sample.where(some), most) for some, most in limits], within=within)
     kept = pairs.join(gone.toDF("partner"), "partner", "left_anti")
     told = verbs.aggregated(kept, ["owner"], ["bool_or(partner < owner) as outranked"]).toArrow()
     owners, outranked = (told.column(name).to_numpy() for name in ("owner", "outranked"))
     has_kept, must_go = np.zeros((2, sample.numbers.size), np.bool_)
     has_kept[sample.places(owners)] = True
     must_go[sample.places(owners[outranked])] = True
-    must_go |= _with_true_witness(frames, sample, decision, threshold)
-    found = of_documents(frames.method, threshold, goes, must_go, has_kept)
-    return replace(found, precision=_precision(frames, decision, threshold))
+    must_go |= _with_true_witness(state, sample, decision, threshold)
+    found = of_documents(state.method, threshold, goes, must_go, has_kept)
+    return replace(found, precision=_precision(state, decision, threshold))
 
 
-def audit_pairs(frames: Frames, decision: Decision, threshold: Fraction) -> Audit:
+def audit_pairs(state: State[Frames], decision: Decision, threshold: Fraction) -> Audit:
     """Audit a run that has found pairs: of two sides those across, where there are two."""
-    sample = _sampled(frames, threshold)
-    pairs = _true_pairs(frames, threshold, [(sample, ALL_PARTNERS)], within=len(frames.sides) == 1)
+    sample = _sampled(state, threshold)
+    pairs = _true_pairs(state, threshold, [(sample, ALL_PARTNERS)], within=len(state.corpus.sides) == 1)
     asked = pairs.selectExpr("owner", "least(owner, partner) as a", "greatest(owner, partner) as b")
     found = decision.found.selectExpr("least(a, b) as a", "greatest(a, b) as b", "true as found")
     told = asked.join(found, ["a", "b"], "left").selectExpr("owner", "coalesce(found, false) as found").toArrow()
     owners, listed = (told.column(name).to_numpy() for name in ("owner", "found"))
-    return of_pairs(frames.method, threshold, sample.numbers.size, sample.places(owners), listed)
+    return of_pairs(state.method, threshold, sample.numbers.size, sample.places(owners), listed)
 
 
-def _sampled(frames: Frames, threshold: Fraction) -> _Sample:
+def _sampled(state: State[Frames], threshold: Fraction) -> _Sample:
     """The distinct documents of the judged side of which a hash is least, in the order of that hash."""
-    most = Sampling().most(frames.method)
-    asked = frames.documents.filter("number = best and size > 0 and side = 1")
+    most = Sampling().most(state.method)
+    asked = state.corpus.documents.filter("number = best and size > 0 and side = 1")
     drawn = asked.selectExpr("number", "row", "size", "xxhash64(row, 7) as chance").sort("chance", "row").limit(most)
-    found = _with_features(frames, drawn.select("number", "row", "size").toArrow())
-    few = affordable(frames.method, threshold, (found.rows, found.items, found.offsets), frames.counts["different"])
+    found = _with_features(state, drawn.select("number", "row", "size").toArrow())
+    few = affordable(
+        state.method, threshold, (found.rows, found.items, found.offsets), state.corpus.counts["different"]
+    )
     return found.where(np.arange(found.rows.size) < few)
 
 
-def _with_features(frames: Frames, drawn: pa.Table) -> _Sample:
+def _with_features(state: State[Frames], drawn: pa.Table) -> _Sample:
     """Documents (number, row, size) with their features: the first ones, as many as there is room for."""
-    verbs = frames.verbs
+    verbs = state.corpus.engine
     room = sum(size <= verbs.table_bytes for size in accumulate(8 * size for size in drawn.column("size").to_pylist()))
     chosen = drawn.slice(0, room)
     few = verbs.frame(chosen.select(["row"])).hint("broadcast")
-    found = frames.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
+    found = state.corpus.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
     items: dict[int, arrow.UInt64s] = {}
     for batch in verbs.tables(found):
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
@@ -137,54 +140,57 @@ def _with_features(frames: Frames, drawn: pa.Table) -> _Sample:
     return _Sample(numbers, rows, np.concatenate([np.zeros(0, np.uint64), *parts]), _offsets(sizes))
 
 
-def _true_pairs(frames: Frames, threshold: Fraction, samples: list[tuple[_Sample, int]], *, within: bool) -> Any:
+def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_Sample, int]], *, within: bool) -> Any:
     """The true pairs of sampled documents with others, at most so many of each in a batch: owner, partner, by number.
 
     Without `within`, only those with a document of the `against` side.
     """
-    verbs, documents = frames.verbs, frames.documents
+    verbs, documents = state.corpus.engine, state.corpus.documents
     stages = tuple(
-        (partners_stage(frames.method, threshold, (some.rows, some.items, some.offsets), most=most), some.numbers)
+        (
+            partners_stage(state.method, threshold, (some.rows, some.items, some.offsets), most=most),
+            some.numbers,
+        )
         for some, most in samples
         if some.numbers.size
     )
     if not stages:
         return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
-    found = _small(verbs, verbs.once(verbs.map(frames.features, _Partners(stages)).select("owner", "row")))
+    found = _small(verbs, verbs.computed(verbs.map(state.corpus.features, _Partners(stages)).select("owner", "row")))
     pairs = documents.select("row", "best", "side").join(found, "row").filter("owner <> best")
     if not within:
         pairs = pairs.filter("side = 0")
-    return verbs.once(pairs.selectExpr("owner", "best as partner").distinct())
+    return verbs.computed(pairs.selectExpr("owner", "best as partner").distinct())
 
 
-def _with_true_witness(frames: Frames, sample: _Sample, decision: Decision, threshold: Fraction) -> Flags:
+def _with_true_witness(state: State[Frames], sample: _Sample, decision: Decision, threshold: Fraction) -> Flags:
     """Which sampled documents go for a witness that is a true near-duplicate."""
-    verbs = frames.verbs
+    verbs = state.corpus.engine
     found = decision.found.selectExpr("a as number", "b").join(_few(verbs, sample.numbers), "number", "left_semi")
     rows, witnesses = (found.toArrow().column(name).to_numpy() for name in ("number", "b"))
-    known, pairs, here = _known(frames, rows, witnesses)
+    known, pairs, here = _known(state, rows, witnesses)
     out = np.zeros(sample.numbers.size, np.bool_)
-    right = similar_enough(frames.method, threshold, pairs, known.items, known.offsets)
+    right = similar_enough(state.method, threshold, pairs, known.items, known.offsets)
     out[sample.places(rows[here][right])] = True
     return out
 
 
-def _known(frames: Frames, rows: Rows, witnesses: Rows) -> tuple[_Sample, tuple[Rows, Rows], Flags]:
+def _known(state: State[Frames], rows: Rows, witnesses: Rows) -> tuple[_Sample, tuple[Rows, Rows], Flags]:
     """The features behind pairs of numbers, the pairs by their places there, and which there was room for."""
-    both = frames.documents.select("number", "row", "size").join(
-        _few(frames.verbs, np.unique(np.concatenate([rows, witnesses]))), "number", "left_semi"
+    both = state.corpus.documents.select("number", "row", "size").join(
+        _few(state.corpus.engine, np.unique(np.concatenate([rows, witnesses]))), "number", "left_semi"
     )
-    known = _with_features(frames, both.toArrow())
+    known = _with_features(state, both.toArrow())
     here = np.isin(rows, known.numbers) & np.isin(witnesses, known.numbers)
     return known, (known.places(rows[here]), known.places(witnesses[here])), here
 
 
-def _precision(frames: Frames, decision: Decision, threshold: Fraction) -> Share | None:
+def _precision(state: State[Frames], decision: Decision, threshold: Fraction) -> Share | None:
     """Some removed documents, compared once more with their witnesses."""
     drawn = decision.found.selectExpr("a", "b", "xxhash64(a, 7) as chance").sort("chance", "a").limit(NUM_RECHECKED)
     rows, witnesses = (drawn.toArrow().column(name).to_numpy() for name in "ab")
-    known, pairs, _ = _known(frames, rows, witnesses)
-    return witnessed(frames.method, threshold, pairs, known.items, known.offsets)
+    known, pairs, _ = _known(state, rows, witnesses)
+    return witnessed(state.method, threshold, pairs, known.items, known.offsets)
 
 
 def _small(verbs: Any, pairs: Any) -> Any:

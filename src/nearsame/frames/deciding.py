@@ -5,80 +5,70 @@
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
+from nearsame.corpus import Question, State
 from nearsame.engines.space import num_bytes
-from nearsame.frames.few import DECISIONS, Question, component_of, here
-from nearsame.frames.flow import Frames
+from nearsame.frames.few import DECISIONS, Asked, component_of, here
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
 from nearsame.results import Component
 
-__all__ = ["Decision", "decide", "inherited", "similar"]
+__all__ = ["Decision", "answered", "inherited"]
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What was decided of the representatives, or which of them are similar.
+    """What was decided of the leaders, or which of them are similar; and what follows from it for all documents.
 
     Attributes:
         found: a, b, num, den by number; a goes and b is its witness, or they are a pair.
         num_compared: pairs of documents, on the way.
         component: what there is to say of the largest.
+        gone: what goes, see `inherited`.
     """
 
     found: Any
     num_compared: int = 0
     component: Component | None = None
+    gone: Any = None
 
 
-def decide(frames: Frames, threshold: Fraction, *, within: bool, clusters: str) -> Decision:
-    """Who is removed, of the representatives."""
-    against = frames.counts["different_against"]
-    return _answered(frames, Question(frames.method, threshold, clusters, against, within))
-
-
-def similar(frames: Frames, threshold: Fraction) -> Decision:
-    """All similar pairs of representatives."""
-    return _answered(frames, Question(frames.method, threshold, "pairs"))
-
-
-def _answered(frames: Frames, question: Question) -> Decision:
-    verbs = frames.verbs
-    if frames.entries is None or not frames.counts["meeting"]:
+def answered(state: State[Any], question: Question) -> Decision:
+    """What is asked of the leaders."""
+    corpus, meeting, verbs = state.corpus, state.meeting, state.corpus.engine
+    if meeting is None or not meeting.num_documents:
         return Decision(verbs.frame(DECISIONS.empty_table()).drop("note"))
-    size = ENTRY_BYTES * frames.counts["entries"] + 8 * frames.counts["met_items"]
-    if size <= num_bytes(verbs.engine.driver_bytes):
+    asked = Asked(question, state.method, corpus.counts["different_against"])
+    if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= num_bytes(verbs.engine.driver_bytes):
         verbs.room["deciding"] = "driver"
-        lists, entries = frames.met.sort("number"), frames.entries.select("key", "number", "place")
-        table = here(question, verbs.tables(lists), verbs.tables(entries))
-        return _told(verbs.frame(table), verbs)
+        lists, entries = meeting.lists.sort("number"), meeting.entries.select("key", "number", "place")
+        return _told(verbs.frame(here(asked, verbs.tables(lists), verbs.tables(entries))), verbs)
     verbs.room["deciding"] = "cluster"
-    cluster, component = Cluster(frames, question), None
+    cluster, component = Cluster(state, asked), None
     if question.kind == "pairs":
         found = cluster.pairs()
     elif question.kind == "greedy":
         found = cluster.greedy()
     else:
         found, component = cluster.components()
-    found = verbs.once(found)
+    found = verbs.computed(found)
     return Decision(found, cluster.compared, component)
 
 
 def _told(answers: Any, verbs: Any) -> Decision:
-    kept = verbs.once(answers)
+    kept = verbs.computed(answers)
     last = kept.filter("a < 0").first()
     return Decision(kept.filter("a >= 0").drop("note"), int(last["b"]), component_of(last["note"]))
 
 
-def inherited(frames: Frames, decision: Decision, *, within: bool) -> Any:
+def inherited(documents: Any, found: Any, *, within: bool) -> Any:
     """Removed documents of all kinds: row, number, times, witness, num, den.
 
     `times` is how many of the copies of a row go: all of them, or all but the one that stays.
     """
-    decided = decision.found.toDF("leader", "witness", "num", "den")
-    known = frames.documents.filter("size > 0").select("row", "number", "best", "side", "copies")
-    leaders = frames.documents.select("number", "side").toDF("best", "best_side")
+    decided = found.toDF("leader", "witness", "num", "den")
+    known = documents.filter("size > 0").select("row", "number", "best", "side", "copies")
+    leaders = documents.select("number", "side").toDF("best", "best_side")
     joined = known.join(decided, known["best"] == decided["leader"], "left")
     if not within:
         joined = joined.join(leaders, "best")

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nearsame.corpus import State
 from nearsame.engines.spark.failures import CHANGED, STEADY
 from nearsame.errors import SourceError
+from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import content_of
-from nearsame.frames.flow import Frames
 from nearsame.frames.naming import renamed
 from nearsame.outputs.examples import spread
 
@@ -19,9 +20,9 @@ __all__ = ["chosen_removals", "texts"]
 _CONSIDERED = 2000  # removals, drawn by their documents' numbers, always the same
 
 
-def chosen_removals(frames: Frames, gone: Any, count: int) -> pa.Table:
+def chosen_removals(state: State[Frames], gone: Any, count: int) -> pa.Table:
     """Some removals over the whole range of similarity: number, witness, similarity."""
-    digests = frames.documents.selectExpr("number", "concat(digest_a, '-', digest_b) as digest")
+    digests = state.corpus.documents.selectExpr("number", "concat(digest_a, '-', digest_b) as digest")
     both = gone.join(digests, "number").join(digests.toDF("witness", "other"), "witness")
     some = both.orderBy("number").selectExpr(
         "number", "witness", "num / den as similarity", "digest = other as same"
@@ -31,16 +32,18 @@ def chosen_removals(frames: Frames, gone: Any, count: int) -> pa.Table:
     return found.take(pa.array(places))
 
 
-def texts(frames: Frames, numbers: list[int]) -> Mapping[int, str]:
+def texts(state: State[Frames], numbers: list[int]) -> Mapping[int, str]:
     """The texts of a few documents, by their numbers.
 
     Raises:
         SourceError: One is not in the source any more.
     """
-    name, _ = content_of(frames.sides[-1].columns)
-    row = renamed(frames.names)
-    sides = [side.documents().selectExpr(f"{row} as row", f"cast({name} as string) as text") for side in frames.sides]
-    rows = frames.documents.filter(frames.documents["number"].isin(numbers)).select("row", "number")
+    name, _ = content_of(state.corpus.sides[-1].columns)
+    row = renamed(state.corpus.names)
+    sides = [
+        side.documents().selectExpr(f"{row} as row", f"cast({name} as string) as text") for side in state.corpus.sides
+    ]
+    rows = state.corpus.documents.filter(state.corpus.documents["number"].isin(numbers)).select("row", "number")
     found = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
     known = dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
     if not known.keys() >= set(numbers):

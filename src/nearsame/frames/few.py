@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.corpus import Question
 from nearsame.engines.local import Local
 from nearsame.engines.space import least_memory, num_bytes
 from nearsame.kernels.buckets import Meeting
 from nearsame.methods import Method
 from nearsame.results import Component
-from nearsame.stages.clusters.components import Connected
-from nearsame.stages.clusters.keepers import Decided, Greedy
+from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.join import Found
 from nearsame.steps import steps
 
-__all__ = ["DECISIONS", "Question", "component_of", "here", "in_one_task"]
+__all__ = ["DECISIONS", "Asked", "component_of", "here", "in_one_task"]
 
 # A decision: document `a` goes, `b` is its witness; of pairs, a < b. The last row says what it took: a = -1.
 DECISIONS = pa.schema(
@@ -37,32 +36,18 @@ _MIXED = ("number", "items", "stands_for", "key", "place")
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of documents that meet.
+class Asked:
+    """A question about documents that are called by number.
 
     Attributes:
+        question: what is asked.
         method: the recipe.
-        threshold: at least the recipe's.
-        kind: greedy, components or pairs.
         num_against: documents with a number below it are the `against` side.
-        within: whether documents of the other side are compared with each other.
     """
 
+    question: Question
     method: Method
-    threshold: Fraction
-    kind: str
     num_against: int = 0
-    within: bool = True
-
-    def rule(self, protected: int, weights: npt.NDArray[np.int64]) -> Any:
-        """The rule, where the first `protected` documents are the `against` side."""
-        step = steps(self.method)
-        bound = step.bound(self.threshold)
-        if self.kind == "pairs":
-            return step.joining(bound, None)
-        if self.kind == "greedy":
-            return step.deciding(Greedy(bound, protected, self.within))
-        return Connected(step.linking(bound, protected, self.within), bound, weights, protected, self.within)
 
 
 class _Gathered:
@@ -86,12 +71,13 @@ class _Gathered:
         if len(batch):
             self.entries.put(batch.select(["key", "number", "place"]))
 
-    def answers(self, question: Question) -> Iterator[pa.RecordBatch]:
+    def answers(self, asked: Asked) -> Iterator[pa.RecordBatch]:
         """The decisions."""
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
-        rule = question.rule(int(np.searchsorted(numbers, question.num_against)), weights)
-        if question.kind == "pairs":
+        protected = int(np.searchsorted(numbers, asked.num_against))
+        rule = asked.question.rule(steps(asked.method), protected, weights)
+        if asked.question.kind == "pairs":
             yield from _listed(self.engine.join(meeting, rule), numbers)
             return
         yield from _decided(self.engine.decide(meeting, rule), numbers)
@@ -156,7 +142,7 @@ def component_of(note: str | None) -> Component | None:
     return None if found is None else Component(**found)
 
 
-def here(question: Question, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:
+def here(asked: Asked, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:
     """The decisions, made on the driver."""
     engine = Local()
     try:
@@ -165,7 +151,7 @@ def here(question: Question, lists: list[pa.RecordBatch], entries: list[pa.Recor
             gathered.add_lists(batch)
         for batch in entries:
             gathered.add_entries(batch)
-        return pa.Table.from_batches(list(gathered.answers(question)), DECISIONS)
+        return pa.Table.from_batches(list(gathered.answers(asked)), DECISIONS)
     finally:
         engine.close()
 
@@ -174,7 +160,7 @@ def here(question: Question, lists: list[pa.RecordBatch], entries: list[pa.Recor
 class _Task:
     """The same over the batches of one partition, that hold both."""
 
-    question: Question
+    asked: Asked
     memory: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -185,7 +171,7 @@ class _Task:
                 is_entry = batch.column("key").is_valid()
                 gathered.add_entries(batch.filter(is_entry))
                 gathered.add_lists(batch.filter(_inverted(is_entry)))
-            yield from gathered.answers(self.question)
+            yield from gathered.answers(self.asked)
         finally:
             engine.close()
 
@@ -210,7 +196,7 @@ def local_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def in_one_task(question: Question, lists: Any, entries: Any, verbs: Any) -> Any:
+def in_one_task(asked: Asked, lists: Any, entries: Any, verbs: Any) -> Any:
     """The decisions, as a frame: made by one task."""
     both = lists.selectExpr(
         "number", "items", "stands_for", "cast(null as bigint) as key", "cast(null as int) as place"
@@ -218,4 +204,4 @@ def in_one_task(question: Question, lists: Any, entries: Any, verbs: Any) -> Any
     others = entries.selectExpr("number", "cast(array() as array<bigint>) as items", "1L as stands_for", "key", "place")
     mixed = both.select(*_MIXED).union(others.select(*_MIXED)).repartition(1).sortWithinPartitions("number")
     memory = task_memory(num_bytes(verbs.engine.task_bytes))
-    return verbs.map_batches(mixed, _Task(question, memory), DECISIONS)
+    return verbs.map_batches(mixed, _Task(asked, memory), DECISIONS)

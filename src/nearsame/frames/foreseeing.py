@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.frames.few import Question, here
-from nearsame.frames.flow import Frames
+from nearsame.corpus import Question, State
+from nearsame.frames.corpus import Frames
+from nearsame.frames.few import Asked, here
 
 __all__ = ["foreseen"]
 
@@ -28,28 +29,28 @@ _LOT = "((pmod(xxhash64(key, 11), 1000000007) + 1) / 1000000008D)"  # of a bucke
 Floats = npt.NDArray[np.float64]
 
 
-def foreseen(frames: Frames, question: Question, most: int) -> int:
+def foreseen(state: State[Frames], question: Question, most: int) -> int:
     """About how many pairs of documents there will be, if that is surely more than `most`; else 0.
 
     Args:
-        frames: a run whose documents have met.
+        state: a run whose documents have met.
         question: what makes a pair.
         most: how many pairs are wanted.
     """
-    if frames.entries is None:
+    if state.meeting is None:
         return 0
-    across = len(frames.sides) > 1
+    across = len(state.corpus.sides) > 1
     sums = ["double(count_if(one_side)) as a", "double(count(1)) as n"]
-    sizes = frames.verbs.aggregated(frames.entries, ["key"], sums)
+    sizes = state.corpus.engine.aggregated(state.meeting.entries, ["key"], sums)
     pairs = "a * (n - a)" if across else "n * (n - 1) / 2"
-    sizes, (total,) = frames.verbs.told(sizes.selectExpr("key", f"{pairs} as pairs"), "coalesce(sum(pairs), 0D)")
+    sizes, (total,) = state.corpus.engine.told(sizes.selectExpr("key", f"{pairs} as pairs"), "coalesce(sum(pairs), 0D)")
     if total <= most:
         return 0
     drawn = sizes.filter("pairs > 0").selectExpr("key", "pairs", f"pairs / {_LOT} as turn")
     drawn = drawn.sort("turn", "key", ascending=[False, True]).limit(_BUCKETS + 1).toArrow()
     last = drawn.column("turn")[_BUCKETS].as_py() if drawn.num_rows > _BUCKETS else 0.0
     chosen = drawn.slice(0, _BUCKETS)
-    shares, errors = _shares(frames, question, chosen, across=across)
+    shares, errors = _shares(state, question, chosen, across=across)
     own = chosen.column("pairs").to_numpy()
     stands_for = np.maximum(own, last)
     of_draw = shares**2 * last * np.maximum(0.0, last - own)
@@ -58,19 +59,21 @@ def foreseen(frames: Frames, question: Question, most: int) -> int:
     return round(found) if found - _SURE * error > most else 0
 
 
-def _shares(frames: Frames, question: Question, drawn: pa.Table, *, across: bool) -> tuple[Floats, Floats]:
+def _shares(state: State[Frames], question: Question, drawn: pa.Table, *, across: bool) -> tuple[Floats, Floats]:
     """Of each drawn bucket: which part of its pairs is similar, a pair divided by the buckets that it stands in.
 
     The second array is the variance of that, as of half as many independent pairs as there are members.
     """
-    verbs = frames.verbs
+    verbs = state.corpus.engine
     keys = verbs.frame(drawn.select(["key"])).hint("broadcast")
     nth = f"row_number() over (partition by key{', one_side' if across else ''} order by xxhash64(number, 13), number)"
-    some = frames.entries.join(keys, "key").selectExpr("key", "number", "one_side", f"{nth} as nth")
+    some = state.meeting.entries.join(keys, "key").selectExpr("key", "number", "one_side", f"{nth} as nth")
     some = some.filter(f"nth <= {_MEMBERS // 2 if across else _MEMBERS}").select("key", "number", "one_side").toArrow()
     numbers = verbs.frame(pa.table({"number": pa.array(np.unique(some.column("number").to_numpy()))})).hint("broadcast")
-    entries = verbs.tables(frames.entries.join(numbers, "number").select("key", "number", "place"))
-    found = here(question, verbs.tables(frames.met.join(numbers, "number").sort("number")), entries)
+    entries = verbs.tables(state.meeting.entries.join(numbers, "number").select("key", "number", "place"))
+    found = here(
+        Asked(question, state.method), verbs.tables(state.meeting.lists.join(numbers, "number").sort("number")), entries
+    )
     similar = set(zip(*(found.column(name).to_pylist() for name in "ab"), strict=True))
     shared: dict[int, set[int]] = defaultdict(set)
     for key, number, _ in _rows(pa.Table.from_batches(entries)):

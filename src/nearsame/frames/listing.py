@@ -8,8 +8,8 @@
 
 from typing import Any
 
-from nearsame.frames.few import Question
-from nearsame.frames.flow import Frames
+from nearsame.corpus import Question, State
+from nearsame.frames.corpus import Frames
 from nearsame.frames.foreseeing import foreseen
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import JACCARD, Bound
@@ -18,99 +18,97 @@ from nearsame.stages.pairs.expand import check_number
 __all__ = ["beside", "listed", "require_few"]
 
 
-def require_few(frames: Frames, question: Question, most: int, *, star: bool, fewer: list[str]) -> None:
+def require_few(state: State[Frames], question: Question, most: int, *, star: bool, fewer: list[str]) -> None:
     """Refuse what would be too many pairs, before any work on them.
 
     Raises:
         TooManyPairsError: There will be more than `most`.
     """
-    within = _num_within(frames, star=star, across=len(frames.sides) > 1)
+    within = _num_within(state, star=star, across=len(state.corpus.sides) > 1)
     check_number(within, most, known="at least", fewer=fewer)
-    more = foreseen(frames, question, most - within)
+    more = foreseen(state, question, most - within)
     check_number(within + more, most, known="about", fewer=fewer)
 
 
-def listed(frames: Frames, found: Any, most: int, *, star: bool, fewer: list[str]) -> Any:
-    """All pairs of documents: a, b, nth_a, nth_b, similarity, and what the method says beside.
+def listed(state: State[Frames], found: Any, most: int, *, star: bool, fewer: list[str]) -> tuple[Any, int]:
+    """All pairs of documents (a, b, similarity, and what the method says beside), and how many there are.
 
     Raises:
         TooManyPairsError: There are more than `most`.
     """
-    across = len(frames.sides) > 1
-    total = _num_within(frames, star=star, across=across)
-    total += _num_between(frames, found, star=star, across=across)
+    across = len(state.corpus.sides) > 1
+    total = _num_within(state, star=star, across=across)
+    total += _num_between(state, found, star=star, across=across)
     check_number(total, most, fewer=fewer)
-    names = frames.step.column_names
-    return _between(frames, beside(frames, found), names, star=star, across=across).union(
-        _within(frames, names, star=star, across=across)
-    )
+    names = state.step.column_names
+    within = _within(state, names, star=star, across=across)
+    return _between(state, beside(state, found), names, star=star, across=across).union(within), total
 
 
-def _groups(frames: Frames) -> Any:
+def _groups(state: State[Frames]) -> Any:
     """By representative: how many documents of each side it stands for."""
     sums = ["sum(if(side = 0, copies, 0)) as against", "sum(if(side = 0, 0, copies)) as others"]
-    return frames.verbs.aggregated(frames.documents.filter("size > 0"), ["best"], sums)
+    return state.corpus.engine.aggregated(state.corpus.documents.filter("size > 0"), ["best"], sums)
 
 
-def _num_within(frames: Frames, *, star: bool, across: bool) -> int:
+def _num_within(state: State[Frames], *, star: bool, across: bool) -> int:
     count = "against * others" if across else "others - 1" if star else "(others * (others - 1)) div 2"
-    return int(_groups(frames).selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
+    return int(_groups(state).selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
 
 
-def _num_between(frames: Frames, found: Any, *, star: bool, across: bool) -> int:
+def _num_between(state: State[Frames], found: Any, *, star: bool, across: bool) -> int:
     if star:
         return int(found.count())
     count = "a_against * b_others + a_others * b_against" if across else "a_others * b_others"
-    groups = _groups(frames)
+    groups = _groups(state)
     joined = found.select("a", "b").join(groups.toDF("a", "a_against", "a_others"), "a")
     joined = joined.join(groups.toDF("b", "b_against", "b_others"), "b")
     return int(joined.selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
 
 
-def beside(frames: Frames, found: Any) -> Any:
+def beside(state: State[Frames], found: Any) -> Any:
     """Pairs of representatives (a, b, num, den) with what their method alone says of them."""
-    columns = frames.step.columns
+    columns = state.step.columns
     if columns is None:
         return found
-    sizes = frames.met.selectExpr("number", "cast(size(items) as bigint) as size")
+    sizes = state.meeting.lists.selectExpr("number", "cast(size(items) as bigint) as size")
     told = found.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
     told = told.selectExpr("a", "b", "num", "den", "num / a_size as a_in_b", "num / b_size as b_in_a")
     if not columns.exact:
         return told
-    rows = frames.documents.select("row", "number").join(
+    rows = state.corpus.documents.select("row", "number").join(
         found.selectExpr("a as number").union(found.select("b")).distinct(), "number"
     )
-    lists = (
-        frames.features.select("row", "items").join(rows, "row").select("number", "items").dropDuplicates(["number"])
-    )
-    exact, _ = scored(frames.verbs, found.select("a", "b"), lists, Bound(JACCARD, 0, 1))
-    sizes = frames.documents.select("number", "size")
+    lists = state.corpus.features.select("row", "items").join(rows, "row").select("number", "items")
+    lists = lists.dropDuplicates(["number"])
+    exact, _ = scored(state.corpus.engine, found.select("a", "b"), lists, Bound(JACCARD, 0, 1))
+    sizes = state.corpus.documents.select("number", "size")
     exact = exact.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
     shares = ["num / den as exact", "num / a_size as exact_a_in_b", "num / b_size as exact_b_in_a"]
     return told.join(exact.selectExpr("a", "b", *shares), ["a", "b"])
 
 
-def _members(frames: Frames, *, star: bool) -> Any:
+def _members(state: State[Frames], *, star: bool) -> Any:
     """Each document with its representative; copies of a row are numbered."""
-    known = frames.documents.filter("size > 0").select("best", "number", "copies", "side")
+    known = state.corpus.documents.filter("size > 0").select("best", "number", "copies", "side")
     if star:
         return known.filter("number = best").selectExpr("best", "number", "1L as nth", "side")
     return known.selectExpr("best", "number", "explode(sequence(1L, copies)) as nth", "side")
 
 
-def _between(frames: Frames, found: Any, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
-    one = _members(frames, star=star)
+def _between(state: State[Frames], found: Any, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
+    one = _members(state, star=star)
     ends = found.join(one.toDF("a", "one", "one_nth", "one_side"), "a")
     ends = ends.join(one.toDF("b", "other", "other_nth", "other_side"), "b")
     ends = ends.filter("one_side <> other_side") if across else ends
-    turned = [names[number] for number in frames.step.mirror]
+    turned = [names[number] for number in state.step.mirror]
     columns = [f"if(one > other, {other}, {name}) as {name}" for name, other in zip(names, turned, strict=True)]
     return ends.selectExpr("least(one, other) as a", "greatest(one, other) as b", "num / den as similarity", *columns)
 
 
-def _within(frames: Frames, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
+def _within(state: State[Frames], names: tuple[str, ...], *, star: bool, across: bool) -> Any:
     """The pairs of documents with equal features: every share is 1."""
-    every = _members(frames, star=False)
+    every = _members(state, star=False)
     one, other = every.toDF("best", "a", "a_nth", "a_side"), every.toDF("best", "b", "b_nth", "b_side")
     joined = one.join(other, "best").filter("a < b or (a = b and a_nth < b_nth)")
     if across:

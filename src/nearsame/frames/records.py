@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nearsame.corpus import State
 from nearsame.engines.spark.failures import CHANGED
-from nearsame.frames.flow import FEW_ROWS, Frames
+from nearsame.frames.corpus import FEW_ROWS, Frames
 
 __all__ = ["Records"]
 
@@ -22,11 +23,11 @@ class Records:
     """The documents that stay and those that go.
 
     Attributes:
-        frames: the run.
+        state: the run.
         gone: what goes: row, times (how many of the copies of a row).
     """
 
-    frames: Frames
+    state: State[Frames]
     gone: Any
 
     def kept(self) -> Any:
@@ -48,22 +49,22 @@ class Records:
     @property
     def _repeats(self) -> bool:
         """Whether some rows of the frames are the same in all columns: then one of them may stay."""
-        counts = self.frames.counts
+        counts = self.state.corpus.counts
         return bool(counts["documents"] > counts["different"])
 
     def _where(self, condition: str) -> Any:
         """The rows that a condition holds for, all known: one expression, so that no filter comes before the check."""
         known, every = self._known
         new = f"nearsame_copies is null and pmod(nearsame_row, {every}) = 0"
-        joined = self.frames.judged.named(self.frames.names).join(known, "nearsame_row", "left")
+        joined = self.state.corpus.judged.named(self.state.corpus.names).join(known, "nearsame_row", "left")
         return joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end")
 
     @cached_property
     def _known(self) -> tuple[Any, int]:
         """What is known of rows: how many copies there are, and how many go; and of how many rows one is checked."""
         few = self.gone.count() <= FEW_ROWS
-        every = -(-max(1, self.frames.counts["different"]) // FEW_ROWS) if few else 1
-        rows = self.frames.documents.filter("side = 1").select("row", "copies")
+        every = -(-max(1, self.state.corpus.counts["different"]) // FEW_ROWS) if few else 1
+        rows = self.state.corpus.documents.filter("side = 1").select("row", "copies")
         rows = rows.join(self.gone.select("row", "times"), "row", "left")
         rows = rows.filter(f"times is not null or pmod(row, {every}) = 0").toDF(*_OWN[:1], *_OWN[2:])
         return (rows.hint("broadcast") if few else rows), every

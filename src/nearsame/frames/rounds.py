@@ -11,11 +11,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nearsame.corpus import State
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
-from nearsame.frames.few import Question, component_of, in_one_task
-from nearsame.frames.flow import Frames
+from nearsame.frames.few import Asked, component_of, in_one_task
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.results import Component
@@ -32,20 +32,21 @@ class Cluster:
     """Deciding over the entries and features of a run.
 
     Attributes:
-        frames: the run.
-        question: what is asked.
+        state: the run.
+        asked: what is asked.
         compared: pairs of documents, on the way.
     """
 
-    frames: Frames
-    question: Question
+    state: State[Any]
+    asked: Asked
     compared: int = 0
 
     def __post_init__(self) -> None:
-        self.verbs = self.frames.verbs
-        self.bound: Bound = self.frames.step.bound(self.question.threshold)
-        self.entries = self.frames.entries
-        self.lists = self.frames.met.select("number", "items")
+        self.question = self.asked.question
+        self.verbs = self.state.corpus.engine
+        self.bound: Bound = self.state.step.bound(self.question.threshold)
+        self.entries = self.state.meeting.entries
+        self.lists = self.state.meeting.lists.select("number", "items")
         most = self.entries.selectExpr("coalesce(max(bucket), 0) as most").first()["most"]
         self.hot = most > BLOCK
 
@@ -58,10 +59,10 @@ class Cluster:
         removed = self._against()
         if self.question.within:
             removed = self._rounds(removed)
-        removed = self.verbs.once(removed)
+        removed = self.verbs.computed(removed)
         kept = self.entries.join(removed, "number", "left_anti")
         if not self.question.within:
-            kept = kept.filter(f"number < {self.question.num_against}")
+            kept = kept.filter(f"number < {self.asked.num_against}")
         gone = self.entries.join(removed, "number", "left_semi")
         found = self._similar(self._candidates(kept, gone))
         best = ["max_by(struct(a, num, den), struct(num / den, -a)) as best"]
@@ -71,7 +72,7 @@ class Cluster:
 
     def _against(self) -> Any:
         """The numbers of documents that resemble one of the against side."""
-        num = self.question.num_against
+        num = self.asked.num_against
         firsts, others = self.entries.filter(f"number < {num}"), self.entries.filter(f"number >= {num}")
         if num == 0 or firsts.isEmpty():
             return self.verbs.frame_of_numbers()
@@ -80,19 +81,19 @@ class Cluster:
     def _rounds(self, removed: Any) -> Any:
         """The numbers of all removed documents."""
         engine, verbs = self.verbs.engine, self.verbs
-        open_entries = self.entries.filter(f"number >= {self.question.num_against}")
-        open_entries = verbs.once(open_entries.join(removed, "number", "left_anti"))
+        open_entries = self.entries.filter(f"number >= {self.asked.num_against}")
+        open_entries = verbs.computed(open_entries.join(removed, "number", "left_anti"))
         heads, done = 1, 0
         while done < engine.rounds and self._size(open_entries) > num_bytes(engine.task_bytes):
             keepers, gone = self._round(open_entries, heads)
-            removed = verbs.once(removed.union(gone))
-            open_entries = verbs.once(open_entries.join(keepers.union(gone), "number", "left_anti"))
+            removed = verbs.computed(removed.union(gone))
+            open_entries = verbs.computed(open_entries.join(keepers.union(gone), "number", "left_anti"))
             heads, done = min(2 * heads, _MOST_HEADS), done + 1
         verbs.room["rounds"] = done
         if open_entries.isEmpty():
             return removed
-        lists = self.frames.met.join(open_entries.select("number").distinct(), "number", "left_semi")
-        answers = verbs.once(in_one_task(replace(self.question, num_against=0), lists, open_entries, verbs))
+        lists = self.state.meeting.lists.join(open_entries.select("number").distinct(), "number", "left_semi")
+        answers = verbs.computed(in_one_task(replace(self.asked, num_against=0), lists, open_entries, verbs))
         self.compared += int(answers.filter("a < 0").first()["b"])
         return removed.union(answers.filter("a >= 0").selectExpr("a as number"))
 
@@ -112,13 +113,13 @@ class Cluster:
         first = best.groupBy("number").count().toDF("number", "here").join(places, "number")
         first = first.filter("here = everywhere").select("number")
         keepers = first.join(similar.selectExpr("b as number"), "number", "left_anti")
-        keepers = self.verbs.once(keepers)
+        keepers = self.verbs.computed(keepers)
         gone = similar.join(keepers.toDF("a"), "a", "left_semi").selectExpr("b as number").distinct()
-        return keepers, self.verbs.once(gone)
+        return keepers, self.verbs.computed(gone)
 
     def components(self) -> tuple[Any, Component | None]:
         """(removed documents with the best of their component, what there is to say of the largest)."""
-        verbs, num = self.verbs, self.question.num_against
+        verbs, num = self.verbs, self.asked.num_against
         nth = "row_number() over (partition by key order by number)"
         best = self.entries.selectExpr("*", f"{nth} as nth").filter("nth = 1").drop("nth")
         links = self._similar(self._counting(self._candidates(best, self.entries)))
@@ -133,7 +134,7 @@ class Cluster:
 
     def _counting(self, pairs: Any) -> Any:
         """The pairs whose similarity counts: across the sides, and within the other one if that is asked for."""
-        num = self.question.num_against
+        num = self.asked.num_against
         if num == 0:
             return pairs
         return pairs.filter(f"b >= {num}" + ("" if self.question.within else f" and a < {num}"))
@@ -151,14 +152,14 @@ class Cluster:
         """What one task says of the component of most documents; of equals, the one of the best keeper."""
         verbs = self.verbs
         nodes = roots.union(roots.selectExpr("least", "least").distinct()).distinct()
-        weights = self.frames.met.selectExpr("number as node", "stands_for")
+        weights = self.state.meeting.lists.selectExpr("number as node", "stands_for")
         sizes = verbs.aggregated(nodes.join(weights, "node"), ["least"], ["sum(stands_for) as documents"])
         number, first = sizes.count(), sizes.sort("documents", "least", ascending=[False, True]).first()
         if first is None:
             return None
         those = nodes.filter(f"least = {first['least']}").selectExpr("node as number")
-        lists, entries = (each.join(those, "number", "left_semi") for each in (self.frames.met, self.entries))
-        answers = in_one_task(self.question, lists, entries, verbs)
+        lists, entries = (each.join(those, "number", "left_semi") for each in (self.state.meeting.lists, self.entries))
+        answers = in_one_task(self.asked, lists, entries, verbs)
         found = component_of(answers.filter("a < 0").first()["note"])
         return None if found is None else replace(found, number=number)
 
@@ -166,7 +167,7 @@ class Cluster:
         return self._meeting([(firsts, others)])
 
     def _meeting(self, sides: list[tuple[Any, Any]], *, apart: bool = False) -> Any:
-        placed = not self.frames.step.by_sketch
+        placed = not self.state.step.by_sketch
         return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
 
     def _similar(self, candidates: Any) -> Any:

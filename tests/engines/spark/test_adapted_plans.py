@@ -78,7 +78,7 @@ def test_what_is_kept_has_no_more_partitions_than_it_needs(adapted, before):
     """And the session is what it was."""
     spark = adapted({**_ADAPTED, _JOINED: before})
     verbs = Verbs(ns.Spark(spark), spark)
-    kept = verbs.once(spark.range(1000).groupBy("id").count())
+    kept = verbs.computed(spark.range(1000).groupBy("id").count())
     assert kept.rdd.getNumPartitions() < 5
     assert kept.count() == 1000
     assert spark.conf.get(_JOINED) == before

@@ -17,7 +17,7 @@ def test_rows_of_one_name_are_told_apart(spark, monkeypatch):
     rows = corpus()
     here = ns.dedup(rows, ties="content", audit=False)
     there = ns.dedup(frame(spark, rows), engine=ns.Spark(spark), audit=False)
-    assert len(there.run.frames.names) > 50
+    assert len(there.run.state.corpus.names) > 50
     assert decisions(here.removals) == decisions(there.removals)
     expected = sorted(here.kept().select(["id", "text", "n"]).to_pylist(), key=repr)
     assert expected == sorted((row.asDict() for row in there.kept().collect()), key=repr)

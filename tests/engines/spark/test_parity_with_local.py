@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import nearsame as ns
+from nearsame import pipeline
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -118,6 +119,17 @@ def test_priority_is_the_same_on_both_engines(spark, keep):
     """Whatever decides who stays, nulls last and ties by id and text."""
     here = ns.dedup(corpus(), keep=keep, ties="content", audit=False)
     there = ns.dedup(frame(spark, corpus(), 2), keep=keep, engine=ns.Spark(spark))
+    assert decisions(here.removals) == decisions(there.removals)
+    there.release()
+
+
+def test_an_order_that_is_written_in_its_one_place_holds_on_both_engines(spark, monkeypatch):
+    """Here the greatest hash of a text stays: another answer than any policy's, and the same on both."""
+    usual = decisions(ns.dedup(corpus(), ties="content", audit=False).removals)
+    monkeypatch.setattr(pipeline, "order_of", lambda *_, **__: (("digest_a", False), ("id", False), ("row", True)))
+    here = ns.dedup(corpus(), ties="content", audit=False)
+    there = ns.dedup(frame(spark, corpus(), 2), engine=ns.Spark(spark))
+    assert usual != decisions(here.removals)
     assert decisions(here.removals) == decisions(there.removals)
     there.release()
 

@@ -29,7 +29,7 @@ _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read
 
 @dataclass
 class Verbs:
-    """What the pipeline's stages and folds ask of an engine, and what DataFrames need beside."""
+    """What any flow asks of an engine (engines/base.py), and what DataFrames need beside."""
 
     engine: Spark
     session: Any
@@ -44,9 +44,8 @@ class Verbs:
         """The most that a table which all workers share may take."""
         return self.engine.table_bytes
 
-    def map(self, frame: Any, stage: Any) -> Any:
-        """Each batch through a stage, or several; what is carried stays beside documents."""
-        stages: tuple[Any, ...] = stage if isinstance(stage, tuple) else (stage,)
+    def map(self, frame: Any, *stages: Any) -> Any:
+        """Each batch through stages; what is carried stays beside documents."""
         documents = _ONE_TO_ONE & set(stages[-1].output.names)
         carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
         known = _columns(frame.columns, carried)
@@ -67,7 +66,7 @@ class Verbs:
         self._made.append(_as_source(kept))
         return self._made[-1]
 
-    def once(self, frame: Any) -> Any:
+    def computed(self, frame: Any) -> Any:
         """The same, computed now."""
         return self.told(frame, "count(1)")[0]
 

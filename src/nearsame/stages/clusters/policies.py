@@ -154,7 +154,7 @@ def ranks(order: Order, columns: Mapping[str, Any], num_rows: int) -> Rows:
 def _sorted(column: Any, rows: Rows, *, ascending: bool) -> Rows:
     """The places of some rows in the order of a column."""
     if isinstance(column, np.ndarray):
-        return np.argsort(column[rows] if ascending else -column[rows], kind="stable")
+        return np.argsort(column[rows] if ascending else ~column[rows], kind="stable")  # no number overflows
     some = pa.table({"v": column.take(pa.array(rows))})
     return np.asarray(pc.sort_indices(some, [("v", "ascending" if ascending else "descending")])).astype(np.int64)
 

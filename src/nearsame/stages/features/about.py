@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 
-__all__ = ["About", "CountEntries", "CountRows", "Describe"]
+__all__ = ["About", "CountBare", "CountEntries", "CountRows", "Describe"]
 
 _COLUMNS = ("text_bytes", "digest_a", "digest_b", "num_tokens")
 _Columns = list[tuple[npt.NDArray[np.int64], ...]]
@@ -64,38 +64,48 @@ class Describe:
 
 
 @dataclass(frozen=True)
-class CountRows:
-    """The fold that counts rows; the state is a list of counts."""
+class _Count:
+    """A fold that counts something in each batch; the state is a list of counts."""
 
     def start(self) -> list[int]:
         """Nothing yet."""
         return []
 
     def add(self, state: list[int], batch: pa.RecordBatch, part: int, _: int) -> list[int]:
-        """Count a batch."""
+        """Count a batch; there is nothing to share out, so part 0 does it."""
         if part == 0:
-            state.append(len(batch))
+            state.append(self.count(batch))
         return state
 
     def merge(self, a: list[int], b: list[int]) -> list[int]:
         """Both."""
         return a + b
 
+    def count(self, batch: pa.RecordBatch) -> int:
+        """How many there are in a batch."""
+        raise NotImplementedError
 
-@dataclass(frozen=True)
-class CountEntries:
-    """The fold that counts the items of all rows; the state is a list of counts."""
 
-    def start(self) -> list[int]:
-        """Nothing yet."""
-        return []
+class CountRows(_Count):
+    """The fold that counts rows."""
 
-    def add(self, state: list[int], batch: pa.RecordBatch, part: int, _: int) -> list[int]:
-        """Count a batch."""
-        if part == 0:
-            state.append(int(arrow.lists(batch.column("items")).sizes.sum()))
-        return state
+    def count(self, batch: pa.RecordBatch) -> int:
+        """Rows of a batch."""
+        return len(batch)
 
-    def merge(self, a: list[int], b: list[int]) -> list[int]:
-        """Both."""
-        return a + b
+
+class CountEntries(_Count):
+    """The fold that counts the items of all rows."""
+
+    def count(self, batch: pa.RecordBatch) -> int:
+        """Items of a batch."""
+        return int(arrow.lists(batch.column("items")).sizes.sum())
+
+
+class CountBare(_Count):
+    """The fold that counts documents that have a text, and no token to be compared by."""
+
+    def count(self, batch: pa.RecordBatch) -> int:
+        """Those of a batch."""
+        no_tokens = arrow.ints(batch.column("num_tokens")) == 0
+        return int((no_tokens & (arrow.lists(batch.column("items")).sizes > 0)).sum())

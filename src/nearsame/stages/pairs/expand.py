@@ -33,6 +33,11 @@ class Listed(NamedTuple):
     similarity: npt.NDArray[np.float64]
     columns: npt.NDArray[np.float64]  # [columns, pairs]
 
+    @property
+    def num_pairs(self) -> int:
+        """How many there are."""
+        return int(self.a.size)
+
     @staticmethod
     def joined(parts: "Sequence[Listed]") -> "Listed":
         """All parts as one, by (a, b)."""

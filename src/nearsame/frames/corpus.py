@@ -1,0 +1,291 @@
+"""What is known of every document on a cluster: a DataFrame with a row for each.
+
+1. What must be compared is shuffled by key, and by nothing else.
+2. Only counts come to the driver, tables of a stated size that all workers share, and what may be decided there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nearsame.corpus import Met, Question, State
+from nearsame.engines.spark.ordering import numbered
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ConfigError, SourceError
+from nearsame.frames.deciding import Decision, answered, inherited
+from nearsame.frames.documents import CARRIED, STAY, Side, require_one_length
+from nearsame.frames.naming import Renamed, renamed, renamings
+from nearsame.frames.priority import prioritised, unread_dates, with_moments
+from nearsame.frames.shuffling import advice, predicted
+from nearsame.methods import Containment, Jaccard, Method, MinHash, ModP
+from nearsame.stages.clusters.policies import Keep, Order
+from nearsame.stages.features.distinct import DistinctItems
+from nearsame.stages.features.identity import SetDigests
+from nearsame.stages.keys.prefix import plan_counting
+from nearsame.steps import Steps
+
+__all__ = ["FEW_ROWS", "Frames", "Meeting", "few"]
+
+_FREQUENCY_BYTES = 16  # of a feature and its number of documents
+FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
+_GROUP = ["set_a", "set_b", "size"]  # BLAKE2b, see SetDigests
+_SUMS = {
+    "documents": "copies",
+    "different": "1",
+    "against": "if(side = 0, copies, 0)",
+    "different_against": "if(side = 0, 1, 0)",
+    "text_bytes": "text_bytes * copies",
+    "empty": "if(size = 0, copies, 0)",
+    "bare": "if(num_tokens = 0 and size > 0, copies, 0)",
+    "distinct": "if(number = best, if(size = 0, copies, 1), 0)",
+    "features": "if(number = best, size, 0)",
+    "sets": "if(number = best and size > 0, 1, 0)",
+    "filled": "if(size > 0, 1, 0)",
+    "ids": "if(id is null, 0, copies)",
+    "unreadable": "if(bad, copies, 0)",
+}
+_KNOWN = ["row", "number", "copies", "side", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "size", "bad"]
+
+
+class Meeting(NamedTuple):
+    """Documents that share a key.
+
+    Attributes:
+        entries: which leaders stand in which bucket: key, number, place, size, bucket (how many are there), one_side,
+            stands_for.
+        lists: what they are compared by: number, items, stands_for.
+        num_entries: of all documents.
+        num_documents: that share a key.
+        num_items: in their lists.
+    """
+
+    entries: Any
+    lists: Any
+    num_entries: int
+    num_documents: int
+    num_items: int
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """What is known of every document.
+
+    Attributes:
+        sides: the `against` side, if there is one, and that of which documents may go.
+        engine: where flows run.
+        keep: which of two similar documents stays.
+        strict: whether a text that cannot be read is an error.
+        names: of rows that share theirs with others.
+        features: of all documents.
+        documents: one row for each different document: row, number (its place in the order of priority), best (the
+            number of the first with equal features), copies, side, id, digests, sizes.
+        counts: what is counted of them.
+        notes: what one must know of them.
+    """
+
+    sides: tuple[Side, ...]
+    engine: Verbs
+    keep: Keep
+    strict: bool = False
+    names: tuple[Renamed, ...] = ()
+    features: Any = None
+    documents: Any = None
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    at_once = False
+    size_bytes = None
+
+    @cached_property
+    def judged(self) -> Side:
+        """The side of which documents may go."""
+        return self.sides[-1]
+
+    def load(self, method: Method, step: Steps) -> Any:  # noqa: ARG002  (any stage reads the same)
+        """A flow of the documents of all sides."""
+        verbs = self.engine
+        verbs.carried = CARRIED
+        verbs.room.setdefault("shuffle", {})
+        first, *others = (side.documents() for side in self.sides)
+        for other in others:
+            first = first.unionByName(other)
+        if verbs.engine.partitions is not None:
+            first = first.repartition(verbs.engine.partitions)
+        if method.of_vectors:
+            require_one_length(first)
+        return with_moments(first, self.keep, verbs)
+
+    def countable(self, features: Any) -> Any:
+        """Features whose table of frequencies may be sent to every worker, computed once.
+
+        Raises:
+            ConfigError: It is too large for that.
+        """
+        verbs, features = self.engine, self.engine.keep(features)
+        distinct = DistinctItems.close(verbs.fold(features, DistinctItems()))
+        if distinct * _FREQUENCY_BYTES <= verbs.table_bytes:
+            return features
+        message = f"the frequencies of about {distinct:,} features take more than broadcast_bytes={verbs.table_bytes:,}"
+        hint = "Raise broadcast_bytes, or give the frequencies of a sample (frequencies=FILE)."
+        raise ConfigError(message, hint=hint)
+
+    def kept(self, features: Any, step: str = "") -> Any:
+        """Features, computed once, with digests that stand for them."""
+        return self.engine.keep(self.engine.map(features, SetDigests()), step)
+
+    def slots(self, features: Any) -> int:
+        """As many as there are different items: a copy needs no other."""
+        return max(1, DistinctItems.close(self.engine.fold(features, DistinctItems())))
+
+    def described(self, features: Any) -> tuple[Any, "Frames"]:
+        """(features by the names that rows have, a corpus that knows every document)."""
+        documents, (clash,) = self.engine.told(_about(features), "coalesce(max(fp <> other_fp), false)")
+        if not clash:
+            return features, replace(self, features=features, documents=documents)
+        names = renamings(features, documents)
+        features = features.withColumn("row", self.engine.expression(renamed(names)))
+        these = _about(features.filter(features["row"].isin([each.name for each in names])))
+        documents = documents.filter("fp = other_fp").union(these)
+        return features, replace(self, names=names, features=features, documents=documents)
+
+    def ranked(self, order: Order) -> "Frames":
+        """A corpus that knows each document's place in an order, as its number."""
+        notes = unread_dates(self.sides, self.documents, self.keep)
+        ordered, columns = prioritised(self.documents, order)
+        documents = self.engine.keep(numbered(self.engine, ordered, columns, "number"))
+        return replace(self, documents=documents, notes=(*self.notes, *notes))
+
+    def collapsed(self, features: Any) -> "Frames":  # noqa: ARG002  (their digests are known)
+        """A corpus that knows of each document the best one with equal features, and that has counted them."""
+        several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
+        groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
+        joined = self.documents.join(groups, _GROUP, "left").selectExpr(
+            *_KNOWN,
+            "coalesce(best, number) as best",
+            "coalesce(stands_for, copies) as stands_for",
+            "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
+        )
+        asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in _SUMS.items())
+        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
+        counts = {name: int(value) for name, value in told.asDict().items()}
+        notes = (*self.notes, *self._unreadable(counts["unreadable"]))
+        return replace(self, documents=documents, counts=counts, notes=notes)
+
+    def _unreadable(self, number: int) -> tuple[str, ...]:
+        """What to say of texts that are too long, or no UTF-8 and not counted when their files were looked at.
+
+        Raises:
+            SourceError: With `strict`, there are some.
+        """
+        if not number:
+            return ()
+        names = " and ".join(dict.fromkeys(part.name for side in self.sides for part in side.parts))
+        most = self.sides[0].columns.max_record
+        told = (
+            f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} no UTF-8, or of more than {most:,} bytes"
+        )
+        if self.strict:
+            raise SourceError(told, hint="Mend them, leave out strict, or raise max_record.")
+        return (f"{told}: {STAY}",)
+
+    def leaders(self, features: Any) -> Any:
+        """The features of the documents that stand for all others; many others are left among them, see `is_clean`."""
+        copies = self._num_copies
+        if copies == 0 or copies > FEW_ROWS:
+            return features
+        rows = self.documents.filter("number <> best").select("row")
+        return features.join(rows.hint("broadcast"), "row", "left_anti")
+
+    @property
+    def _num_copies(self) -> int:
+        return self.counts["filled"] - self.counts["sets"]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether `leaders` leaves each of them once, and nobody else."""
+        return self._num_copies <= FEW_ROWS and self.counts["documents"] == self.counts["different"]
+
+    def once(self, meet: Callable[[], Met]) -> Met:
+        """What documents that met became: nothing of an earlier run is there."""
+        return meet()
+
+    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
+        """How many items to plan a table of counts for, and what to say of what keys will cost."""
+        verbs, distinct = self.engine, 0
+        if isinstance(method, Jaccard | MinHash | Containment | ModP):
+            source = self.features if isinstance(method, MinHash) else made
+            distinct = DistinctItems.close(verbs.fold(source, DistinctItems()))
+        planned = _in_one_pass(distinct, verbs)
+        if not isinstance(method, Jaccard | MinHash):
+            return planned, ()
+        plan = plan_counting(planned, verbs.table_bytes)
+        known = self.counts["sets"], self.counts["features"], distinct
+        foreseen = predicted(*known, plan.passes << plan.bits, method.least, plan.table_bytes * verbs.num_copies())
+        verbs.room["shuffle"]["predicted"] = foreseen
+        told = advice(foreseen) if isinstance(method, Jaccard) else None
+        return planned, () if told is None else (told,)
+
+    def offered(self, keys: Any) -> tuple[Any, int]:
+        """Keys of leaders, computed once, and how many there are."""
+        if not self.is_clean:
+            leaders = self._leading.select("row")
+            keys = keys.dropDuplicates(["key", "row"]).join(leaders, "row", "left_semi")
+        found, (number,) = self.engine.told(keys, "count(1)")
+        self.engine.room["shuffle"]["keys"] = number
+        return found, number
+
+    @property
+    def _leading(self) -> Any:
+        """The documents that stand for all others, and have features."""
+        return self.documents.filter("number = best and size > 0")
+
+    def meet(self, keys: Any, lists: Any) -> Meeting:
+        """Documents that share a key, grouped by it."""
+        verbs, over = self.engine, "over (partition by key)"
+        before = verbs.shuffled_bytes()
+        met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
+        met = verbs.computed(met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket"))
+        verbs.room["shuffle"]["keys_bytes"] = verbs.shuffled_bytes() - before
+        found = met.join(self._leading.select("row", "number", "size", "one_side", "stands_for"), "row")
+        entries, (num_entries,) = verbs.told(found, "count(1)")
+        here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
+        here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
+        source = lists.select("row", "items").join(here, "row")
+        source = (source if self.is_clean else source.dropDuplicates(["number"])).drop("row")
+        known, (documents, items) = verbs.told(source, "count(1)", "coalesce(sum(size(items)), 0)")
+        return Meeting(entries, known, num_entries, documents, items)
+
+    def answer(self, state: State["Frames"], question: Question) -> Decision:
+        """Who of the leaders goes, and by whose witness; or which of them are similar."""
+        return answered(state, question)
+
+    def inherit(self, decision: Decision, *, within: bool) -> Decision:
+        """The same of all documents."""
+        return replace(decision, gone=self.engine.computed(inherited(self.documents, decision.found, within=within)))
+
+
+def _about(features: Any) -> Any:
+    """One row for each different document."""
+    order = ["min(value) as value"] if "value" in features.columns else []
+    same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
+    narrow = features.selectExpr(
+        "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
+        *(["value"] if order else []),
+    )  # fmt: skip
+    found = [f"min({name}) as {name}" for name in ["fp", *same]]
+    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *order])
+
+
+def few(rows: Any, told: Any = None) -> Any:
+    """Rows of numbers, sent to every worker if they are few: then what they are joined with is not shuffled.
+
+    `told` has their number, `num`, where it is known.
+    """
+    number = rows.count() if told is None else told["num"]
+    return rows.hint("broadcast") if number <= FEW_ROWS else rows
+
+
+def _in_one_pass(distinct: int, verbs: Verbs) -> int:
+    """The number of items that a table is planned for: what is more than it can count in one pass only adds keys."""
+    return max(1, min(distinct, 4 * (1 << (verbs.table_bytes.bit_length() - 1))))

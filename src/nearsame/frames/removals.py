@@ -1,0 +1,197 @@
+"""The removed documents of one answer, as DataFrames: computed where they are asked for.
+
+1. Tables have the columns of the local answers, without `source`: `row` is a document's number by content.
+2. Kept and removed documents are rows of the DataFrame that was given (records.py).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame import pipeline
+from nearsame.arguments import refuse_on_spark
+from nearsame.corpus import Question
+from nearsame.engines.spark.failures import plainly
+from nearsame.errors import ConfigError, SourceError
+from nearsame.frames.deciding import Decision
+from nearsame.frames.examples import chosen_removals, texts
+from nearsame.frames.listing import beside
+from nearsame.frames.records import Records
+from nearsame.frames.runs import SparkRun
+from nearsame.frames.writing import STATS, write_folder
+from nearsame.keeping import Choices
+from nearsame.methods import Method
+from nearsame.results import Clock, Stats
+from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
+
+__all__ = ["SparkRemovals"]
+
+_NUM_LARGEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRemovals:
+    """Removed documents and their witnesses, and what follows for all others.
+
+    Attributes:
+        run: what was read, and what is known of it.
+        method: by which was decided: that of the run, or one of a higher threshold.
+        decision: of all documents.
+    """
+
+    run: SparkRun
+    method: Method
+    decision: Decision
+
+    @plainly()
+    def counts(self) -> dict[str, Any]:
+        """What statistics say of them."""
+        documents = self.run.state.corpus.documents
+        digests = documents.selectExpr("number as witness", "digest_a as wa", "digest_b as wb")
+        own = documents.selectExpr("number", "digest_a", "digest_b")
+        told = self.decision.gone.join(own, "number").join(digests, "witness")
+        below = self._below if self.decision.component else "false"
+        sums = told.selectExpr(
+            "coalesce(sum(times), 0) as removed",
+            "coalesce(sum(if(digest_a = wa and digest_b = wb, times, 0)), 0) as exact_copies",
+            f"coalesce(sum(if({below}, times, 0)), 0) as chained",
+            "count(distinct witness) as clusters",
+        )
+        found: dict[str, Any] = sums.first().asDict()
+        return {
+            **found,
+            "compared": self.decision.num_compared,
+            "near_copies": found["removed"] - found["exact_copies"],
+            "largest": self._largest(),
+            "component": self.decision.component,
+        }
+
+    def _largest(self) -> tuple[tuple[str, int], ...]:
+        sizes = self.decision.gone.groupBy("witness").agg({"times": "sum"}).toDF("witness", "size")
+        first = sizes.sort("size", "witness", ascending=[False, True]).limit(_NUM_LARGEST)
+        rows = self.run.named(first, "witness", "").sort("size", "witness", ascending=[False, True]).collect()
+        return tuple((row["id"], row["size"] + 1) for row in rows)
+
+    @cached_property
+    def _each(self) -> Any:
+        """A line for each removed document, with names on both sides."""
+        columns = ["number", "row", "witness", "num", "den", "explode(sequence(1L, times)) as copy"]
+        each = self.decision.gone.selectExpr(*columns).drop("copy").drop("row")
+        return self.run.named(self.run.named(each, "number", ""), "witness", "witness_")
+
+    @cached_property
+    def table(self) -> Any:
+        """The removed documents, each with its witness, similarity and cluster (the witness's row)."""
+        return self._each.selectExpr(
+            "id", "row", "witness_id", "witness_row", "num / den as similarity", f"{self._measure} as measure",
+            "witness_row as cluster",
+        )  # fmt: skip
+
+    @cached_property
+    def clusters(self) -> Any:
+        """Keepers and the documents that they are the witness of."""
+        keepers = self._each.selectExpr("witness_id as id", "witness_row as row", "witness_row as cluster").distinct()
+        roles = keepers.selectExpr("*", "'keeper' as role", "1.0D as similarity")
+        others = self._each.selectExpr("id", "row", "witness_row as cluster", "'removed' as role", "num / den")
+        return roles.union(others)
+
+    @cached_property
+    def pairs(self) -> Any:
+        """Each removed document with its witness, as a pair; a is the one of higher priority."""
+        names = self.run.state.step.column_names
+        each = self._each.join(self._beside(), ["number", "witness"]) if names else self._each
+        ends = ("witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row")
+        return each.selectExpr(*ends, "num / den as similarity", f"{self._measure} as measure", *names)
+
+    def _beside(self) -> Any:
+        """By document and witness: what the method alone says of them; of equals, that all is shared."""
+        state = self.run.state
+        best = state.corpus.documents.select("number", "best")
+        known = self.decision.gone.select("number", "witness", "num", "den").distinct()
+        known = known.join(best.toDF("number", "b"), "number").join(best.toDF("witness", "a"), "witness")
+        told = beside(state, known.filter("a <> b").select("a", "b", "num", "den").distinct())
+        names = state.step.column_names
+        columns = [f"coalesce({name}, 1.0D) as {name}" for name in names]
+        return known.join(told.select("a", "b", *names), ["a", "b"], "left").selectExpr("number", "witness", *columns)
+
+    @property
+    def _measure(self) -> str:
+        plain = f"'{self.run.state.method.reports}'"
+        return plain if self.decision.component is None else f"if({self._below}, 'component', {plain})"
+
+    @property
+    def _below(self) -> str:
+        """Whether a similarity is below the threshold, in whole numbers that do not overflow."""
+        least = fraction_at_least(self.method.least, LARGEST)
+        return f"num * {least.denominator}L < den * {least.numerator}L"
+
+    @property
+    def groups(self) -> Any:
+        """Nothing: rows have no places.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("groups are by row, and a DataFrame's rows have no places", hint="Ask for clusters.")
+
+    @plainly()
+    def records(self, *, stay: bool) -> Any:
+        """The documents that stay or go, with all their columns."""
+        return self._records.kept() if stay else self._records.removed()
+
+    @cached_property
+    def _records(self) -> Records:
+        return Records(self.run.state, self.decision.gone)
+
+    @plainly()
+    def examples(self, count: int) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides."""
+        state = self.run.state
+        chosen = chosen_removals(state, self.decision.gone, count)
+        columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
+        found = texts(state, [*columns[0], *columns[1]])
+        names = self.run.names.filter(self.run.names["number"].isin(list(found))).select("number", "id").toArrow()
+        ids = dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
+        told = {"measure": [state.method.reports] * chosen.num_rows}
+        for prefix, numbers in zip(("", "witness_"), columns, strict=True):
+            told[f"{prefix}id"] = [ids[number] for number in numbers]
+            told[f"{prefix}text"] = [found[number] for number in numbers]
+        return pa.table({"similarity": chosen.column("similarity"), **told})
+
+    @plainly()
+    def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+        """Write a folder: `kept/`, `removed/`, `clusters/` and (if need be) `skipped/` as Parquet parts; `stats.json`.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+            SourceError: The source is not what it was: other documents stay than were decided about.
+        """
+        for name in ("annotate", "drop_unreadable", "copy_files"):
+            refuse_on_spark(**{name: getattr(choices, name) or None})
+        run = self.run
+        notes = run.check_target(directory, STATS, overwrite=overwrite)
+        known = replace(stats, notes=(*stats.notes, *notes))
+
+        def record(kept: Any) -> dict[str, Any]:
+            written = kept.count()
+            if written != known.kept:
+                message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
+                raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+            return known.record()
+
+        frames = {"kept": self.records(stay=True), "removed": self.table, "clusters": self.clusters}
+        with run.clock("writing"):
+            if run.unread:
+                frames["skipped"] = run.state.corpus.engine.frame(run.skipped).coalesce(1)
+            tables = {**frames, **({"pairs": self.pairs} if choices.pairs else {})}
+            write_folder(run.session, directory, tables, record)
+        return replace(known, seconds=run.seconds)
+
+    @plainly()
+    def at(self, method: Method) -> "SparkRemovals":
+        """The same at a higher threshold, decided anew on the stored keys and features."""
+        question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
+        return SparkRemovals(self.run, method, pipeline.decide(self.run.state, question, Clock()))

@@ -1,0 +1,142 @@
+"""What all answers of one run on Spark share: what was read, what is known of it, and what it is called."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from nearsame._version import __version__
+from nearsame.arguments import refuse_on_spark
+from nearsame.corpus import State
+from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.plans import roots
+from nearsame.frames.corpus import Frames
+from nearsame.frames.writing import DONE, check_target, format_of, write_frame
+from nearsame.outputs.tables import skipped_table
+from nearsame.results import Clock, Stats
+
+__all__ = ["ListedFrame", "SparkRun"]
+
+_PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
+
+
+class ListedFrame(NamedTuple):
+    """Pairs of documents: a, b, similarity, and what the method says beside.
+
+    Attributes:
+        frame: the pairs.
+        num_pairs: how many there are.
+        num_compared: on the way.
+    """
+
+    frame: Any
+    num_pairs: int
+    num_compared: int
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRun:
+    """What all results of one run share."""
+
+    state: State[Frames]
+    clock: Clock
+    settings: dict[str, Any]
+    sources: tuple[str, ...] = ()  # what of them is paths
+    unread: tuple[tuple[str, int, str], ...] = ()  # of which file how many records could not be read, and why
+    num_ignored: int = 0  # files of no known format
+    notes: tuple[str, ...] = ()  # what one must know of what was read
+
+    @property
+    def session(self) -> Any:
+        """The session that runs the work."""
+        return self.state.corpus.engine.session
+
+    @cached_property
+    def names(self) -> Any:
+        """What documents are called: number, id, row."""
+        return self.state.corpus.documents.selectExpr("number", "coalesce(id, cast(row as string)) as id", "row")
+
+    def named(self, frame: Any, number: str, prefix: str) -> Any:
+        """A frame with the id and row of the documents whose numbers stand in a column."""
+        names = self.names.selectExpr(f"number as {number}", f"id as {prefix}id", f"row as {prefix}row")
+        return frame.join(names, number)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each step so far."""
+        return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
+
+    @property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        state, counts = self.state, self.state.corpus.counts
+        return Stats(
+            documents=counts["documents"],
+            skipped=sum(number for _, number, _ in self.unread),
+            against=counts["against"],
+            text_bytes=counts["text_bytes"],
+            empty=counts["empty"],
+            bare=counts["bare"] - state.dropped.documents,
+            dropped_shingles=state.dropped.shingles,
+            dropped_occurrences=state.dropped.occurrences,
+            emptied=state.dropped.documents,
+            repeated_ids=counts["ids"] - counts["different_ids"],
+            distinct=counts["distinct"],
+            features=counts["features"],
+            keys=state.met.num_keys,
+            meeting=0 if state.meeting is None else state.meeting.num_documents,
+            measure=state.method.reports,
+            least=float(state.method.least),
+            notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.notes),
+            seconds=self.seconds,
+            room=state.corpus.engine.room,
+            recipe={**state.method.record(), **self.settings},
+            versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+        )
+
+    @property
+    def skipped(self) -> pa.Table:
+        """SKIPPED: a row for each file of which something could not be read."""
+        return skipped_table([(name, None, None, why) for name, _, why in self.unread])
+
+    def pairs_table(self, pairs: "ListedFrame") -> Any:
+        """The ids and rows of both documents, the similarity and the measure; a is the first by priority."""
+        frame = self.named(self.named(pairs.frame, "a", "a_"), "b", "b_")
+        measure = f"'{self.state.method.reports}' as measure"
+        return frame.selectExpr("a_id", "a_row", "b_id", "b_row", "similarity", measure, *self.state.step.column_names)
+
+    @staticmethod
+    def pairs_counts(pairs: "ListedFrame") -> dict[str, Any]:
+        """What statistics say of pairs beside what is known."""
+        return {"compared": pairs.num_compared}
+
+    @plainly()
+    def write_table(self, table: Any, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:
+        """Write a table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+        """
+        refuse_on_spark(spreadsheet=spreadsheet or None)
+        format_of(path)
+        self.check_target(path, DONE, overwrite=overwrite)
+        write_frame(self.session, path, table)
+
+    def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
+        """See that a folder may be written; what to say of leftovers beside it.
+
+        Raises:
+            OutputError: It may not: it is there, or would lie in what was read, or over it.
+        """
+        read = [root for side in self.state.corpus.sides for part in side.parts for root in roots(part.frame)]
+        notes = check_target(self.session, target, self.sources, mark, overwrite=overwrite, roots=read)
+        for note in notes:
+            self.clock.progress.note(note)
+        return notes
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions."""
+        self.state.corpus.engine.release()
