@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes import TOKENISER, UNICODE_VERSION, Recipe, Seed, Shingled, Shingling, TextRecipe, Threshold
+from nearsame.given import Confirming, Seed, Threshold, read
+from nearsame.recipes import TOKENISER, UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
 
 __all__ = [
     "METHODS",
@@ -33,7 +34,7 @@ class Jaccard(Shingled):
     name: ClassVar[str] = "jaccard"
     measure: ClassVar[str] = "jaccard"
 
-    threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
+    threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
 
 
 class Containment(Shingled):
@@ -42,12 +43,12 @@ class Containment(Shingled):
     name: ClassVar[str] = "containment"
     measure: ClassVar[str] = "containment"
 
-    threshold: Threshold = Field(
-        default=Fraction(4, 5), description="Least share of a document's shingles in another, above 0 and at most 1."
+    threshold: Threshold = read(
+        Fraction(4, 5), "Least share of a document's shingles in another, above 0 and at most 1."
     )
-    jaccard_floor: Threshold | None = Field(
-        default=None,
-        description="Least Jaccard similarity as well, below the threshold: without one, a short text that quotes a"
+    jaccard_floor: Confirming = read(
+        None,
+        "Least Jaccard similarity as well, below the threshold: without one, a short text that quotes a"
         " template, or is nothing else, is contained in every page made from it. Default: any.",
     )
     remove: Literal["contained", "container"] = Field(
@@ -85,7 +86,7 @@ class MinHash(Shingled):
     name: ClassVar[str] = "minhash"
     measure: ClassVar[str] = "jaccard"
 
-    threshold: Threshold = Field(default=Fraction(4, 5), description="Least Jaccard similarity, above 0 and at most 1.")
+    threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
     recall: float = Field(
         default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate."
     )
@@ -144,9 +145,7 @@ class ModP(Shingled):
     name: ClassVar[str] = "modp"
     measure: ClassVar[str] = "jaccard"
 
-    threshold: Threshold = Field(
-        default=Fraction(4, 5), description="Least Jaccard similarity of two fingerprints, above 0 and at most 1."
-    )
+    threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity of two fingerprints, above 0 and at most 1.")
     modulus: int = Field(
         default=25, ge=1, lt=2**63, description="p: one hash in so many is kept. More is smaller, and less exact."
     )
@@ -246,7 +245,7 @@ class SimHash(Shingling):
         description="What a pair within k bits must also be similar by: its sets of features, its weighted features, or"
         " its texts, edited by insertions and deletions.",
     )
-    threshold: Threshold | None = Field(default=None, description="Least similarity to confirm a pair; default 0.8.")
+    threshold: Confirming = read(None, "Least similarity to confirm a pair; default 0.8.")
 
     @property
     def least(self) -> Fraction:
@@ -312,9 +311,9 @@ class Hyperplane(Recipe):
     name: ClassVar[str] = "hyperplane"
     measure: ClassVar[str] = "cosine"
 
-    threshold: Threshold = Field(
-        default=Fraction(9, 10),
-        description="Least cosine of two vectors (rounded to 15 bits), above 0 and at most 1.",
+    threshold: Threshold = read(
+        Fraction(9, 10),
+        "Least cosine of two vectors (rounded to 15 bits), above 0 and at most 1.",
     )
     recall: float = Field(
         default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate."
@@ -328,7 +327,7 @@ class Hyperplane(Recipe):
     )
     bands: int | None = Field(default=None, ge=1, description="Bands a code is cut into; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, le=64, description="Bits in a band; default: chosen from recall.")
-    seed: Seed = Field(default=0, description="Of the hyperplanes, below 2**128; `random` draws a secret one.")
+    seed: Seed = read(0, "Of the hyperplanes, below 2**128; `random` draws a secret one.")
     tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
 
     @property

@@ -1,20 +1,17 @@
 """What all recipes have in common: validation with our own errors, a record, and how a text is cut.
 
 1. A recipe that validates can be run; what cannot be is a ConfigError here, naming the values.
-2. A threshold is a Fraction read from its decimal text: 0.8 is 4/5, never 0.8000000000000000444.
-3. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
+2. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
 """
 
 import secrets
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
@@ -23,17 +20,16 @@ from pydantic import (
 
 from nearsame.arguments import plain_number, shown
 from nearsame.errors import ConfigError
+from nearsame.given import Codes, Seed, read
 from nearsame.inputs import no_path
 
 __all__ = [
     "TOKENISER",
     "UNICODE_VERSION",
     "Recipe",
-    "Seed",
     "Shingled",
     "Shingling",
     "TextRecipe",
-    "Threshold",
 ]
 
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
@@ -41,39 +37,6 @@ UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz
 
 _SEED_BITS: Final = 128
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
-
-
-def _in_unit_interval(value: Any) -> Fraction:
-    """A threshold as a fraction; ValueError for what is none."""
-    text = str(value)
-    try:
-        number = 1 if "/" in text else float(text)  # a fraction of 1e9999999999 would take all memory
-        fraction = Fraction(text if 0 < number <= 1 else number)
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise ValueError(f"{shown(value)} is not a number") from error
-    if not 0 < fraction <= 1:
-        raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1")
-    return fraction
-
-
-def _written(value: Fraction) -> float | str:
-    """The number whose decimal text is the fraction; one that has none, such as 1/3, as p/q."""
-    number = float(value)
-    return number if Fraction(str(number)) == value else str(value)
-
-
-def _codes(value: Any) -> Any:
-    """Several codes as people write them: `en,de`."""
-    return tuple(filter(None, (code.strip() for code in value.split(",")))) if isinstance(value, str) else value
-
-
-Seed = Annotated[int, Field(ge=0)]  # below 2**128, as every setting (see arguments.py)
-
-Threshold = Annotated[
-    Fraction,
-    BeforeValidator(_in_unit_interval),
-    PlainSerializer(_written, return_type=Any),
-]
 
 
 class Recipe(BaseModel):
@@ -190,9 +153,7 @@ class TextRecipe(Recipe):
 
     keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
     keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
-    stop_words: Annotated[tuple[str, ...], BeforeValidator(_codes)] = Field(
-        default=(), description="Language codes (ISO 639-1) whose stop words are dropped."
-    )
+    stop_words: Codes = read((), "Language codes (ISO 639-1) whose stop words are dropped.")
     nfkc: bool = Field(
         default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain."
     )
@@ -241,9 +202,9 @@ class Shingled(Shingling):
     repeats: bool = Field(
         default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
     )
-    seed: Seed = Field(
-        default=0,
-        description="Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
+    seed: Seed = read(
+        0,
+        "Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
         " for texts by people who would deceive; see docs/trust.md.",
     )
     drop_boilerplate: int | None = Field(

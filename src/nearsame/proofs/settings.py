@@ -136,7 +136,7 @@ def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str
     if isinstance(method, TextRecipe) and method.stop_words:
         import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
 
-        unknown = sorted(set(method.stop_words) - set(stopwordsiso.langs()))
+        unknown: list[str] = sorted(set(method.stop_words) - set(stopwordsiso.langs()))
         if unknown:
             yield f"recipe.stop_words: there are none for {', '.join(unknown)}"
 
