@@ -12,6 +12,7 @@ import click
 import pytest
 
 from nearsame.cli.demo import KINDS
+from nearsame.cli.helping import _MANY
 from nearsame.cli.main import commands
 from nearsame.cli.options import Option
 from nearsame.cli.recipeoptions import METHODS
@@ -61,21 +62,63 @@ def settings(name):
     return [param for param in commands.commands[name].params if isinstance(param, Option) and param.setting]
 
 
-@pytest.mark.parametrize("name", HELPS)
+def _whole(path):
+    """How all of a command's help is asked for; groups have no topics."""
+    return [*path, "--help"] if isinstance(command_of(path), click.Group) else [*path, "--help", "all"]
+
+
+SHOWN = {name: _whole(path) for name, path in HELPS.items()} | {
+    f"{name}-first": [*path, "--help"] for name, path in HELPS.items() if len(command_of(path).params) >= _MANY
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_help_is_as_it_was_approved(name, root, monkeypatch):
     """A change of the help is seen in review."""
     monkeypatch.setenv("COLUMNS", "80")
     gold = root / "tests" / "gold" / f"help-{name}.txt"
-    text = run(*HELPS[name], "--help").output
+    text = run(*SHOWN[name]).output
     if os.environ.get("UPDATE_GOLD"):
         gold.write_text(text, "utf-8")
     assert gold.read_text("utf-8") == text
 
 
-@pytest.mark.parametrize("name", HELPS)
+@pytest.mark.parametrize("name", SHOWN)
 def test_help_fits_80_columns(name):
     """No line is longer, whatever the terminal."""
-    assert [] == [line for line in run(*HELPS[name], "--help").output.splitlines() if len(line) > 80]
+    assert [] == [line for line in run(*SHOWN[name]).output.splitlines() if len(line) > 80]
+
+
+def _told(*words):
+    """The options that a help tells."""
+    return set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", run(*words).output, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name.endswith("-first")])
+def test_a_long_help_shows_first_what_people_need_first(name):
+    """On one screen, with the way to all others: every topic together tells every option."""
+    words = SHOWN[name]
+    first, whole = _told(*words), _told(*words, "all")
+    assert first < whole
+    assert len(first) <= 22
+    [topics] = re.findall(r"--help with one of\s+([^.]+)\.", run(*words).output)
+    assert whole == set().union(*(_told(*words, topic) for topic in re.split(r",\s+", topics)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_help_of_a_method_has_its_settings(method):
+    """All of them, and no other's."""
+    fields = RECIPES[method].model_fields
+    assert {option.opts[-1] for option in settings("dedup") if option.name in fields} == _told(
+        "dedup", "--help", method
+    )
+
+
+def test_a_topic_that_there_is_not_is_told_with_those_that_there_are():
+    """A source behind --help, most likely."""
+    found = run("dedup", "--help", "crawl/")
+    assert 2 == found.exit_code
+    assert "there is no such topic; there are all, sources, method" in found.output + found.stderr
 
 
 def test_methods_are_the_recipes():

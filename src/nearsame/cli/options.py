@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from nearsame.cli import helping
+
 __all__ = [
     "APART",
     "AS_JSON",
@@ -44,11 +46,6 @@ __all__ = [
 ]
 
 EXTRACTS = ("main", "text", "none", "trafilatura")
-_SECTIONS = (
-    "Sources", "Listening", "Limits", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output",
-    "Engine", "Running",
-)  # fmt: skip
-
 FILE, FOLDER, APART = "file", "folder", "apart"  # what is written: checked whole, or only for being apart
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -148,19 +145,15 @@ class Command(click.Command):
                     shown = os.fsencode(text).decode("utf-8", "backslashreplace")
                     raise click.UsageError(f"{name} {shown} is not UTF-8", ctx)
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """`--help`, with topics."""
+        if self._help_option is None:
+            self._help_option = helping.help_option(self.get_help_option_names(ctx))
+        return self._help_option
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, and --help with the last."""
-        for name in _SECTIONS:
-            found = [
-                record
-                for param in self.get_params(ctx)
-                if isinstance(param, click.Option)
-                and getattr(param, "section", _SECTIONS[-1]) == name
-                and (record := param.get_help_record(ctx))
-            ]
-            if found:
-                with formatter.section(name):
-                    formatter.write_dl(found, col_max=28)
+        helping.write(ctx, formatter)
 
 
 def section(name: str, *specs: Spec) -> Decorator:
