@@ -95,7 +95,7 @@ def prepare(folder: Path) -> tuple[list[Path], float]:
     for file, size in zip(files, SIZES.values(), strict=True):
         corpus.write(file, size)
     (folder / "one.txt").write_text("a rose is a rose is a rose", "utf-8")
-    (folder / "other.txt").write_text("a rose is a rose is a daisy", "utf-8")
+    (folder / "other.txt").write_text("A rose is a rose; is a rose.", "utf-8")
     environment = environment_of(folder, "jit")
     first = processes.run(commands(files[0], folder)["dedup"], environment, LIMIT_SECONDS).cpu_seconds
     for file in files:

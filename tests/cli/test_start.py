@@ -1,6 +1,7 @@
 """What a command loads: nothing that it does not use."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -58,6 +59,17 @@ def test_a_command_loads_nothing_heavy_that_it_does_not_use(name, folder, tmp_pa
     arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
     code, modules = loaded(folder, arguments)
     assert (True, set()) == (code in {0, 1}, HEAVY & set(modules))
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["first", "later"])
+def test_where_numba_compiles_the_first_run_says_so(before, tmp_path):
+    """In one line; as on a platform that no kernels were compiled ahead for."""
+    code = "from nearsame.outputs.progress import watched\nwith watched(): pass"
+    environment = {**os.environ, "NEARSAME_KERNELS": "jit", "NUMBA_CACHE_DIR": str(tmp_path)}
+    if before:
+        (tmp_path / "some.nbi").touch()
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ([] if before else ["first run"]) == [line.partition(":")[0] for line in run.stderr.splitlines()]
 
 
 def test_who_calls_the_library_has_pandas_all_the_same(tmp_path):
