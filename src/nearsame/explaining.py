@@ -173,11 +173,15 @@ def _code(recipe: SimHash, weighted: pa.RecordBatch) -> int:
     return sum(word << 64 * i for i, word in enumerate(words))
 
 
+def _make(num_tokens: int) -> str:
+    return "1 token makes" if num_tokens == 1 else f"{num_tokens:,} tokens make"
+
+
 def _feature_step(recipe: SimHash, features: list[_Feature], num_tokens: int) -> Step:
     digits = -(-recipe.bits // 4)
     source = "the table given" if recipe.table is not None else recipe.feature_hash
     weight = "as often as it occurs" if recipe.weights == "tf" else "once, however often it occurs"
-    made = f"{num_tokens:,} tokens make {len(features):,} different features."
+    made = f"{_make(num_tokens)} {len(features):,} different {'feature' if len(features) == 1 else 'features'}."
     note = f"{made} Each counts {weight}; hashes are of {source}."
     rows = tuple((i, f.text, f.times, f.weight, f"{f.hash:0{digits}x}") for i, f in enumerate(features, 1))
     return Step("The text becomes weighted features", ("#", "feature", "times", "weight", "hash"), rows, note)
@@ -264,8 +268,8 @@ def _copies(item: int, count: int) -> list[int]:
 
 def _shingle_step(recipe: Shingled, shingles: list[_Shingle], num_tokens: int) -> Step:
     unit = recipe.unit.removesuffix("s")
-    size = f"{recipe.shingle_size}-{'word' if unit == 'word' else 'character'} shingles"
-    note = f"{num_tokens:,} tokens make {len(shingles):,} different {size}, each with a hash of 64 bits."
+    size = f"{recipe.shingle_size}-{'word' if unit == 'word' else 'character'} shingle{'s' * (len(shingles) != 1)}"
+    note = f"{_make(num_tokens)} {len(shingles):,} different {size}, each with a hash of 64 bits."
     rows = tuple((i, shingle.text, shingle.times, _hex(shingle.item)) for i, shingle in enumerate(shingles, 1))
     return Step("The text becomes a set of shingles", ("#", "shingle", "times", "hash"), rows, note)
 

@@ -140,3 +140,10 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
 def test_the_choices_are_the_librarys():
     """What --measure takes is what can decide."""
     assert tuple(DECIDING) == tuple(name.replace("-", "_") for name in MEASURES)
+
+
+def test_a_text_in_the_place_of_a_file_is_told_as_one():
+    """The command compares files."""
+    for a, b in (("two words", "two words"), ("two words", "three more words")):
+        done = run(a, b)
+        assert (2, True) == (done.exit_code, "'two words' is no file" in " ".join(done.stderr.split()))

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from nearsame.cli import options, recipeoptions
+from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
+from nearsame.errors import ConfigError
 
 __all__ = ["MEASURES", "compare"]
 
@@ -75,6 +77,7 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     from nearsame.pages import texts_of  # noqa: PLC0415
     from nearsame.sources.whole import read_json, require_different  # noqa: PLC0415
 
+    _require_names(a, b)
     require_different(a, b)
     recipe = built(ctx.command, {**given, "method": "minhash"})
     texts = texts_of((a, b), given["extract"])
@@ -88,6 +91,14 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
         sources = comparison.Sources(_called(a), _called(b), *texts)
         comparison.report(Page(sys.stdout), found, sources, everything=given["everything"])
     return 0 if found.similar else _DIFFERENT
+
+
+def _require_names(*names: str) -> None:
+    """Refuse what looks like a text, where the names of files are wanted."""
+    for name in names:
+        if " " in name.strip() and "://" not in name and not names_a_file(name):
+            hint = "Write the texts to files; one of them may be - for standard input. In Python: compare(a, b)."
+            raise ConfigError(f"{name!r} is no file, and files are compared", hint=hint)
 
 
 def _called(path: str) -> str:

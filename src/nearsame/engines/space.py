@@ -157,9 +157,11 @@ class Space:
         charged = max(0, min(documents, self._num_documents - _FREE_DOCUMENTS))
         if not self.take(charged * _DOCUMENT_BYTES):
             fitting, base = self._num_documents - documents, self.memory - self.budget
+            others = self.held_bytes - max(0, fitting - _FREE_DOCUMENTS) * _DOCUMENT_BYTES
             message = (
                 f"memory={self.memory:,} bytes is too little for more than {fitting:,} documents: "
                 f"each takes {_DOCUMENT_BYTES} on top of {base:,}"
+                + (f", and their features hold {others:,}" if others > 0 else "")
             )
             raise ConfigError(message, hint="Allow more memory, or split the source and use --against.")
 

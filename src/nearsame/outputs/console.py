@@ -27,6 +27,7 @@ from nearsame.results import Stats
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 
 _MOST_COLUMNS = 100
+_LEAST_SPEED = 0.05  # of what is not shown as 0.0
 _COLOURS = {"-": "red", "+": "green"}
 _WORD = re.compile(r"\w+")
 _SHOWN_SKIPS = 5
@@ -141,7 +142,8 @@ class Report:
         seconds = sum(stats.seconds.values())
         speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
         read = " read" if stats.unread else ""  # of what equals no other nothing is known but the size on disk
-        about = f"{in_bytes(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s, {speed:,.1f} MB/s"
+        fast = f", {speed:,.1f} MB/s" if speed >= _LEAST_SPEED else ""
+        about = f"{in_bytes(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s{fast}"
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:
