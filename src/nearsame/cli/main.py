@@ -164,4 +164,5 @@ def main() -> NoReturn:
     """What the `nearsame` command runs."""
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
+    gc.set_threshold(20_000)  # imports leave objects, not garbage: looking for it took a fifteenth of a small run
     commands.main()
