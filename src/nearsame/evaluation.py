@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from nearsame.contenders import Contender, Outcome, contenders, listed, run_apar
 from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
 from nearsame.inputs import Inputs
+from nearsame.installation import versions
 from nearsame.methods import Digest, Jaccard, Method, Shingled
 from nearsame.pages import sampled, with_pages
 from nearsame.results import Progress, Silent
@@ -134,7 +134,7 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         scatter=causes.scatter([contender.recipe for contender in chosen], taken.table, nearly),
         trades=() if judged is None else _trades(field_, judged),
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
-        versions={name: metadata.version(name) for name in _PACKAGES},
+        versions=versions(_PACKAGES),
         inputs=inputs,
     )
 

@@ -1,15 +1,16 @@
-"""How to install an extra, for the way in which nearsame was installed.
+"""What is installed, and how to install an extra, for the way in which nearsame was installed.
 
 1. A hint is a line that can be pasted: it names the checkout, or the address that this copy came from.
 """
 
 import json
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["install_command"]
+__all__ = ["install_command", "versions"]
 
 _NAME = "nearsame"
 
@@ -22,6 +23,21 @@ def install_command(extra: str) -> str:
         True
     """
     return _command(*_installed(), extra)
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed: kernels that were compiled ahead need no Numba.
+
+    >>> sorted(versions(["numpy", "no-such-package"]))
+    ['numpy']
+    """
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def _installed() -> tuple[str, dict[str, Any]]:

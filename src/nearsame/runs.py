@@ -8,7 +8,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from nearsame.arrays import Arrays
 from nearsame.corpus import State
 from nearsame.evidence import Pages, sides
 from nearsame.inputs import Files, Inputs, names_of
+from nearsame.installation import versions
 from nearsame.layers import Layers
 from nearsame.methods import Method
 from nearsame.outputs import folder, lists, tables
@@ -211,7 +211,7 @@ class Run:
             bytes_read=self.reading.size_bytes,
             room=self.state.corpus.engine.room,
             recipe={**self.state.method.record(), **self.settings, **self._reading_settings},
-            versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+            versions={"nearsame": __version__, **versions(_PACKAGES)},
         )
 
 

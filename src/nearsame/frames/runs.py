@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
 from nearsame.frames.corpus import Frames
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
+from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
 from nearsame.results import Clock, Stats
 
@@ -94,7 +94,7 @@ class SparkRun:
             seconds=self.seconds,
             room=state.corpus.engine.room,
             recipe={**state.method.record(), **self.settings},
-            versions={"nearsame": __version__, **{name: metadata.version(name) for name in _PACKAGES}},
+            versions={"nearsame": __version__, **versions(_PACKAGES)},
         )
 
     @property

@@ -14,7 +14,8 @@ from nearsame.results import Component, Stats
 __all__ = ["read_stats"]
 
 _NAME = "stats.json"
-_PACKAGES = {"nearsame", "numba", "numpy", "pyarrow", "xxhash"}
+_COMPILER = "numba"  # which need not be there, where kernels were compiled ahead
+_PACKAGES = {"nearsame", _COMPILER, "numpy", "pyarrow", "xxhash"}
 _SHARE = {"value": float, "low": float, "high": float, "num": int, "of": int}
 _AUDIT = {
     "measure": str, "threshold": float, "of": str, "sampled": int, "with_partner": int,
@@ -104,7 +105,9 @@ def _all_fit(record: Mapping[str, Any], kinds: Mapping[str, Any]) -> bool:
 
 def _senseless(stats: Mapping[str, Any]) -> Iterator[str]:
     """What no run could say, whatever it was run on: of numbers that cannot be counted again."""
-    if "versions" in stats and (stats["versions"].keys() != _PACKAGES or not all(stats["versions"].values())):
+    if "versions" in stats and (
+        stats["versions"].keys() | {_COMPILER} != _PACKAGES or not all(stats["versions"].values())
+    ):
         yield f"versions={_shown(stats['versions'])} are not those of {', '.join(sorted(_PACKAGES))}"
     if "room" in stats:
         yield from _room_problems(stats["room"])
