@@ -160,6 +160,18 @@ def test_what_cannot_be_built_is_a_line_and_a_hint(tmp_path, monkeypatch, capsys
     ]
 
 
+def test_a_build_in_the_background_is_started_where_one_is_missing(folder, tmp_path, monkeypatch, capsys):
+    """For the folder and the level that were asked for; where it is built already, nothing is said or done."""
+    started = []
+    monkeypatch.setattr(building.subprocess, "Popen", lambda command, **_: started.append(command[4:]))
+    for place in (folder, tmp_path / "new"):
+        monkeypatch.setattr("sys.argv", ["building", "--background", "--folder", str(place), "--levels", "x86-64-v2"])
+        assert 0 == building.main()
+    asked = ["--missing", "--folder", str(tmp_path / "new"), "--levels", "x86-64-v2"]
+    assert [["-m", "nearsame.kernels.building", *asked]] == started
+    assert 1 == len(capsys.readouterr().out.splitlines())
+
+
 def test_signatures_are_of_kernels_that_there_are():
     """scripts/make-signatures keeps each line as it is, adds the marks of others, and leaves out what is gone."""
     script = SourceFileLoader("make_signatures", str(ROOT / "scripts" / "make-signatures"))

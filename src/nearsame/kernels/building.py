@@ -126,11 +126,12 @@ def _remove_others(folder: Path, files: set[str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _build_behind(levels: list[str]) -> None:
+def _build_behind(levels: list[str], folder: Path) -> None:
     """Build in a process that goes on after this one, at the lowest priority."""
-    _built.FOLDER.mkdir(parents=True, exist_ok=True)
-    command = ["nice", "-n", "19", sys.executable, "-m", "nearsame.kernels.building", "--missing", "--levels", *levels]
-    with (_built.FOLDER / _LOG).open("wb") as log:
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = ["--missing", "--folder", str(folder), "--levels", *levels]
+    command = ["nice", "-n", "19", sys.executable, "-m", "nearsame.kernels.building", *asked]
+    with (folder / _LOG).open("wb") as log:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)  # noqa: S603  (this interpreter)
     sys.stdout.write(
         "Kernels are compiled in the background for a minute or two; runs after that start without the compiler.\n"
@@ -155,7 +156,7 @@ def main() -> int:
     if (asked.missing or asked.background) and _built.library(asked.folder) is not None:
         return 0
     try:
-        _build_behind(levels) if asked.background else build(levels, asked.folder)
+        _build_behind(levels, asked.folder) if asked.background else build(levels, asked.folder)
     except ConfigError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")
         return 2
