@@ -4,7 +4,7 @@
    the processes live: a child's `ru_maxrss` would count what its parent had at the fork.
 2. `moment_bytes` is the most that all of them had at one moment, pages that they share counted once, as far as looking
    many times a second can tell, and never below a single process's high-water mark.
-3. `anonymous_bytes` is the most of it that was no file's: files that are mapped can be let go of, this cannot.
+3. `anonymous_bytes` is the most of it that was not a file's: files that are mapped can be let go of, this cannot.
 4. A command that fails ends the benchmark with what it said, unless that is caught; one that takes too long is ended.
 """
 

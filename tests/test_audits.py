@@ -259,7 +259,7 @@ def test_where_no_document_was_read_nothing_is_measured() -> None:
 
 
 def test_what_is_required_and_not_reached_is_an_error_that_has_the_answer(crowds: list[str]) -> None:
-    """Both numbers are named; what is reached is no error, and nothing to find is none either."""
+    """Both numbers are named; what is reached is not an error, and nothing to find is none either."""
     few = ns.MinHash(bands=4, rows=16)
     with pytest.raises(ns.RequirementError, match=r"recall .* % is below the required 98 %") as recall:
         ns.pairs(crowds, method=few, require_recall=0.98)

@@ -292,7 +292,12 @@ def test_a_higher_threshold_settles_the_layers_anew(chain: list[Page]) -> None:
 
 @pytest.mark.parametrize(
     ("use", "hint"),
-    [("", "is no layer"), ("url,texts", "'texts' is no layer"), ([], "nothing is no layer"), ("mirror", "is no layer")],
+    [
+        ("", "is not a layer"),
+        ("url,texts", "'texts' is not a layer"),
+        ([], "there is no layer"),
+        ("mirror", "is not a layer"),
+    ],
 )
 def test_only_layers_that_there_are_can_be_used(use: Any, hint: str) -> None:
     """The error names the ones to choose from."""
@@ -366,7 +371,7 @@ def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: 
     [
         (["--use", "url", "--threshold", "0.5"], "nothing for it to do"),
         (["--use", "url", "--method", "jaccard"], "nothing for it to do"),
-        (["--use", "uri"], "'uri' is no layer"),
+        (["--use", "uri"], "'uri' is not a layer"),
         (["--use", "canonical"], "no document has anything in the column 'canonical'"),
     ],
 )

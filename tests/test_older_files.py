@@ -90,7 +90,7 @@ def test_a_work_directory_of_an_older_version_is_refused(tmp_path: Path) -> None
             again()
         assert "Delete the folder to begin anew, or name another." == caught.value.hint
     (work / "run.json").write_text("[]")
-    with pytest.raises(WorkdirError, match=f"{work} is no work directory"):
+    with pytest.raises(WorkdirError, match=f"{work} is not a work directory"):
         again()
     (work / "run.json").write_text(json.dumps(begun))
     assert 6 == again().stats.removed

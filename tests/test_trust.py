@@ -84,7 +84,7 @@ def test_a_random_seed_is_drawn_and_recorded(method):
 
 @pytest.mark.parametrize("method", SEEDED)
 def test_a_recipe_with_a_drawn_seed_equals_the_one_that_is_given_it(method):
-    """How a seed came about is no setting: recipes are equal when their records are."""
+    """How a seed came about is not a setting: recipes are equal when their records are."""
     drawn, other = (method(seed="random") for _ in range(2))
     given = method(seed=drawn.seed)
     assert (given, hash(given), given.record()) == (drawn, hash(drawn), drawn.record())

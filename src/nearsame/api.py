@@ -377,7 +377,9 @@ def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any
     from nearsame.frames.asked import Asked  # noqa: PLC0415
 
     if not isinstance(engine, Spark):
-        raise ConfigError(f"engine={engine!r} is no engine", hint="Give one, as in Spark(session), or leave it out.")
+        raise ConfigError(
+            f"engine={engine!r} is not an engine", hint="Give one, as in Spark(session), or leave it out."
+        )
     refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
     require_columns(columns, recipe)
     return Asked(engine, recipe, columns, Clock(how.progress), how.strict, is_audited(recipe, wanted=how.audit))

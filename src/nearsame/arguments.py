@@ -113,7 +113,7 @@ def _require_path(name: str, path: str) -> None:
 
 
 def require_number(name: str, value: Any, least: int) -> None:
-    """Refuse what is no whole number, or one below the least.
+    """Refuse what is not a whole number, or one below the least.
 
     >>> require_number("threads", 2, 1)
     """
@@ -160,7 +160,7 @@ def _fits(value: Any, kind: Any) -> bool:
     if plain in (Any, object) or not isinstance(plain, type) or _is_unchecked(plain):
         return True
     if isinstance(value, str | bytes) and issubclass(plain, Iterable) and plain not in (str, bytes):
-        return False  # a text is no list of texts
+        return False  # a text is not a list of texts
     return isinstance(value, plain) and _all_fit(value, kind)
 
 

@@ -52,7 +52,7 @@ NUM_RECHECKED = 1_000
 _FEWEST_AUDITED = 200
 _MOST_COMPARED = 1 << 22  # some seconds
 _PILOT = 512  # audited documents, by which the number of comparisons is predicted
-_NOBODY = -1  # the place of a document that is no partner to ask about
+_NOBODY = -1  # the place of a document that is not a partner to ask about
 _SEEDS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC4CEB9FE1A85EC53)
 
 

@@ -201,8 +201,8 @@ def require_layers(use: str | Sequence[str]) -> tuple[str, ...]:
     names = [name.strip() for name in use.split(",")] if isinstance(use, str) else list(use)
     unknown = [name for name in names if name not in LAYERS]
     if unknown or not names:
-        what = f"{unknown[0]!r} is" if unknown else "nothing is"
-        raise ConfigError(f"use={use!r}: {what} no layer", hint=f"Choose from {', '.join(LAYERS)}.")
+        what = f"{unknown[0]!r} is not a layer" if unknown else "there is no layer"
+        raise ConfigError(f"use={use!r}: {what}", hint=f"Choose from {', '.join(LAYERS)}.")
     return tuple(name for name in LAYERS if name in names)
 
 

@@ -101,7 +101,7 @@ def test_an_uploaded_file_is_compared(served, page):
 
 
 def test_nothing_to_look_for_is_said(served, page):
-    """An empty form is no error."""
+    """An empty form is not an error."""
     page.goto(served.url)
     follow(page, page.get_by_role("button", name="Find matches"))
     assert "Paste a text" in visible(page)

@@ -106,7 +106,7 @@ REFUSED = {
     "no such file": ("missing.jsonl", None, 3, "missing.jsonl does not exist"),
     "no Parquet": ("a.parquet", b"this is no Parquet file", 3, "a.parquet is not a readable Parquet file"),
     "no Arrow": ("a.arrow", b"this is no Arrow file", 3, "a.arrow"),
-    "an unknown format": ("a.doc", b"x", 3, "a.doc is of no known format"),
+    "an unknown format": ("a.doc", b"x", 3, "a.doc has an unknown format"),
     "no column to guess": ("a.jsonl", b'{"body": "a", "title": "b"}\n', 2, "a.jsonl has several string columns"),
     "one JSON array": ("a.json", b'[{"text": "a"}]', 3, "a.json holds one JSON array"),
 }

@@ -146,4 +146,4 @@ def test_a_text_in_the_place_of_a_file_is_told_as_one():
     """The command compares files."""
     for a, b in (("two words", "two words"), ("two words", "three more words")):
         done = run(a, b)
-        assert (2, True) == (done.exit_code, "'two words' is no file" in " ".join(done.stderr.split()))
+        assert (2, True) == (done.exit_code, "'two words' is not a file" in " ".join(done.stderr.split()))

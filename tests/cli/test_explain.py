@@ -98,12 +98,12 @@ def test_orders_come_from_a_file(tmp_path):
     path.write_text("{", "utf-8")
     result = run("mouse dog", *MINHASH, "--orders", path)
     assert 2 == result.exit_code
-    assert f"error: {path} is no JSON" in result.stderr
+    assert f"error: {path} is not JSON" in result.stderr
 
 
 @pytest.mark.parametrize("text", ["a://b", "x" * 300, "a\nb"])
 def test_texts_that_look_odd_are_texts_or_named_errors(text):
-    """A URL that cannot be opened is an error; a text that is no file's name is a text."""
+    """A URL that cannot be opened is an error; a text that is not a file's name is a text."""
     result = run(text, *MINHASH)
     assert (result.exit_code != 0) == ("://" in text)
     assert "unexpected" not in result.stderr

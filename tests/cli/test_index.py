@@ -78,7 +78,7 @@ def test_matches_are_limited(file, limits, expected):
 
 
 def test_nothing_found_is_said(file):
-    """And is no error."""
+    """And is not an error."""
     asked = run("index", "query", file, " ".join(words(60, 99)))
     assert (0, "Nothing in the index resembles it.\n") == (asked.exit_code, asked.stdout)
 
@@ -334,7 +334,7 @@ def test_an_index_that_another_writes_to_is_busy(file, source):
     with Index.open(file) as index, index.transaction():
         message = error_of("index", "add", file, source, "--wait", "0.1")
     assert "another process" in message
-    assert "0.1 seconds" in message
+    assert "0.1 s" in message
 
 
 @pytest.mark.parametrize(

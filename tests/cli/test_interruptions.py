@@ -1,4 +1,4 @@
-"""A run that is ended leaves nothing behind, and a reader that leaves is no error."""
+"""A run that is ended leaves nothing behind, and a reader that leaves is not an error."""
 
 import json
 import lzma

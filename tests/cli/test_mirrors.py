@@ -48,7 +48,7 @@ def test_all_of_it_comes_as_json(crawl: Path) -> None:
 
 
 def test_a_crawl_without_mirrors_says_so(tmp_path: Path) -> None:
-    """And is no error."""
+    """And is not an error."""
     result = run("mirrors", write_jsonl(tmp_path / "one.jsonl", [{"url": "http://a.example/", "text": "a text"}]))
     assert (0, True) == (result.exit_code, "No mirrors." in result.stdout)
 
@@ -61,7 +61,7 @@ def test_a_crawl_without_mirrors_says_so(tmp_path: Path) -> None:
         (["--alternatives", "3"], "--alternatives does nothing without -o"),
         (["--cluster-column", "d", "--threshold", "0.9"], "--threshold does nothing where clusters are given"),
         (["--cluster-column", "none"], "no record has a value in column 'none'"),
-        (["--prefer", "best"], "is no policy"),
+        (["--prefer", "best"], "is not a policy"),
         (["--min-common", "1"], "min_common=1"),
         (["--url-column", "link"], "'link'"),
         (["--method", "digest", "--threshold", "0.9"], "--method digest has no option --threshold"),

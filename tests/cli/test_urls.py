@@ -105,7 +105,7 @@ def test_an_unreadable_line_ends_with_its_exit_code(tmp_path: Path) -> None:
         (["--memory", "1GB"], "--memory does nothing without --learn"),
         (["--learn", "--rules", "x.json"], "rules are learnt, or read"),
         (["--learn", "--cluster-column", "x", "--threshold", "0.5"], "--threshold does nothing where clusters are"),
-        (["-o", "urls.xlsx"], "no known format"),
+        (["-o", "urls.xlsx"], "an unknown format"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: list[str], said: str, listed: Path) -> None:

@@ -202,7 +202,7 @@ def test_a_folder_with_other_things_in_it_is_left_alone(corpus, tmp_path):
     """It is named by what it holds."""
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "thesis.tex").touch()
-    with pytest.raises(WorkdirError, match=r"is no work directory: it holds thesis\.tex"):
+    with pytest.raises(WorkdirError, match=r"is not a work directory: it holds thesis\.tex"):
         found(corpus, tmp_path / "w")
 
 

@@ -45,7 +45,7 @@ def dedup(source: Path, *options: str) -> tuple[int, int, str]:
 
 
 def anonymous(source: Path, *options: str) -> tuple[int, int]:
-    """(exit code, the most MB of memory that is no file's, looked up all the time) of a run."""
+    """(exit code, the most MB of memory that is not a file's, looked up all the time) of a run."""
     command = [sys.executable, "-m", "nearsame", "dedup", str(source), "-q", "--threads", "2", *options]
     most, running = 0, subprocess.Popen(command)
     while running.poll() is None:

@@ -210,7 +210,7 @@ def hadoop(session, *settings):
 
 def test_another_ending_is_refused():
     """The formats are named."""
-    with pytest.raises(OutputError, match=r"pairs\.xml is of no known format") as told:
+    with pytest.raises(OutputError, match=r"pairs\.xml has an unknown format") as told:
         format_of("s3a://bucket/pairs.xml")
     assert ".parquet .jsonl .csv" in told.value.hint
 

@@ -320,7 +320,7 @@ def test_what_is_no_index_is_said(tmp_path):
     where.write_text("nothing of the kind, and longer than a header")
     with pytest.raises(ns.StoreError, match="file is not a database"):
         ns.Index.open(where)
-    with pytest.raises(ns.StoreError, match=r"seen\.ns exists, and is no index"):
+    with pytest.raises(ns.StoreError, match=r"seen\.ns exists, and is not an index"):
         ns.Index.create(where)
     where.unlink()
     with ns.Index.create(where) as index:

@@ -52,7 +52,11 @@ def printed(show, monkeypatch, columns="80"):
             {},
             "within 5 of 64 bits and edit >= 0.8; every removed one has a kept witness",
         ),
-        (ns.SimHash(search="adjacent"), {}, "pairs of codes within 3 of 64 bits are lost where they are no neighbours"),
+        (
+            ns.SimHash(search="adjacent"),
+            {},
+            "pairs of codes within 3 of 64 bits are lost where they are not neighbours",
+        ),
         (ns.Digest(), {}, "exact: no two kept documents have equal texts; every removed one equals a kept witness"),
         (ns.Digest(normalise=True), {}, "equal normalised texts"),
     ],

@@ -114,7 +114,7 @@ def test_a_report_in_json_is_the_record(tmp_path):
 
 def test_a_report_of_another_format_is_refused(tmp_path):
     """The name is in the message, the formats in the hint."""
-    with pytest.raises(ns.OutputError, match=r"a\.pdf is of no known format") as caught:
+    with pytest.raises(ns.OutputError, match=r"a\.pdf has an unknown format") as caught:
         ns.write_evaluation(FOUND, tmp_path / "a.pdf")
     assert "Name it by what it is to hold: .md .json .html." == caught.value.hint
 

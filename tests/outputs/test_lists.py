@@ -12,7 +12,7 @@ from nearsame.outputs.lists import json_lines, writer
 
 def test_an_unknown_suffix_lists_those_there_are():
     """The hint names them."""
-    with pytest.raises(OutputError, match=r"pairs\.txt is of no known format") as caught:
+    with pytest.raises(OutputError, match=r"pairs\.txt has an unknown format") as caught:
         writer("pairs.txt")
     assert "Name it by what it is to hold: .csv .jsonl .parquet." == caught.value.hint
 

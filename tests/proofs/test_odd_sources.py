@@ -41,7 +41,7 @@ def _written(home: Path, source: Any, **how: Any) -> list[str]:
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
 def test_texts_in_columns_of_bytes_are_read_as_texts(tmp_path: Path, name: str, kind: pa.DataType) -> None:
-    """Bytes that are no UTF-8 are passed over by the run."""
+    """Bytes that are not UTF-8 are passed over by the run."""
     texts = [A.encode(), EDITED.encode(), A.encode(), b"\xff", None]
     table = pa.table({"text": pa.array(texts, pa.binary()).cast(kind)})
     assert [] == _written(tmp_path, _table(tmp_path / name, table), pairs=True)

@@ -199,7 +199,7 @@ def test_what_is_no_output_of_dedup_is_told(tmp_path: Path) -> None:
         ],
         [f"error: {tmp_path / 'none'} does not exist", "hint: Check the path."],
         [
-            f"error: {folder} is no output that can be verified: it has no removed.parquet",
+            f"error: {folder} is not an output that can be verified: it has no removed.parquet",
             "hint: Name a folder that dedup -o wrote with this version of nearsame.",
         ],
     ] == told

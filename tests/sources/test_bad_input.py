@@ -121,7 +121,7 @@ def test_a_json_object_over_several_lines_is_an_error_that_says_how_to_convert(t
     ],
 )
 def test_a_csv_of_another_kind_is_an_error_that_says_so(tmp_path: Path, data: bytes, says: str) -> None:
-    """No message holds what it holds, where that is no text."""
+    """No message holds what it holds, where that is not a text."""
     with pytest.raises(SourceError) as caught:
         read(only(_file(tmp_path, "a.csv", data)))
     assert says in caught.value.message
@@ -344,7 +344,7 @@ def test_a_folder_of_unknown_files_says_so(tmp_path: Path) -> None:
 
 def test_a_named_file_of_unknown_format_is_an_error_that_lists_the_known(tmp_path: Path) -> None:
     """The hint has all of them."""
-    with pytest.raises(SourceError, match="no known format") as caught:
+    with pytest.raises(SourceError, match="an unknown format") as caught:
         open_parts([_file(tmp_path, "a.docx", b"")], columns=Columns())
     assert ".jsonl" in caught.value.hint
 
@@ -431,7 +431,7 @@ def test_a_file_that_changed_since_is_not_copied(tmp_path: Path) -> None:
 
 
 def test_unreadable_records_get_null_annotations(tmp_path: Path) -> None:
-    """A line that is no object stays as it is; one that is gets nulls."""
+    """A line that is not an object stays as it is; one that is gets nulls."""
     path = _file(tmp_path, "a.jsonl", b'{"text":"A"}\n{"text":7 }\n{"text"\n')
     none = np.zeros(0, np.int64)
     annotations = Annotations(pa.array([4, None, None]), pa.array(["w", None, None]), pa.array([0, None, None]))

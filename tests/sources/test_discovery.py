@@ -179,7 +179,7 @@ def test_only_regular_files_are_read(tree: Path) -> None:
     os.mkfifo(tree / "a.txt")
     assert (4, 4) == (len(_opened(tree)), _opened(tree).num_ignored)
     assert ["b.jsonl"] == [part.target for part in _opened(f"{tree}/*.jsonl")]
-    with pytest.raises(SourceError, match=r"a\.jsonl is no regular file") as caught:
+    with pytest.raises(SourceError, match=r"a\.jsonl is not a regular file") as caught:
         _opened(tree / "a.jsonl")
     assert "standard input" in caught.value.hint
 
@@ -242,7 +242,7 @@ def test_a_link_to_a_folder_above_does_not_go_round(tree: Path) -> None:
 
 
 def test_a_file_name_need_not_be_text(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 are legal in file names."""
+    """Bytes that are not UTF-8 are legal in file names."""
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")).write_bytes(b"A")
     part = only(tmp_path)
     assert ["\\xff.txt"] == [row["id"] for row in read(part)[0]]

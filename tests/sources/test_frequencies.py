@@ -70,7 +70,7 @@ def test_frequencies_that_say_nothing_of_themselves_are_refused(tmp_path: Path, 
         (lambda table: table.set_column(1, "documents", pa.array([10**9] * len(table))), "is damaged: its features or"),
         (lambda table: table.set_column(1, "documents", pa.array([-1] * len(table))), "is damaged: its features or"),
         (lambda table: pa.concat_tables([table, table]), "is damaged: its features or counts cannot be"),
-        (lambda table: table.replace_schema_metadata(None), "is no table of document frequencies"),
+        (lambda table: table.replace_schema_metadata(None), "is not a table of document frequencies"),
     ],
 )  # fmt: skip
 def test_frequencies_that_cannot_be_are_refused(tmp_path: Path, change: Any, message: str) -> None:

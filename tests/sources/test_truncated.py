@@ -71,7 +71,7 @@ def _at(parts: list[bytes], first: int = 0) -> Callable[[bytes], int | None]:
 
 
 def test_cut_json_lines_are_told(tmp_path: Path) -> None:
-    """A line that is cut is no object."""
+    """A line that is cut is not an object."""
     assert [] == _silent(tmp_path / "a.jsonl", encoded(ROWS, "jsonl"), _lines)
 
 

@@ -84,7 +84,7 @@ def test_only_an_index_is_overwritten(tmp_path, kind):
     else:
         place.write_bytes({"text": b"the only copy\n" * 20, "short": b"a", "zeros": bytes(8192)}[kind])
     before = None if kind == "pipe" else place.read_bytes()
-    with pytest.raises(StoreError, match="precious is no index of nearsame, and only an index is replaced"):
+    with pytest.raises(StoreError, match="precious is not an index of nearsame, and only an index is replaced"):
         create_store(str(place), {}, overwrite=True)
     assert before == (None if kind == "pipe" else place.read_bytes())
     assert [place] == list(tmp_path.iterdir())
@@ -95,7 +95,7 @@ def test_what_took_the_place_of_an_index_meanwhile_is_not_overwritten(tmp_path):
     place = tmp_path / "index.ns"
     with closing(create_store(str(place), {}, overwrite=True)) as made:
         place.write_text("precious")
-        with pytest.raises(StoreError, match="is no index of nearsame"):
+        with pytest.raises(StoreError, match="is not an index of nearsame"):
             made.publish()
     assert "precious" == place.read_text()
 

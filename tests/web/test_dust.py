@@ -224,7 +224,7 @@ def test_applying_rules_is_idempotent_and_stays_on_the_host(rules: list[Rule], p
 
 @given(rules=st.lists(HOST_RULES, max_size=4), url=st.text())
 def test_rules_do_no_harm_to_any_text(rules: list[Rule], url: str) -> None:
-    """What is no URL comes back as it is."""
+    """What is not a URL comes back as it is."""
     made = UrlRules(CanonicalUrl(), tuple(rules))
     assert made.apply(url) == made.apply(made.apply(url))
     if "://" not in url and ns.canonical_url(url) == url:

@@ -256,7 +256,7 @@ def test_clusters_of_an_earlier_run_give_the_same_mirrors(found: ns.Mirrors, tmp
 @pytest.mark.parametrize("prefer", ["", "best", "most-complete:x", "fastest", "fastest:", "named:", "named: ,"])
 def test_a_policy_that_there_is_not_is_refused(prefer: str) -> None:
     """The hint lists those that there are."""
-    with pytest.raises(ConfigError, match="is no policy") as error:
+    with pytest.raises(ConfigError, match="is not a policy") as error:
         ns.mirrors(WEB, prefer=prefer)
     assert "freshest:COLUMN" in error.value.hint
 

@@ -164,7 +164,7 @@ def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> Non
     ("settings", "message"),
     [
         ({"NEARSAME_ACTION": "delete"}, "NEARSAME_ACTION='delete' is not one of drop, mark"),
-        ({"NEARSAME_TRESHOLD": 0.7}, "NEARSAME_TRESHOLD is no setting"),
+        ({"NEARSAME_TRESHOLD": 0.7}, "NEARSAME_TRESHOLD is not a setting"),
         ({"NEARSAME_THRESHOLD": 1.7}, "threshold"),
         ({"NEARSAME_METHOD": ["minhash"]}, "make no recipe"),
         ({"NEARSAME_EXTRACT": "body"}, "NEARSAME_EXTRACT='body' is not one of main, text"),

@@ -98,7 +98,7 @@ def _require_names(*names: str) -> None:
     for name in names:
         if " " in name.strip() and "://" not in name and not names_a_file(name):
             hint = "Write the texts to files; one of them may be - for standard input. In Python: compare(a, b)."
-            raise ConfigError(f"{name!r} is no file, and files are compared", hint=hint)
+            raise ConfigError(f"{name!r} is not a file, and files are compared", hint=hint)
 
 
 def _called(path: str) -> str:

@@ -58,7 +58,7 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     """De-duplicate a bundled sample corpus, and say what was kept, what was removed, and why.
 
     The corpus is a few hundred made-up articles, pages and notices in fifteen languages, with exact copies, edited
-    versions, rewrites, and texts that look alike and are no duplicates.
+    versions, rewrites, and texts that look alike and are not duplicates.
     """
     from nearsame import api  # noqa: PLC0415  (`--help` must not wait for Arrow)
     from nearsame.demo import corpus_path  # noqa: PLC0415

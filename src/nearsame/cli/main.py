@@ -66,7 +66,7 @@ class _Commands(click.Group):
         sys.exit(status or DONE)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader of our output that has gone is no error."""
+        """Run a command; a reader of our output that has gone is not an error."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

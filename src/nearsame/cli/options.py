@@ -357,7 +357,7 @@ engine = section(
         "--on-driver",
         "driver_bytes",
         metavar="SIZE",
-        help="spark: who stays is decided on the driver while keys and features take less; 0 never.",
+        help="spark: decide on the driver if keys and features fit in SIZE; 0: never.",
         stands="64MB",
     ),
 )

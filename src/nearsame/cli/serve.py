@@ -26,7 +26,7 @@ class _Bytes(click.ParamType[int]):
         """Bytes."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?I?B?)", str(value).strip().upper())
         if not found or found[2] not in _UNITS or not float(found[1]) * _UNITS[found[2]] >= 1:
-            self.fail(f"{value!r} is no size: write 10MB", param, ctx)
+            self.fail(f"{value!r} is not a size: write 10MB", param, ctx)
         return int(float(found[1]) * _UNITS[found[2]])
 
 
@@ -58,7 +58,7 @@ class _Count(click.ParamType[int]):
         given = str(value).strip().replace("_", "")
         if not given.isdecimal() or not self._least <= int(given) <= self._most:
             most = f" and at most {self._most}" if self._most < 10**12 else ""
-            self.fail(f"{value!r} is no whole number of at least {self._least}{most}", param, ctx)
+            self.fail(f"{value!r} is not a whole number of at least {self._least}{most}", param, ctx)
         return int(given)
 
 

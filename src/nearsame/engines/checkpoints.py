@@ -145,7 +145,7 @@ class Checkpoints:
         if not isinstance(found, dict):
             others = [entry.name for entry in self.folder.iterdir() if entry.name not in _OURS]
             if others:
-                message = f"{self.folder} is no work directory: it holds {', '.join(sorted(others)[:3])}"
+                message = f"{self.folder} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
                 raise WorkdirError(message, hint="Name an empty or a new folder.")
             _write_json(path, wanted)
             return

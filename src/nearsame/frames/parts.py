@@ -2,7 +2,7 @@
 
 1. Each frame is looked at on its own: columns that one machine refuses are refused here, by the same errors.
 2. Records that could not be read are no documents: they are counted by file, and left out.
-3. A text of CSV with U+FFFD was no UTF-8: it is null, so its document stays. Numbers of CSV are numbers where all are.
+3. A text of CSV with U+FFFD was not UTF-8: it is null, so its document stays. Numbers of CSV are numbers where all are.
 4. Columns of one name but of several types become strings; the order has to have one type.
 """
 
@@ -40,7 +40,7 @@ class Part:
         order: the type of the values of the order column; void where there are none.
         delimited: whether it comes from CSV.
         unread: how many records of which file could not be read.
-        mended: how many texts of CSV are no UTF-8, or vectors are not all of finite numbers.
+        mended: how many texts of CSV are not UTF-8, or vectors are not all of finite numbers.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
     """
@@ -67,7 +67,7 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> P
 
     Raises:
         ColumnError: It lacks a column, or has one of a type that cannot be read, or names that cannot be told apart.
-        SourceError: With `strict`, a text was no UTF-8; or the frame has no end, or other rows each time.
+        SourceError: With `strict`, a text was not UTF-8; or the frame has no end, or other rows each time.
     """
     _require_steady(given)
     types = {name: kind for name, kind in given.frame.dtypes if name != UNREAD}
@@ -102,7 +102,7 @@ def unreadable(part: Part) -> str:
     """What is wrong with documents that stay because they say nothing."""
     if part.chosen.vectors is not None:
         return f"{part.mended:,} vectors hold null, NaN or infinity"
-    return f"{part.mended:,} texts are no UTF-8"
+    return f"{part.mended:,} texts are not UTF-8"
 
 
 def not_finite(vector: str) -> str:

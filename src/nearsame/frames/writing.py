@@ -35,7 +35,7 @@ def format_of(path: str | Path) -> str:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
-        raise OutputError(f"{path} is of no known format", hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
+        raise OutputError(f"{path} has an unknown format", hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
     return _FORMATS[suffix]
 
 

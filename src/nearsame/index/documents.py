@@ -66,7 +66,7 @@ _USUAL = Names()
 def at_hand(documents: Any, names: Names = _USUAL) -> list[Input] | None:
     """Documents that need no source: None for what does."""
     if isinstance(documents, (bytes, bytearray)):
-        raise ConfigError("a document of bytes is no text", hint="Decode it first.")
+        raise ConfigError("a document of bytes is not a text", hint="Decode it first.")
     several = [documents] if isinstance(documents, Mapping) else documents
     if not isinstance(several, list) or not all(isinstance(each, (str, Mapping)) for each in several):
         return None
@@ -221,7 +221,7 @@ class Sourced:
 
     def _skip(self, skipped: Skipped | Aside) -> None:
         if isinstance(skipped, Aside):
-            return  # it is no document
+            return  # it is not a document
         if self.strict:
             place = f"{skipped.source}, record {skipped.position}"
             raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")

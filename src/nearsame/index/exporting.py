@@ -76,7 +76,7 @@ def export(reading: Reading, facets: Sequence[Facet], path: str, *, index: str, 
     """
     write = {".jsonl": _write_lines, ".parquet": _write_parquet}.get(Path(path).suffix)
     if write is None:
-        raise ConfigError(f"{path} is of no known format", hint="Name it .jsonl or .parquet.")
+        raise ConfigError(f"{path} has an unknown format", hint="Name it .jsonl or .parquet.")
     place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
     with appearing(place) as made:
         return write(made, (_record(facets, row, index) for row in all_rows(reading, text=True)))

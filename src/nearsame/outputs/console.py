@@ -182,7 +182,7 @@ class Report:
 
     def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
         of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
-        empty = "such go as redirects and revisits only" if of_records else "such are no duplicates"
+        empty = "such go as redirects and revisits only" if of_records else "such are not duplicates"
         for count, remark in (
             (stats.empty, f"without a {_what(stats, 'direction')}: {empty}"),
             (stats.bare, "without a word: only exact copies among them go"),

@@ -37,7 +37,7 @@ def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table
     """
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
-        raise OutputError(f"{path} is of no known format", hint=f"Name it by what it is to hold: {' '.join(_WRITERS)}.")
+        raise OutputError(f"{path} has an unknown format", hint=f"Name it by what it is to hold: {' '.join(_WRITERS)}.")
     if spreadsheet and suffix != ".csv":
         raise ConfigError(f"spreadsheet (--spreadsheet) is about .csv, and {path} is another", hint="Leave it out.")
     return _csv_of_texts if spreadsheet else _WRITERS[suffix]

@@ -138,7 +138,7 @@ def _near_codes(stats: Stats) -> str:
     what = f"codes within {recipe['k']} of {recipe['bits']} bits"
     kept = f"exact, about codes: {_untouched(stats, what)}"
     if recipe["search"] == "adjacent":
-        kept = f"pairs of {what} are lost where they are no neighbours"
+        kept = f"pairs of {what} are lost where they are not neighbours"
     if recipe["confirm"] is None:
         return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
     confirmed = f"{recipe['confirm']} >= {stats.least:g}"

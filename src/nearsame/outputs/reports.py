@@ -48,7 +48,7 @@ def require_format(path: str | os.PathLike[str]) -> None:
 def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
-        message = f"{os.fspath(path)} is of no known format"
+        message = f"{os.fspath(path)} has an unknown format"
         raise OutputError(message, hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
     return _FORMATS[suffix]
 

@@ -93,7 +93,7 @@ class Claims:
         """What a folder says; None where so little of it can be read that nothing can be proven.
 
         Raises:
-            SourceError: It is no output of `dedup`, or one that Spark wrote.
+            SourceError: It is not an output of `dedup`, or one that Spark wrote.
         """
         _require_output(home)
         listed = tables.read(home, "sources.parquet", tables.SOURCES, findings, look)
@@ -223,7 +223,7 @@ def _require_output(home: Path) -> None:
     """Refuse what `dedup` has not written, or not on this machine.
 
     Raises:
-        SourceError: It is no folder, none of ours, or one of Spark's.
+        SourceError: It is not a folder, none of ours, or one of Spark's.
     """
     if not os.path.lexists(home):
         raise SourceError(f"{home} does not exist", hint="Check the path.")
@@ -234,7 +234,7 @@ def _require_output(home: Path) -> None:
         message = f"{home} was written on Spark, and only what one machine has written can be verified"
         raise SourceError(message, hint="Run dedup without --engine spark to have an output that can be.")
     if not any((home / name).exists() for name in _MARKS):
-        message = f"{home} is no output that can be verified: it has no {_MARKS[0]}"
+        message = f"{home} is not an output that can be verified: it has no {_MARKS[0]}"
         raise SourceError(message, hint=f"{_HINT[:-1]} with this version of nearsame.")
 
 

@@ -74,7 +74,7 @@ class Kept:
             self.findings.wrong(self._place(part), f"it cannot be read to its end: {first_line(error)}")
 
     def check(self, part: Part) -> None:
-        """Whether the copy of what is no stream of pieces holds."""
+        """Whether the copy of what is not a stream of pieces holds."""
         if part.format == "nothing":
             return
         if part.name in self.claims.skips.unread:

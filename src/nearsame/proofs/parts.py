@@ -56,7 +56,7 @@ def _order_problems(one: Line, two: Line) -> Iterator[str]:
         yield "the against side does not come first"
     if one["part"] == two["part"]:
         if two["format"] not in _FOLDERS:
-            yield f"part {two['part']} has several files, and is no folder"
+            yield f"part {two['part']} has several files, and is not a folder"
         for name in _SHARED:
             if one[name] != two[name]:
                 yield f"{name} of part {two['part']} is {one[name]!r} and {two[name]!r}"

@@ -3,7 +3,7 @@
 1. The first pass counts, holds kept/ to what was read, and keeps the witnesses' contents and a sample.
 2. The second one compares each removed document with its witness, and the sample with all that stays.
 3. Memory holds a few numbers for each removed document; contents beyond the bound go to a file.
-4. Damage is a finding with the name of its file: only what is no output at all is an error.
+4. Damage is a finding with the name of its file: only what is not an output at all is an error.
 """
 
 import os

@@ -158,7 +158,7 @@ class Rows:
         method, value = self.claims.method, claim.similarity
         steps = method.num_perm if isinstance(method, MinHash) else method.bits if isinstance(method, SimHash) else None
         if steps is not None and float(Fraction(round(value * steps), steps)) != value:
-            wrong(f"the similarity {value:g} is no number of {steps}ths")
+            wrong(f"the similarity {value:g} is not a number of {steps}ths")
         elif value < float(self.judge.least):
             wrong(f"the similarity {value:g} is below the threshold {float(self.judge.least):g}")
 

@@ -1,4 +1,4 @@
-"""stats.json as a typed object: what is no number, text or list where one must be is told, with its name."""
+"""stats.json as a typed object: what is not a number, text or list where one must be is told, with its name."""
 
 import json
 import math
@@ -51,7 +51,7 @@ def read_stats(home: Path, findings: Findings) -> dict[str, Any] | None:
 
 
 def _refuse(value: str) -> None:
-    raise ValueError(f"{value} is no JSON number")
+    raise ValueError(f"{value} is not a JSON number")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 def goes_on(file: BinaryIO, compression: str | None) -> bool:
-    """Whether anything lies behind the first compressed stream of a file, be it empty; not of what is no stream."""
+    """Whether anything lies behind the first compressed stream of a file, be it empty; not of what is not a stream."""
     if compression == "zstd":
         return _zstd_goes_on(file)
     if compression not in _DECODERS:

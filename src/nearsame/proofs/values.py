@@ -23,7 +23,7 @@ def stored(column: pa.Array) -> pa.Array:
 
 
 def contents(column: pa.Array) -> list[Any]:
-    """Texts, from strings or from bytes, or whatever else stands there; bytes that are no UTF-8 stay bytes."""
+    """Texts, from strings or from bytes, or whatever else stands there; bytes that are not UTF-8 stay bytes."""
     column = _unpacked(column)
     try:
         found: list[Any] = stored(column).to_pylist()
@@ -99,7 +99,7 @@ def _stored_list(kind: pa.DataType) -> pa.DataType:
 
 
 def _steps(kind: pa.DataType) -> int | None:
-    """Nanoseconds in a step of a type; None: it is no moment."""
+    """Nanoseconds in a step of a type; None: it is not a moment."""
     if pa.types.is_date(kind):
         return _DAY if pa.types.is_date32(kind) else _NANOSECONDS["ms"]
     is_moment = pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind)

@@ -32,7 +32,7 @@ async def text_of(form: FormData, most: int, extracted: Callable[[bytes], Awaita
     """The text of a form, and the name of its file if it came as one; `extracted` takes it out of a page.
 
     Raises:
-        Problem: It is too long, or a file that is no text.
+        Problem: It is too long, or a file that is not a text.
     """
     pasted, file = form.get("text", ""), form.get("file")
     name = ""

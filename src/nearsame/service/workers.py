@@ -141,7 +141,7 @@ class _Task:
         return self.deadline - time.monotonic()
 
 
-class _Ended(Exception):  # noqa: N818  (it is no error of ours)
+class _Ended(Exception):  # noqa: N818  (it is not an error of ours)
     """A process was ended, and what its client is told."""
 
     def __init__(self, problem: Problem) -> None:

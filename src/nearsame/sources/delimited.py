@@ -299,7 +299,7 @@ def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.Re
     else:
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         data = memoryview(b"".join(block.data[start:end] for start, end in spans))
-    if data[-1] not in _LINE_ENDS:  # to pyarrow one record without its end is no record
+    if data[-1] not in _LINE_ENDS:  # to pyarrow one record without its end is not a record
         data = memoryview(bytes(data) + b"\n")
     columns = {f"f{wanted.header.index(name)}": name for name in wanted.names}
     table = pyarrow.csv.read_csv(

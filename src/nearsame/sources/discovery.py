@@ -155,7 +155,7 @@ def _located(path: str) -> _Listing:
             return _matched(path)
         mode = Path(path).stat().st_mode
     if not stat.S_ISREG(mode):
-        message = f"{path} is no regular file, and others cannot be read twice"
+        message = f"{path} is not a regular file, and others cannot be read twice"
         raise SourceError(message, hint="Give its contents, as JSON lines, to the source - (standard input).")
     root, name = os.path.split(path)
     return _explicit(root, name, path)
@@ -165,7 +165,7 @@ def _explicit(root: str, name: str, path: str) -> _Listing:
     if _format(path)[0] is None:
         known = " ".join(sorted([*_DATA, *_TEXTS, *_ARCHIVES]))
         hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
-        raise SourceError(f"{path} is of no known format", hint=hint)
+        raise SourceError(f"{path} has an unknown format", hint=hint)
     return _Listing(root, [name], explicit=True)
 
 

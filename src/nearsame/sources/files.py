@@ -202,4 +202,4 @@ def _remote(url: str, error: BaseException) -> SourceError:
 def _no_address(url: str) -> SourceError:
     scheme = _scheme(url)
     hint = f"Write it as fsspec's page on {scheme}:// says, or copy the file to this machine and name the copy."
-    return SourceError(f"{url} is no address that {scheme}:// can open", hint=hint)
+    return SourceError(f"{url} is not an address that {scheme}:// can open", hint=hint)

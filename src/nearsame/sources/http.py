@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 
 def response(block: bytes, most: int) -> Response | None:
-    r"""The response in a block, its body decoded and no longer than `most`; None if it is no HTTP response.
+    r"""The response in a block, its body decoded and no longer than `most`; None if it is not an HTTP response.
 
     >>> response(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>", 10).body
     Body(data=b'<p>', cut=False)

@@ -334,7 +334,7 @@ def _annotated(block: Block, removed: npt.NDArray[np.int64], annotations: Annota
 
 
 def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
-    """A line with the three keys before its closing brace; a line that is no object as it is."""
+    """A line with the three keys before its closing brace; a line that is not an object as it is."""
     if values[2] is None and isinstance(json_object(line), str):
         return line
     head, brace, tail = line.rpartition(b"}")

@@ -1,7 +1,7 @@
 """Text files of one thing a line, such as URLs; and standard input, which may be such a file or JSON lines.
 
 1. Blank lines are nothing, white space around a line is not part of it.
-2. A line that is no UTF-8 is reported with its number, and the others are read.
+2. A line that is not UTF-8 is reported with its number, and the others are read.
 """
 
 import sys

@@ -20,7 +20,7 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
     """The text of a file (decompressed if its name ends in .gz, .zst, .bz2 or .xz), or of `-`.
 
     Raises:
-        SourceError: It cannot be read, breaks off, or is no UTF-8.
+        SourceError: It cannot be read, breaks off, or is not UTF-8.
     """
     if path == "-":
         return _decoded((stdin or sys.stdin.buffer).read(), "standard input")
@@ -39,12 +39,12 @@ def read_json(path: str, what: str) -> Any:
     """What a JSON file says; `what` it should be is for the error.
 
     Raises:
-        ConfigError: It is no JSON.
+        ConfigError: It is not JSON.
     """
     try:
         return orjson.loads(read_text(path))
     except orjson.JSONDecodeError as error:
-        raise ConfigError(f"{path} is no JSON: {error}", hint=f"Write {what}.") from None
+        raise ConfigError(f"{path} is not JSON: {error}", hint=f"Write {what}.") from None
 
 
 def require_different(a: str, b: str) -> None:

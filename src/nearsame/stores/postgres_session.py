@@ -70,7 +70,7 @@ class Address:
         user, _, hosts = netloc.rpartition("@")
         if "@" in path + query or "#" in where or not all(map(_HOST.fullmatch, hosts.split(","))):
             hint = f"Write {_FORM}, in a password %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #."
-            raise ConfigError("this is no address of PostgreSQL", hint=hint)  # and may be a password anywhere
+            raise ConfigError("this is not an address of PostgreSQL", hint=hint)  # and may be a password anywhere
         pairs = parse_qsl(query, keep_blank_values=True)
         schemas = [value for name, value in pairs if name == "schema"]
         name = unquote(user.split(":", 1)[0])
@@ -82,7 +82,7 @@ class Address:
             bare = _joined(scheme, netloc, path, [pair for pair in pairs if pair[0] != "schema"])
             parameters = driver.conninfo.conninfo_to_dict(bare)
         except driver.ProgrammingError:  # its words may quote a part of the password
-            raise ConfigError(f"{shown} is no address of PostgreSQL", hint=f"Write {_FORM}.") from None
+            raise ConfigError(f"{shown} is not an address of PostgreSQL", hint=f"Write {_FORM}.") from None
         return cls(schemas[0] if schemas else _DEFAULT_SCHEMA, shown, parameters)
 
     def concealed(self, words: str) -> str:

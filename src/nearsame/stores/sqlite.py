@@ -221,9 +221,9 @@ def _refuse_present(place: Path, *, overwrite: bool) -> None:
     ours = _may_be_ours(place)
     if not overwrite:
         hint = "Open it, or add --overwrite (overwrite=True) to replace it." if ours else "Name another file."
-        raise StoreError(f"{place} exists" + ("" if ours else ", and is no index of nearsame"), hint=hint)
+        raise StoreError(f"{place} exists" + ("" if ours else ", and is not an index of nearsame"), hint=hint)
     if not ours:
-        message = f"{place} is no index of nearsame, and only an index is replaced"
+        message = f"{place} is not an index of nearsame, and only an index is replaced"
         raise StoreError(message, hint="Name another file, or delete this one yourself.")
 
 
@@ -256,7 +256,7 @@ def _retire(place: Path, timeout_seconds: float) -> None:
             connection.close()
     except sqlite3.DatabaseError as error:
         if _code(error) in _BUSY:
-            message = f"{place} is in use by another process, which made no way in {timeout_seconds:g} seconds"
+            message = f"{place} is locked by another process; gave up after {timeout_seconds:g} s"
             raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
         if _code(error) not in (*_DAMAGED, sqlite3.SQLITE_READONLY):
             raise  # it stays as it is: its logs are part of it
@@ -277,7 +277,7 @@ def _mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
     except sqlite3.Error as error:
         code = _code(error)
         if code in _BUSY:
-            message = f"{path} is being written by another process, which made no way in {waited_seconds:g} seconds"
+            message = f"{path} is being written by another process; gave up after {waited_seconds:g} s"
             raise StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.") from None
         if code in _DAMAGED:
             raise StoreError(f"{path}: {error}", hint="Restore it from a copy, or create it anew.") from None

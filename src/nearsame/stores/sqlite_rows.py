@@ -104,7 +104,7 @@ class Transaction:
         """The counters."""
         found = dict(self._run("SELECT name, value FROM counters").fetchall())
         if not {"documents", "next"} <= found.keys() or any(type(value) is not int for value in found.values()):
-            raise _DamagedError("is damaged: a counter is no whole number")
+            raise _DamagedError("is damaged: a counter is not a whole number")
         return {**found, "documents": found["documents"] + self._added, "next": self._next or found["next"]}
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
@@ -181,7 +181,7 @@ def _pairs(found: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
     try:
         return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
     except (TypeError, ValueError) as error:
-        raise _DamagedError("is damaged: a key, or the number of its document, is no whole number") from error
+        raise _DamagedError("is damaged: a key, or the number of its document, is not a whole number") from error
 
 
 def _sound(row: tuple[Any, ...]) -> Row:

@@ -44,7 +44,7 @@ class Prefer:
         hosts = tuple(filter(None, (host.strip().lower() for host in rest.split(","))))
         if policy == "named" and hosts:
             return cls(policy, hosts=hosts)
-        raise ConfigError(f"prefer={text!r} is no policy", hint=f"Choose one of {_POLICIES}.")
+        raise ConfigError(f"prefer={text!r} is not a policy", hint=f"Choose one of {_POLICIES}.")
 
     def ranks(self, sites: Sequence[str], of_page: Sequence[int], values: Sequence[str | None] | None) -> list[int]:
         """The rank of each site, 0 for the best.

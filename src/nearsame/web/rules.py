@@ -208,7 +208,9 @@ class UrlRules:
         """
         record = read_json(str(path), "a file of rules, as `nearsame urls --learn --save` does")
         if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ConfigError(f"{path} is no file of URL rules", hint="Make one with `nearsame urls --learn --save`.")
+            raise ConfigError(
+                f"{path} is not a file of URL rules", hint="Make one with `nearsame urls --learn --save`."
+            )
         if record.get("version") != VERSION:
             message = f"{path} is of version {record.get('version')}, and this program reads {VERSION}"
             raise ConfigError(message, hint="Learn the rules again.")

@@ -1,6 +1,6 @@
 """URLs by the sourceful: the canonical form of each, the groups of those that have one, and what each rule merges.
 
-1. The table has a row for each URL that was read, in order; what is no URL stays as it is there, and is counted.
+1. The table has a row for each URL that was read, in order; what is not a URL stays as it is there, and is counted.
 2. Groups are of different URLs; the same one read twice is counted as repeated.
 3. What a rule merges is told by leaving it out: so many more forms there would be without it.
 """
@@ -47,7 +47,7 @@ class UrlStats:
         read: records and lines.
         without_url: of these, those that have no URL.
         unread: lines and records that could not be read.
-        invalid: different texts that are no URL; each is its own form.
+        invalid: different texts that are not URLs; each is its own form.
         distinct: different URLs.
         canonical: different canonical forms.
         groups: forms that at least two different URLs have.

@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_counted(how, folder, spark):
 
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
 def test_the_text_is_settled_from_all_files(kind, tmp_path, spark):
-    """The first has none, and its only string is no text."""
+    """The first has none, and its only string is not a text."""
     home = tmp_path / "in"
     home.mkdir()
     write = {"parquet": pq.write_table, "orc": pyarrow.orc.write_table}[kind]

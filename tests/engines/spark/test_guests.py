@@ -97,7 +97,7 @@ def test_a_stream_is_refused(spark):
 @pytest.mark.parametrize(
     ("session", "message"),
     [
-        ("local[2]", "session='local\\[2\\]' is no SparkSession"),
+        ("local[2]", "session='local\\[2\\]' is not a SparkSession"),
         (SimpleNamespace(sparkContext=SimpleNamespace(_jsc=None)), "the Spark session has been stopped"),
     ],
 )
@@ -113,13 +113,13 @@ def test_texts_that_are_no_utf8_are_told_of(spark):
     given = good.union(spark.sql("select 'x', x'ff' union all select 'x', x'ff'"))
     found = ns.dedup(given, engine=ns.Spark(spark))
     told = (
-        "the DataFrame: 2 texts are no UTF-8, or of more than 67,108,864 bytes: "
+        "the DataFrame: 2 texts are not UTF-8, or of more than 67,108,864 bytes: "
         "these documents stay, and are compared with nothing"
     )
     assert told in found.stats.notes
     assert (found.stats.documents, found.stats.kept) == (4, 4)
     found.release()
-    with pytest.raises(ns.SourceError, match="the DataFrame: 2 texts are no UTF-8"):
+    with pytest.raises(ns.SourceError, match="the DataFrame: 2 texts are not UTF-8"):
         ns.pairs(given, strict=True, engine=ns.Spark(spark))
     fine = ns.dedup(_texts(spark), strict=True, engine=ns.Spark(spark))
     assert not any("UTF-8" in note for note in fine.stats.notes)

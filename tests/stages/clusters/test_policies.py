@@ -127,7 +127,7 @@ UNREADABLE = ["", "yesterday", "2024-13-01", "31.12.2023", "0"]
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
 @given(st.permutations([*MOMENTS, *((text, None) for text in UNREADABLE), (None, None)]))
 def test_dates_in_texts_are_moments(kind, rows):
-    """In the zone that they name, else in UTC; what is no date comes last, as a null does."""
+    """In the zone that they name, else in UTC; what is not a date comes last, as a null does."""
     moments = [moment for _, moment in rows]
     column = pa.array([text for text, _ in rows], kind)
     for keep in ("newest:c", "oldest:c"):

@@ -87,7 +87,7 @@ def test_a_table_carries_the_settings_of_its_features() -> None:
     assert 7 == FrequencyTable.of(table.table(), "t", {"unit": "words", "size": 1}).num_documents
     with pytest.raises(ConfigError, match="t has frequencies of other features: unit='words' there, 'chars' here"):
         FrequencyTable.of(table.table(), "t", {"unit": "chars", "size": 1})
-    with pytest.raises(ConfigError, match="t is no table of document frequencies"):
+    with pytest.raises(ConfigError, match="t is not a table of document frequencies"):
         FrequencyTable.of(pa.table({"a": [1]}), "t", {})
 
 

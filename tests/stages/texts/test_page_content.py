@@ -87,7 +87,7 @@ def test_records_of_any_shape_are_passed_over(record):
 
 
 def test_scripts_without_spaces_count_by_characters():
-    """A Chinese page of one line is no page without words."""
+    """A Chinese page of one line is not a page without words."""
     found = content(f"{MENU}<article><p>{'维基百科是一个自由内容公开编辑的百科全书' * 20}</p></article>")
     assert MAIN == found.found
     assert "维基百科" in found.text

@@ -177,7 +177,7 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> Place:
 
 
 def places_of(session: Any, source: str) -> list[Place]:
-    """The place of a source, or those of all that its pattern matches; none where it is no address."""
+    """The place of a source, or those of all that its pattern matches; none where it is not an address."""
     from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
 
     try:

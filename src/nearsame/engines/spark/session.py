@@ -75,7 +75,7 @@ class Spark:
             message = "a session of Spark Connect cannot broadcast tables to Python functions"
             raise ConfigError(message, hint=f"Give a classic session: {_START}.")
         if not hasattr(session, "sparkContext"):
-            raise ConfigError(f"session={session!r} is no SparkSession", hint=f"Give one: {_START}.")
+            raise ConfigError(f"session={session!r} is not a SparkSession", hint=f"Give one: {_START}.")
         if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
             raise ConfigError("the Spark session has been stopped", hint=f"Start another: {_START}.")
         return session

@@ -102,7 +102,7 @@ def unread_dates(keep: Keep, given: int, read: int) -> tuple[str, ...]:
     unread = given - read
     if not unread:
         return ()
-    counted = f"{unread:,} of {given:,} values of {keep.column!r} are no ISO 8601 dates"
+    counted = f"{unread:,} of {given:,} values of {keep.column!r} are not ISO 8601 dates"
     if not read:
         raise ConfigError(f"keep={keep.policy}:{keep.column}: {counted}", hint="Write them as in 2024-12-31.")
     return (f"{counted}: they come last",)

@@ -95,7 +95,7 @@ class FrequencyTable:
     def of(cls, table: pa.Table, name: str, record: Mapping[str, Any]) -> "FrequencyTable":
         """The inverse of `table`; one of other features, or of another version, is an error."""
         if _KEY not in (table.schema.metadata or {}):
-            raise ConfigError(f"{name} is no table of document frequencies", hint=_HINT)
+            raise ConfigError(f"{name} is not a table of document frequencies", hint=_HINT)
         try:
             about = json.loads(table.schema.metadata[_KEY])
             theirs, num_documents = dict(about["recipe"]), operator.index(about["num_documents"])

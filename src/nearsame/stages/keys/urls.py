@@ -143,7 +143,7 @@ class Canonical:
     recipe: CanonicalUrl
 
     def __call__(self, url: str) -> str:
-        """The canonical form; what is no URL, as it is."""
+        """The canonical form; what is not a URL, as it is."""
         return self.trace(url).url
 
     def trace(self, url: str) -> Traced:

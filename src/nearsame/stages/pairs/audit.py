@@ -83,7 +83,7 @@ class Ranking(NamedTuple):
     """Which partners are asked about, where that is known beforehand.
 
     Attributes:
-        places: by row, the place in the order of priority; -1 for a document that is no partner to ask about.
+        places: by row, the place in the order of priority; -1 for a document that is not a partner to ask about.
         owners: the places of the audited documents.
         stays: whether these stay; of one that does not, only partners that outrank it are asked about.
     """

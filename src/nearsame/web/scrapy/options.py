@@ -72,7 +72,7 @@ class Options:
     def _of(cls, settings: BaseSettings) -> "Options":
         unknown = [name for name in settings if str(name).startswith("NEARSAME_") and name not in NAMES]
         if unknown:
-            raise ConfigError(f"{unknown[0]} is no setting", hint=f"Choose from {', '.join(NAMES)}.")
+            raise ConfigError(f"{unknown[0]} is not a setting", hint=f"Choose from {', '.join(NAMES)}.")
         return cls(
             index=settings.get("NEARSAME_INDEX") or _place(settings),
             action=_one_of(settings, "NEARSAME_ACTION", _ACTIONS),

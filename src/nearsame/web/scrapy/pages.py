@@ -10,7 +10,7 @@ _PLAIN = ("text/plain",)
 
 
 def response_text(response: Response, extract: str) -> str | None:
-    """What is compared of a response; None for what is no page: images, feeds, JSON."""
+    """What is compared of a response; None for what is not a page: images, feeds, JSON."""
     if isinstance(response, HtmlResponse):
         return page_text(response.body, response.encoding, _mime(response) or "text/html", extract)
     if isinstance(response, TextResponse) and _mime(response) in _PLAIN:
