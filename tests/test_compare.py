@@ -210,7 +210,7 @@ def test_the_worked_clusters():
         ([["New York", "Gotham"]], "'New York' in a cluster is not one token"),
         (None, "measure=clusters was not computed"),
         ([[1]], "is not a list of lists of texts"),
-        (["ab"], "clusters=\\['ab'\\] is not a list of lists of texts"),
+        (["ab"], "clusters=\\('ab',\\) is not a list of lists of texts"),
         ([{"a", "b"}, {"b"}], "is in two clusters"),
     ],
 )

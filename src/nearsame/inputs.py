@@ -134,6 +134,8 @@ def is_address(name: str) -> bool:
 def local_paths(name: str) -> tuple[str, ...]:
     """The local paths that a path or URL leads to; of a chained URL (`zip://a::file:///b.zip`) each link's.
 
+    A `~` of a URL is the home folder, as fsspec has it; that of a path is one that a shell has left.
+
     Example:
         >>> local_paths("zip://a.csv::file:///data/a.zip"), local_paths("https://example.org/a"), local_paths("a.csv")
         (('/data/a.zip',), (), ('a.csv',))
@@ -146,8 +148,8 @@ def local_paths(name: str) -> tuple[str, ...]:
 def _local_path(link: str) -> str:
     for scheme in _LOCAL:
         if link.startswith(scheme):
-            return link.removeprefix(scheme)
-    return link if "://" not in link and ("/" in link or "." in link) else ""
+            return os.path.expanduser(link.removeprefix(scheme))  # noqa: PTH111  (a Path raises for some)
+    return os.path.expanduser(link) if "://" not in link and ("/" in link or "." in link) else ""  # noqa: PTH111
 
 
 def _found(name: str) -> Iterator[Files]:

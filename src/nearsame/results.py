@@ -117,7 +117,7 @@ class Stats:
         features: items in the distinct sets.
         keys: offered by the distinct sets.
         meeting: distinct sets that share a key with another.
-        compared: pairs of distinct sets that were compared in deciding.
+        compared: pairs of distinct sets that were compared in deciding: work, which batches and engines may change.
         exact_copies: removed documents that equal their witness byte for byte.
         near_copies: the others that the method removed, or a copy of theirs byte for byte.
         other_copies: the rest, which layers before it removed: by their URL or by what they say of themselves.

@@ -24,18 +24,21 @@ def target(request, tmp_path):
     return str(tmp_path / "out.parquet") if request.param == "a path" else (tmp_path / "out.parquet").as_uri()
 
 
+RUN = {"documents": 10, "recipe": {"method": "jaccard"}}  # by which the statistics of a run are known
+
+
 def written(session, target, **settings):
     """A folder with ten numbers."""
     frames = {"numbers": settings.get("frame", session.range(10, numPartitions=2))}
     check_target(session, target, [], STATS, overwrite=settings.get("overwrite", False))
-    write_folder(session, target, frames, settings.get("record", lambda kept: {"kept": kept.count()}))
+    write_folder(session, target, frames, settings.get("record", lambda kept: {**RUN, "kept": kept.count()}))
 
 
 def test_a_folder_has_its_tables_and_the_statistics(spark, target, tmp_path):
     """And nothing else is left."""
     written(spark, target)
     folder = tmp_path / "out.parquet"
-    assert {"kept": 10} == json.loads((folder / STATS).read_bytes())
+    assert {**RUN, "kept": 10} == json.loads((folder / STATS).read_bytes())
     assert list(range(10)) == sorted(pyarrow.dataset.dataset(folder / "numbers").to_table().column("id").to_pylist())
     assert ["out.parquet"] == [path.name for path in tmp_path.iterdir()]
 
@@ -119,7 +122,7 @@ def test_a_former_answer_stands_when_writing_fails(spark, tmp_path):
     with pytest.raises(ns.EngineError, match="ZeroDivisionError") as caught:
         written(spark, tmp_path / "out", frame=failing, overwrite=True)
     assert len(str(caught.value).splitlines()) == 1
-    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
     assert 10 == pyarrow.dataset.dataset(tmp_path / "out" / "numbers").count_rows()
     assert ["out"] == [path.name for path in tmp_path.iterdir()]
 
@@ -139,7 +142,7 @@ def test_a_former_answer_stands_when_a_renaming_fails(failing, spark, tmp_path, 
     monkeypatch.setattr(Place, "move_to", move_to)
     with pytest.raises(OutputError, match="no"):
         written(spark, tmp_path / "out", record=lambda _: {"kept": 11}, overwrite=True)
-    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
     assert ["out"] == [path.name for path in tmp_path.iterdir()]
 
 
@@ -151,7 +154,7 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
     (tmp_path / ".out.other").mkdir()
     with pytest.raises(OutputError, match="exists"):
         check_target(spark, tmp_path / "out", [], STATS, overwrite=False)
-    assert {"kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
     (note,) = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
     assert f"{tmp_path}/.out.0123abcd.new is left of a run that was killed: delete it" in note
 
@@ -160,7 +163,7 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
 def test_a_folder_may_have_any_name(name, spark, tmp_path):
     """What patterns and addresses make of such signs is no matter."""
     written(spark, tmp_path / name)
-    assert {"kept": 10} == json.loads((tmp_path / name / STATS).read_bytes())
+    assert {**RUN, "kept": 10} == json.loads((tmp_path / name / STATS).read_bytes())
     written(spark, tmp_path / name, overwrite=True)
     assert [name] == [path.name for path in tmp_path.iterdir()]
 

@@ -48,6 +48,9 @@ SPELLINGS = {
     "file URL of a pattern": "file://{ag}/*/kept/*.jsonl",
     "file URL": "file://{ag}/base/kept/day1.jsonl",
     "local URL": "local://{ag}/base/kept/day1.jsonl",
+    "file URL from home": "file://~/ag/base/kept/day1.jsonl",
+    "local URL of a pattern from home": "local://~/ag/*/kept/*.jsonl",
+    "chained URL from home": "simplecache::file://~/ag/base/kept/day1.jsonl",
     "chained URL": "simplecache::file://{ag}/base/kept/day1.jsonl",
     "folder in it": "{ag}/base/kept",
     "dots": "{ag}/base/../base/kept/day1.jsonl",
@@ -60,8 +63,9 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("against", [False, True])
 @pytest.mark.parametrize("spelling", list(SPELLINGS))
-def test_a_folder_that_holds_what_was_found_is_not_replaced(spelling, against, earlier, tmp_path):
+def test_a_folder_that_holds_what_was_found_is_not_replaced(spelling, against, earlier, tmp_path, monkeypatch):
     """From either side, however it is named; what is there stays byte for byte."""
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "file.jsonl").symlink_to(earlier / "base" / "kept" / "day1.jsonl")
     (tmp_path / "link").symlink_to(earlier / "base" / "kept")
     source = SPELLINGS[spelling].format(ag=earlier, home=tmp_path)

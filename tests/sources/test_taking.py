@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,3 +77,27 @@ def test_a_folder_of_texts_keeps_files_that_were_never_read(tmp_path: Path, meth
     found = ns.dedup(str(tmp_path), method=method)
     assert ["a.txt", "c.txt"] == found.kept().column("id").to_pylist()
     assert [{"id": "b.txt", "text": "same words"}] == found.removed().to_pylist()
+
+
+@pytest.mark.parametrize("depth", [101, 1_000, 20_000, 200_000])
+def test_a_record_that_is_nested_deeper_than_a_table_can_be_is_refused(depth: int, tmp_path: Path) -> None:
+    """Arrow ends the process at some thousand levels; brackets in a text are no levels."""
+    deep = tmp_path / "deep.jsonl"
+    nested = "[" * (depth - 1) + "]" * (depth - 1)
+    deep.write_text(f'{{"text": "a b {"[" * 300}", "x": {nested}}}\n{{"text": "a c"}}\n', "utf-8")
+    found = ns.dedup(str(deep), audit=False)
+    with pytest.raises(ns.SourceError, match=f"deep.jsonl has a record that is nested {depth:,} levels deep"):
+        found.kept()
+    assert 2 == found.write(tmp_path / "out").kept
+    deep.write_text(f'{{"text": "a b {"[" * 300}", "x": {"[" * 99 + "]" * 99}}}\n', "utf-8")
+    assert 1 == ns.dedup(str(deep), audit=False).kept().num_rows
+
+
+def test_a_number_beyond_all_doubles_is_infinite_in_a_table(tmp_path: Path) -> None:
+    """As Python reads it; the copy has it as it stands."""
+    vast = tmp_path / "vast.jsonl"
+    vast.write_text('{"text": "a b", "x": 1e999}\n{"text": "a c", "x": 1}\n', "utf-8")
+    found = ns.dedup(str(vast), audit=False)
+    assert [math.inf, 1] == found.kept()["x"].to_pylist()
+    found.write(tmp_path / "out")
+    assert vast.read_bytes() == (tmp_path / "out" / "kept" / "vast.jsonl").read_bytes()

@@ -141,7 +141,7 @@ def test_indexes_of_one_database_know_nothing_of_each_other(postgres):
 def test_tables_of_others_are_never_replaced(postgres):
     """Whoever has tables of such names in the schema keeps them, even with overwrite; other tables stay as well."""
     postgres.sql("CREATE SCHEMA shop; CREATE TABLE shop.documents (a int); CREATE TABLE shop.mine (a int)")
-    for overwrite, why in ((False, "exists"), (True, "not those of an index")):
+    for overwrite, why in ((False, "exists"), (True, "not an index's")):
         with pytest.raises(StoreError, match=why):
             create_store(postgres.url("shop"), SETTINGS, overwrite=overwrite)
     postgres.sql("DROP TABLE shop.documents")

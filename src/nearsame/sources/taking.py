@@ -3,10 +3,13 @@
 A file's records are copied without the others, as they are for kept/, and the copy is read as a table.
 """
 
+import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +36,9 @@ from nearsame.sources.warc import WebArchive
 __all__ = ["take", "texts", "together"]
 
 Rows = npt.NDArray[np.int64]
+
+_DEEPEST = 100  # levels of a record: at some thousand Arrow ends the process
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 def take(part: Part, positions: Rows, others: Rows, columns: Columns) -> pa.Table:
@@ -135,7 +141,7 @@ def _whole(part: FilePart, file: File) -> pa.Table:
         case Delimited():
             return _delimited(b"".join(chunks(file, part.compression)), part.delimiter)
         case _:
-            return _json(b"".join(chunks(file, part.compression)))
+            return _json(part, b"".join(chunks(file, part.compression)))
 
 
 def _batches(source: pa.NativeFile) -> pa.Table:
@@ -153,15 +159,46 @@ def _delimited(data: bytes, delimiter: str) -> pa.Table:
     return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
 
 
-def _json(data: bytes) -> pa.Table:
-    """JSON lines as a table: by Arrow, or where a key has values of several types, record by record."""
+def _json(part: FilePart, data: bytes) -> pa.Table:
+    """JSON lines as a table: by Arrow, or where a key has values of several types, record by record.
+
+    Raises:
+        SourceError: A record is nested deeper than a table can be.
+    """
     if not data.strip():
         return pa.table({})
+    depth = _depth(data)
+    if depth > _DEEPEST:
+        message = f"{part.name} has a record that is nested {depth:,} levels deep, and a table at most {_DEEPEST}"
+        raise SourceError(message, hint="Write the answer to a folder: records are copied there as they are.")
     try:
         return pa.json.read_json(pa.py_buffer(data), read_options=pa.json.ReadOptions(block_size=max(len(data), 1)))
     except pa.ArrowInvalid:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
-        return table_of([orjson.loads(line) for line in lines if line.strip()])
+        return table_of([_record(line) for line in lines if line.strip()])
+
+
+def _record(line: bytes) -> Any:
+    """A record; Python's own reader takes numbers that are too large for a double for infinite."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return json.loads(line)
+
+
+def _depth(data: bytes) -> int:
+    """How many levels deep the deepest record of JSON lines is nested; 0 where none is deeper than a table may be.
+
+    >>> _depth(b'{"a": "[[["}'), _depth(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}")
+    (0, 151)
+    """
+    deepest = 0
+    for line in data.splitlines():
+        if line.count(b"[") + line.count(b"{") > _DEEPEST:
+            codes = np.frombuffer(_STRING.sub(b"", line), np.uint8)
+            steps = np.isin(codes, list(b"[{")).astype(np.int64) - np.isin(codes, list(b"]}"))
+            deepest = max(deepest, int(np.cumsum(steps).max(initial=0)))
+    return deepest if deepest > _DEEPEST else 0
 
 
 def _word(item: str | float) -> str:

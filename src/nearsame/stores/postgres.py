@@ -196,7 +196,7 @@ def _refuse_present(session: Session, *, overwrite: bool) -> None:
     if present:
         made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{_MADE}'"  # noqa: S608  (a checked name)
         if present != {*TABLES} or not session.run(made):
-            message = f"{address.shown}: there are tables called {', '.join(sorted(present))} that are not those of an index"
+            message = f"{address.shown}: there are tables called {', '.join(sorted(present))} that are not an index's"
             raise StoreError(message, hint="Choose another schema, with ?schema=NAME.")
 
 
