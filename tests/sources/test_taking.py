@@ -55,6 +55,26 @@ def test_kept_and_removed_have_all_columns(tmp_path: Path, name: str) -> None:
     assert TABLE.take([2]).to_pylist() == found.removed().to_pylist()
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf", b"\n"], ids=["plain", "BOM", "empty line"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+def test_a_header_without_a_line_end_is_a_table_without_rows(tmp_path: Path, name: str, mark: bytes) -> None:
+    """To pyarrow one line without its end is not a file of CSV."""
+    data = mark + (b"id\ttext" if name == "a.tsv" else b"id,text")
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    found = ns.dedup(str(tmp_path / name))
+    for table in (found.kept(), found.removed()):
+        assert (0, ["id", "text"]) == (len(table), table.column_names)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\n"], ids=["nothing", "BOM", "empty line"])
+def test_a_file_without_a_header_is_a_table_without_columns(tmp_path: Path, name: str, data: bytes) -> None:
+    """Empty, or only a byte order mark or a line end."""
+    (tmp_path / name).write_bytes(data)
+    found = ns.dedup(str(tmp_path / name))
+    assert [(0, 0), (0, 0)] == [found.kept().shape, found.removed().shape]
+
+
 def test_values_of_several_types_are_no_obstacle(tmp_path: Path) -> None:
     """Arrow wants one type for a key; another key with two types is read record by record."""
     rows = [{"text": "a b", "x": 1}, {"text": "a b", "x": 2.5}, {"text": "c", "x": None}]

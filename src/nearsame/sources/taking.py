@@ -155,6 +155,8 @@ def _batches(source: pa.NativeFile) -> pa.Table:
 def _delimited(data: bytes, delimiter: str) -> pa.Table:
     if not data.strip(b"\xef\xbb\xbf\r\n"):
         return pa.table({})
+    if not data.endswith((b"\r", b"\n")):  # to pyarrow a header without its end is not a file
+        data += b"\n"
     options = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
 
