@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,15 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         return unreadable(home, findings)
     product = _Product(claims)
     tables = _tables(claims, source, against)
-    reader = Reader(claims.columns, product.documents, why_not_readable, tables, claims.skipped, claims.skips.unread)
+    reader = Reader(
+        claims.columns,
+        product.documents,
+        product.labels,
+        why_not_readable,
+        tables,
+        claims.skipped,
+        claims.skips.unread,
+    )
     return prove(
         claims,
         reader,
@@ -119,6 +127,12 @@ class _Product:
         if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
             last = reading.skipped[-1]
             raise SourceError(f"it has what {part.name} has not: {last.reason}", hint="Write the output again.")
+
+    def labels(self, part: Part, copy: str | None) -> Sequence[tuple[str, str]]:
+        """Id and URL of each record of an archive, or of its copy at another place."""
+        wanted: Any = next(iter(open_parts([copy or part.path], columns=self.columns)))
+        found: Sequence[tuple[str, str]] = wanted.labels()
+        return found
 
     def _folder(self, part: Part) -> TextFolder:
         files = tuple(os.fsdecode(file or b"") for file in part.files)

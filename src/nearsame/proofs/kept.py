@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError
+from nearsame.proofs.archives import Archive, problem_of_lines
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
 from nearsame.proofs.places import annotations_of
@@ -93,10 +94,10 @@ class Kept:
                 self._check_annotations(part)
         elif part.format in ("parquet", "arrow", "memory"):
             self._check_table(part)
-        elif self.claims.written["annotate"]:
-            self.findings.note(f"annotations in {part.target} were not compared: its format is read by the product")
         else:
-            self._check_other(part)
+            documents = self._check_other(part)
+            if documents is not None and self.claims.written["annotate"]:
+                self._check_beside(part, documents)
 
     def added(self, part: Part) -> Added:
         """By position, what --annotate says; nothing where that was not asked for."""
@@ -256,20 +257,34 @@ class Kept:
         if next(copied, None) is not None:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
 
-    def _check_other(self, part: Part) -> None:
-        """By the product's reader: the documents of the copy are those that stay."""
+    def _check_other(self, part: Part) -> set[int] | None:
+        """By the product's reader: the documents of the copy are those that stay; their positions, if they are."""
         path = self._path(part)
         if not path.exists():
             self._missing(part)
-            return
-        gone = self._gone(part)
+            return None
+        gone, found = self._gone(part), set()
         stay = (each for each in self.reader.other(part, None) if each.position not in gone)
         for record, mine in zip_longest(stay, self.reader.other(part, str(path))):
             if record is None or mine is None or record[1:] != mine[1:]:
                 what = f"record {record.position} of {part.name}" if record is not None else "nothing"
                 self.findings.wrong(self._place(part), f"it has something else where {what} should stand")
-                return
+                return None
+            found.add(record.position)
             self.findings.count("kept records")
+        return found
+
+    def _check_beside(self, part: Part, documents: set[int]) -> None:
+        """Beside a copied archive stands a line for each record of it."""
+        name = os.fsdecode(annotations_of(self.claims, part) or b"")
+        place = self.claims.home / name
+        if not place.is_file():
+            self.findings.wrong(name, "it is missing")
+            return
+        archive = Archive(self.reader.labels(part, None), documents, self._gone(part), self.added(part))
+        problem = problem_of_lines(place.read_bytes(), archive, self.reader.labels(part, str(self._path(part))))
+        if problem:
+            self.findings.wrong(name, problem)
 
 
 def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:

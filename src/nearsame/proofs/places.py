@@ -1,4 +1,4 @@
-"""Where the copies of a source stand below an output, and the annotations of text files."""
+"""Where the copies of a source stand below an output, and the annotations of text files and archives."""
 
 import os
 import re
@@ -10,6 +10,7 @@ from nearsame.proofs.files import Part
 __all__ = ["annotations_of", "copies_of"]
 
 FOLDERS = ("text", "pages")
+_ARCHIVE = "warc"
 
 
 def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
@@ -24,18 +25,26 @@ def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
 
 
 def annotations_of(claims: Claims, part: Part) -> bytes | None:
-    """Where the annotations of text files stand: by another name, if a copy has this one."""
-    if part.format not in FOLDERS or part.against or not claims.written["annotate"]:
+    """Where the annotations of text files or of an archive stand: by another name, if a copy has this one."""
+    if part.format not in (*FOLDERS, _ARCHIVE) or part.against or not claims.written["annotate"]:
         return None
-    folder, name = os.path.split(os.fsencode(part.target))
-    if claims.written["copy_files"]:
-        folder, name = os.fsencode(part.target), b"kept.txt"
-    stem = os.path.normpath(b"/".join([b"kept", folder or b".", re.sub(rb"kept(-nul)?\.txt$", b"annotations", name)]))
+    stem = _annotated_archive(part) if part.format == _ARCHIVE else _annotated_folder(claims, part)
     taken = {copy for other in claims.parts if _is_written(claims, other) for copy in copies_of(claims, other)}
     number, found = 1, stem + b".jsonl"
     while found in taken:
         found, number = b"%s-%d.jsonl" % (stem, number), number + 1
     return found
+
+
+def _annotated_archive(part: Part) -> bytes:
+    return os.path.normpath(b"kept/" + os.fsencode(part.target)) + b".annotations"
+
+
+def _annotated_folder(claims: Claims, part: Part) -> bytes:
+    folder, name = os.path.split(os.fsencode(part.target))
+    if claims.written["copy_files"]:
+        folder, name = os.fsencode(part.target), b"kept.txt"
+    return os.path.normpath(b"/".join([b"kept", folder or b".", re.sub(rb"kept(-nul)?\.txt$", b"annotations", name)]))
 
 
 def _is_written(claims: Claims, part: Part) -> bool:

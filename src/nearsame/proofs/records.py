@@ -39,6 +39,7 @@ from nearsame.proofs.values import contents, is_string, orders, texts
 __all__ = ["Opened", "Reader", "default_id", "pieces_of"]
 
 Other = Callable[[Part, str | None], Iterator[Record]]  # the product's readers: of a source, or of its copy at a path
+Labels = Callable[[Part, str | None], Sequence[tuple[str, str]]]  # likewise of archives: id and URL of each record
 _BATCH = 4_096
 
 
@@ -67,6 +68,7 @@ class Reader:
     Attributes:
         columns: what was read of them.
         other: reads what is not read here.
+        labels: tells the records of an archive, documents or not.
         memory: tables in memory, by the names of their parts.
         skipped: positions that the run could not read, by part name.
         unread: parts of which it could read nothing.
@@ -76,6 +78,7 @@ class Reader:
 
     columns: Mapping[str, Any]
     other: Other
+    labels: Labels
     look: Look
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     skipped: Mapping[str, AbstractSet[int]] = field(default_factory=dict)

@@ -29,7 +29,7 @@ from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
 from nearsame.sources.parts import strictly
-from nearsame.sources.streams import copy_raw, sink
+from nearsame.sources.streams import copy_raw, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["TextFolder", "alike", "list_name"]
@@ -192,7 +192,7 @@ class TextFolder:
             "annotations.jsonl" if self.copy_files else target.name.replace(list_name(self.paths), "annotations.jsonl")
         )
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(self.paths))]
-        with sink(_unused(home / name), None) as out:
+        with sink(unused(home / name), None) as out:
             for position in stay:
                 values = dict(zip(ANNOTATIONS.names, (column[position] for column in columns), strict=True))
                 out.write(orjson.dumps({"path": _printable(self.paths[position]), **values}) + b"\n")
@@ -261,11 +261,3 @@ def _sample(file: File, size: int | None) -> bytes | None:
 def _printable(path: str) -> str:
     """A path as text: file names may hold bytes that are none."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _unused(path: Path) -> Path:
-    number = 1
-    found = path
-    while found.exists():
-        found, number = path.with_stem(f"{path.stem}-{number}"), number + 1
-    return found

@@ -38,6 +38,7 @@ __all__ = [
     "seekable",
     "sink",
     "unread_rest",
+    "unused",
     "without_bom",
     "without_removed",
 ]
@@ -331,6 +332,14 @@ def sink(target: Path, compression: str | None) -> Iterator[Any]:
         raise
     except OSError as error:
         raise OutputError.at(target, error) from error
+
+
+def unused(path: Path) -> Path:
+    """The path, or one with a number that no file has."""
+    number, found = 1, path
+    while found.exists():
+        found, number = path.with_stem(f"{path.stem}-{number}"), number + 1
+    return found
 
 
 def _compressor(raw: Any, compression: str | None) -> Any:

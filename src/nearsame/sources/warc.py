@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from nearsame.sources.columns import choose
 from nearsame.sources.markup import HTML, about_page, absolute, link_canonical, resiliparse
 from nearsame.sources.pages import BESIDE, Batched, Page
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import sink
+from nearsame.sources.streams import sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["WebArchive"]
@@ -55,6 +55,7 @@ class WebArchive(FilePart):
     form: str = archives.WARC
 
     pages = True  # its records are PAGES, not texts
+    copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The documents, in order, as RECORDS batches with `body`, `charset` and `mime` in the place of `text`."""
@@ -97,6 +98,11 @@ class WebArchive(FilePart):
         if annotations is not None:
             self._annotate(target, places, gone, annotations)
 
+    def labels(self) -> list[tuple[str, str]]:
+        """Id and URL of each record, in order, documents or not: what its annotations call it."""
+        with self._path() as path:
+            return [(place.id, place.target[0]) for place in self._places(path)]
+
     def _path(self) -> Any:
         return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression)
 
@@ -114,7 +120,7 @@ class WebArchive(FilePart):
 
     def _annotate(self, target: Path, places: list[_Place], gone: set[int], annotations: Annotations) -> None:
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(places))]
-        with sink(target.with_name(f"{target.name}.annotations.jsonl"), None) as out:
+        with sink(unused(target.with_name(f"{target.name}.annotations.jsonl")), None) as out:
             for position, place in enumerate(places):
                 if position not in gone:
                     values = dict(zip(ANNOTATIONS.names, (column[position] for column in columns), strict=True))
