@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from nearsame.errors import MissingExtraError
 from nearsame.sources.files import File, is_url
-from nearsame.sources.streams import chunks
+from nearsame.sources.streams import BrokenStreamError, chunks
 
 __all__ = ["ARC", "DAMAGE", "WARC", "Archived", "local", "walk"]
 
@@ -64,14 +64,29 @@ class _BrokenError(Exception):
 
 
 @contextlib.contextmanager
-def local(file: File, compression: str | None = None) -> Iterator[str]:
-    """The path of a file on this machine; a temporary copy where it is elsewhere, or to be decompressed first."""
+def local(file: File, compression: str | None = None, broken: list[str] | None = None) -> Iterator[str]:
+    """The path of a file on this machine; a temporary copy where it is elsewhere, or to be decompressed first.
+
+    Args:
+        file: The file.
+        compression: What is to be undone.
+        broken: Gets the reason where it cannot be undone to the end: then what comes before stands in the copy.
+
+    Raises:
+        BrokenStreamError: Nothing of it can be decompressed.
+    """
     if compression is None and not is_url(file.url):
         yield file.url
         return
     with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
-        for piece in chunks(file, compression):
-            spool.write(piece)
+        try:
+            for piece in chunks(file, compression):
+                spool.write(piece)
+        except BrokenStreamError as error:
+            if not spool.tell():
+                raise
+            if broken is not None:
+                broken.append(str(error))
         spool.flush()
         yield spool.name
 

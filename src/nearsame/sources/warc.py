@@ -8,6 +8,7 @@
 4. A body is decoded (chunks, gzip, deflate, brotli, zstd) up to `Columns.max_document` bytes; more is cut, and counted.
 """
 
+import contextlib
 import gzip
 import itertools
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ from nearsame.sources.columns import choose
 from nearsame.sources.markup import HTML, about_page, absolute, link_canonical, resiliparse
 from nearsame.sources.pages import BESIDE, Batched, Page
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import sink, unused
+from nearsame.sources.streams import BrokenStreamError, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["WebArchive"]
@@ -63,10 +64,12 @@ class WebArchive(FilePart):
         chosen = choose(columns, ("id", "text", *BESIDE), ("text",), self.name)
         batched = Batched(chosen, columns)
         wanted = {name for name in (chosen.text, chosen.id, chosen.order, *columns.beside) if name is not None}
-        with self._path() as path:
-            for position, record in enumerate(archives.walk(path, self.form, columns.max_document + _OVERHEAD)):
+        broken: list[str] = []
+        with self._opened(skip, broken) as path:
+            for position, record in enumerate(self._walked(path, columns)):
                 if record.kind == archives.DAMAGE:
                     skip(Skipped(self.name, position, None, f"at byte {record.offset:,}: {record.reason}"))
+                    broken.clear()  # it is told by this
                     continue
                 page = _page(record, columns, wanted)
                 if isinstance(page, str):
@@ -75,7 +78,26 @@ class WebArchive(FilePart):
                 if page.cut:
                     skip(Aside("cut"))
                 yield from batched.add(position, page)
+        for reason in broken:
+            skip(Skipped(self.name, None, None, f"unread from here on: {reason}"))
         yield from batched.close()
+
+    @contextlib.contextmanager
+    def _opened(self, skip: Skip, broken: list[str]) -> Iterator[str | None]:
+        """The path of the file, decompressed where need be; None, and a skip, where nothing of it can be."""
+        with contextlib.ExitStack() as stack:
+            try:
+                path = stack.enter_context(self._path(broken))
+            except BrokenStreamError as error:
+                path = None
+                if looks_compressed(self.file, str(self.compression)):
+                    skip(Skipped(self.name, None, None, f"unread from here on: {error}"))
+                else:
+                    self._undecompressed(error, skip)
+            yield path
+
+    def _walked(self, path: str | None, columns: Columns) -> Iterator[archives.Archived]:
+        return iter(()) if path is None else archives.walk(path, self.form, columns.max_document + _OVERHEAD)
 
     def copy(
         self,
@@ -83,11 +105,14 @@ class WebArchive(FilePart):
         removed: npt.NDArray[np.int64],
         annotations: Annotations | None = None,
         *,
-        drop_unread: bool = False,  # noqa: ARG002  (what is damaged has a position)
+        drop_unread: bool = False,
     ) -> None:
-        """Write the other records, or all of them with annotations.jsonl beside."""
+        """Write the other records, or all of them with annotations.jsonl beside; what cannot be read, as it is."""
         self.require_unchanged()
-        with self._path() as path:
+        with self._opened(lambda _: None, []) as path:
+            if path is None:
+                self.copy_unread(target, drop=drop_unread)
+                return
             places = self._places(path)
             offsets = [place.offset for place in places]
             gone = _with_companions(places, removed)
@@ -100,11 +125,11 @@ class WebArchive(FilePart):
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""
-        with self._path() as path:
-            return [(place.id, place.target[0]) for place in self._places(path)]
+        with self._opened(lambda _: None, []) as path:
+            return [] if path is None else [(place.id, place.target[0]) for place in self._places(path)]
 
-    def _path(self) -> Any:
-        return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression)
+    def _path(self, broken: list[str]) -> Any:
+        return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression, broken)
 
     def _places(self, path: str) -> list[_Place]:
         return [_place(record) for record in archives.walk(path, self.form, 1)]
