@@ -103,6 +103,7 @@ def test_where_nothing_can_be_written_a_plain_message_says_so(tmp_path):
     source = write_jsonl(tmp_path / "a.jsonl", documents())
     nowhere = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), "/dev/null/nothing")
     environment = {**{k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}, **nowhere}
+    environment["NEARSAME_KERNELS"] = "jit"  # what was compiled ahead needs no cache
     command = [NEARSAME, "pairs", source, "-o", tmp_path / "out.csv", "-q"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (2, True) == (done.returncode, done.stderr.startswith("error: compiled kernels cannot be kept")), done.stderr

@@ -111,7 +111,7 @@ def test_a_writer_waits_for_another_or_is_told(place, started):
     assert ready.wait(PATIENCE)
     started(clients.add_waiting, place, 0.2, out)
     said = out.get(timeout=PATIENCE)
-    assert "0.2 seconds" in said
+    assert "0.2 s" in said
     assert "timeout_seconds" in said
     started(clients.add_waiting, place, PATIENCE, out)
     leave.set()

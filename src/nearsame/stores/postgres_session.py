@@ -221,7 +221,7 @@ class Session:
         where, kinds = self.address.shown, self._driver.errors
         said = self.address.concealed(str(error)) or type(error).__name__
         if isinstance(error, kinds.LockNotAvailable):
-            message = f"{where} is being written by others, who made no way in {self._timeout_seconds:g} seconds"
+            message = f"{where} is being written by others; gave up after {self._timeout_seconds:g} s"
             return StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.")
         if self._connection is None or self._connection.closed:
             hint = "Check that the server runs and can be reached, and the user, the password and the database."
