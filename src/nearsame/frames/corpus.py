@@ -183,7 +183,7 @@ class Frames:
         names = " and ".join(dict.fromkeys(part.name for side in self.sides for part in side.parts))
         most = self.sides[0].columns.max_record
         told = (
-            f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} no UTF-8, or of more than {most:,} bytes"
+            f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} not UTF-8, or of more than {most:,} bytes"
         )
         if self.strict:
             raise SourceError(told, hint="Mend them, leave out strict, or raise max_record.")
