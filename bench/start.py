@@ -159,7 +159,9 @@ def main(given: Sequence[str]) -> int:
     print("\n".join(remarks))
     if not settings.no_write and report.has_place(PAGE, "start"):
         peers = ", ".join(" ".join(environments.requirements()[peer][0].split("==")) for peer in PEERS)
-        report.write_between(PAGE, "start", f"{text}\n\n{report.made_by('start', PACKAGES)} Peers: {peers}.")
+        report.write_between(
+            PAGE, "start", f"{text}\n\n{report.made_by(' '.join(['start', *given]), PACKAGES)} Peers: {peers}."
+        )
     return 0
 
 

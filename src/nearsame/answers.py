@@ -97,8 +97,8 @@ class Result:
     @property
     def frequencies(self) -> pa.Table | None:
         """With `weights="tfidf"`: in how many documents each feature stands. Saved, it weighs those of a later run."""
-        found = self.run.state.frequencies
-        return None if found is None else found.table()
+        table: pa.Table | None = self.run.state.frequency_table
+        return table
 
     @property
     def num_ignored(self) -> int:

@@ -8,10 +8,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from nearsame.methods import Method
 from nearsame.stages.clusters.components import Connected
@@ -176,3 +178,8 @@ class State(Generic[Known_co]):
     def meeting(self) -> Any:
         """Documents that share a key."""
         return self.met.meeting
+
+    @cached_property
+    def frequency_table(self) -> pa.Table | None:
+        """Of TF-IDF: in how many documents each feature stands, to weigh those of a later run."""
+        return None if self.frequencies is None else self.frequencies.table()

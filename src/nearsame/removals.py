@@ -23,7 +23,7 @@ from nearsame.layers import Layers, Settled
 from nearsame.methods import Digest, Method, Shingled
 from nearsame.outputs import tables
 from nearsame.outputs.examples import spread
-from nearsame.results import Clock, Stats
+from nearsame.results import NUM_LARGEST, Clock, Stats
 from nearsame.runs import Run
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.evidence import LISTS
@@ -35,8 +35,6 @@ __all__ = ["Removals"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-_NUM_LARGEST = 5
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ class Removals:
         """What statistics say of them."""
         exact, own = int(self.same_text.sum()), self.measured | self.by_method
         keepers, sizes = np.unique(self.decided.witnesses, return_counts=True)
-        first = np.lexsort((keepers, -sizes))[:_NUM_LARGEST]
+        first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
         ids = self.names.of(keepers[first])[0].to_pylist()
         found: dict[str, Any] = {
             "compared": self.decided.num_compared,
@@ -243,8 +241,8 @@ class Removals:
         found = {"removed": self.table, "clusters": self.clusters}
         if pairs:
             found["pairs"] = self.pairs
-        if self.run.frequencies is not None:
-            found["frequencies"] = self.run.frequencies
+        if self.state.frequency_table is not None:
+            found["frequencies"] = self.state.frequency_table
         if self.run.reading.skipped:
             found["skipped"] = self.run.skipped
         return found

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 __all__ = [
+    "NUM_LARGEST",
     "Audit",
     "Clock",
     "Comparison",
@@ -23,6 +24,8 @@ __all__ = [
     "Stats",
     "Step",
 ]
+
+NUM_LARGEST = 5  # clusters that statistics name
 
 
 class Share(NamedTuple):

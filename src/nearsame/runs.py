@@ -98,12 +98,6 @@ class Run:
         """What takes the text out of pages, where there are some."""
         return PageTexts(self.reading.columns.extract) if self.reading.pages else None
 
-    @cached_property
-    def frequencies(self) -> pa.Table | None:
-        """Of TF-IDF: in how many documents each feature stands, to weigh those of a later run."""
-        found = self.state.frequencies
-        return None if found is None else found.table()
-
     @property
     def have_urls(self) -> bool:
         """Whether any document has a URL."""

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from nearsame.cli.demo import KINDS
-from nearsame.cli.helping import _MANY
+from nearsame.cli.helping import MANY
 from nearsame.cli.main import commands
 from nearsame.cli.options import Option
 from nearsame.cli.recipeoptions import METHODS
@@ -68,7 +68,7 @@ def _whole(path):
 
 
 SHOWN = {name: _whole(path) for name, path in HELPS.items()} | {
-    f"{name}-first": [*path, "--help"] for name, path in HELPS.items() if len(command_of(path).params) >= _MANY
+    f"{name}-first": [*path, "--help"] for name, path in HELPS.items() if len(command_of(path).params) >= MANY
 }
 
 

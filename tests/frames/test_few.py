@@ -39,7 +39,7 @@ def test_a_task_does_not_ask_how_much_the_machine_has(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(few, "Local", engine)
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
-    question = few.Asked(Question(ns.Jaccard().least), ns.Jaccard())
+    question = few.NumberedQuestion(Question(ns.Jaccard().least), ns.Jaccard())
     with pytest.raises(Seen) as seen:
         list(few._Task(question, few.task_memory(3 << 30))(iter([])))
     assert (1, 3 << 30, tmp_path) == seen.value.args
@@ -49,7 +49,7 @@ def test_the_least_memory_is_enough_to_decide(tmp_path: Path, monkeypatch: pytes
     """With a task_bytes of nothing all that is held goes to the folder, which is left empty."""
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
     items = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [7, 8, 9]]
-    question = few.Asked(Question(ns.Jaccard().least), ns.Jaccard())
+    question = few.NumberedQuestion(Question(ns.Jaccard().least), ns.Jaccard())
 
     def batches() -> Iterator[pa.RecordBatch]:
         for number, each in enumerate(items):

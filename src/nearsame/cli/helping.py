@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-__all__ = ["FIRST", "SECTIONS", "help_option", "write"]
+__all__ = ["FIRST", "MANY", "SECTIONS", "help_option", "write"]
 
 SECTIONS = (
     "Sources", "Listening", "Limits", "URLs", "Learning", "Mirrors", "Method", "Text", "Deciding", "Output",
@@ -20,7 +20,7 @@ FIRST = frozenset({
     "min_common", "learn", "save", "rules", "output", "overwrite", "max_pairs", "groups", "tables", "dry_run",
     "as_json", "store", "memory", "engine", "quiet", "help",
 })  # fmt: skip
-_MANY = 40  # options: with fewer, all are shown
+MANY = 40  # options: with fewer, all are shown
 _TOPIC = "nearsame.help"  # where a context keeps what was asked for
 _ALL, _SHORT = "all", "first"
 
@@ -68,7 +68,7 @@ def write(ctx: click.Context, formatter: click.HelpFormatter) -> None:
 
 
 def _of_topic(options: list[click.Option], topic: str) -> list[click.Option]:
-    if topic == _ALL or (topic == _SHORT and len(options) < _MANY):
+    if topic == _ALL or (topic == _SHORT and len(options) < MANY):
         return options
     if topic == _SHORT:
         return [option for option in options if option.name in FIRST]

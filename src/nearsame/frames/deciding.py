@@ -9,7 +9,7 @@ from typing import Any
 
 from nearsame.corpus import Question, State
 from nearsame.engines.space import num_bytes
-from nearsame.frames.few import DECISIONS, Asked, component_of, here
+from nearsame.frames.few import DECISIONS, NumberedQuestion, component_of, here
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
 from nearsame.results import Component
 
@@ -38,7 +38,7 @@ def answered(state: State[Any], question: Question) -> Decision:
     corpus, meeting, verbs = state.corpus, state.meeting, state.corpus.engine
     if meeting is None or not meeting.num_documents:
         return Decision(verbs.frame(DECISIONS.empty_table()).drop("note"))
-    asked = Asked(question, state.method, corpus.counts["different_against"])
+    asked = NumberedQuestion(question, state.method, corpus.counts["different_against"])
     if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= num_bytes(verbs.engine.driver_bytes):
         verbs.room["deciding"] = "driver"
         lists, entries = meeting.lists.sort("number"), meeting.entries.select("key", "number", "place")

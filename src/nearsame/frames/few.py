@@ -26,7 +26,7 @@ from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.join import Found
 from nearsame.steps import steps
 
-__all__ = ["DECISIONS", "Asked", "component_of", "here", "in_one_task"]
+__all__ = ["DECISIONS", "NumberedQuestion", "component_of", "here", "in_one_task"]
 
 # A decision: document `a` goes, `b` is its witness; of pairs, a < b. The last row says what it took: a = -1.
 DECISIONS = pa.schema(
@@ -36,7 +36,7 @@ _MIXED = ("number", "items", "stands_for", "key", "place")
 
 
 @dataclass(frozen=True)
-class Asked:
+class NumberedQuestion:
     """A question about documents that are called by number.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Gathered:
         if len(batch):
             self.entries.put(batch.select(["key", "number", "place"]))
 
-    def answers(self, asked: Asked) -> Iterator[pa.RecordBatch]:
+    def answers(self, asked: NumberedQuestion) -> Iterator[pa.RecordBatch]:
         """The decisions."""
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
@@ -142,7 +142,7 @@ def component_of(note: str | None) -> Component | None:
     return None if found is None else Component(**found)
 
 
-def here(asked: Asked, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:
+def here(asked: NumberedQuestion, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:
     """The decisions, made on the driver."""
     engine = Local()
     try:
@@ -160,7 +160,7 @@ def here(asked: Asked, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch
 class _Task:
     """The same over the batches of one partition, that hold both."""
 
-    asked: Asked
+    asked: NumberedQuestion
     memory: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -196,7 +196,7 @@ def local_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def in_one_task(asked: Asked, lists: Any, entries: Any, verbs: Any) -> Any:
+def in_one_task(asked: NumberedQuestion, lists: Any, entries: Any, verbs: Any) -> Any:
     """The decisions, as a frame: made by one task."""
     both = lists.selectExpr(
         "number", "items", "stands_for", "cast(null as bigint) as key", "cast(null as int) as place"

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from nearsame.corpus import Question, State
 from nearsame.frames.corpus import Frames
-from nearsame.frames.few import Asked, here
+from nearsame.frames.few import NumberedQuestion, here
 
 __all__ = ["foreseen"]
 
@@ -71,9 +71,8 @@ def _shares(state: State[Frames], question: Question, drawn: pa.Table, *, across
     some = some.filter(f"nth <= {_MEMBERS // 2 if across else _MEMBERS}").select("key", "number", "one_side").toArrow()
     numbers = verbs.frame(pa.table({"number": pa.array(np.unique(some.column("number").to_numpy()))})).hint("broadcast")
     entries = verbs.tables(state.meeting.entries.join(numbers, "number").select("key", "number", "place"))
-    found = here(
-        Asked(question, state.method), verbs.tables(state.meeting.lists.join(numbers, "number").sort("number")), entries
-    )
+    lists = verbs.tables(state.meeting.lists.join(numbers, "number").sort("number"))
+    found = here(NumberedQuestion(question, state.method), lists, entries)
     similar = set(zip(*(found.column(name).to_pylist() for name in "ab"), strict=True))
     shared: dict[int, set[int]] = defaultdict(set)
     for key, number, _ in _rows(pa.Table.from_batches(entries)):

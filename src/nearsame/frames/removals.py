@@ -4,7 +4,7 @@
 2. Kept and removed documents are rows of the DataFrame that was given (records.py).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,10 @@ from nearsame.frames.runs import SparkRun
 from nearsame.frames.writing import STATS, write_folder
 from nearsame.keeping import Choices
 from nearsame.methods import Method
-from nearsame.results import Clock, Stats
+from nearsame.results import NUM_LARGEST, Clock, Stats
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
 
 __all__ = ["SparkRemovals"]
-
-_NUM_LARGEST = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ class SparkRemovals:
 
     def _largest(self) -> tuple[tuple[str, int], ...]:
         sizes = self.decision.gone.groupBy("witness").agg({"times": "sum"}).toDF("witness", "size")
-        first = sizes.sort("size", "witness", ascending=[False, True]).limit(_NUM_LARGEST)
+        first = sizes.sort("size", "witness", ascending=[False, True]).limit(NUM_LARGEST)
         rows = self.run.named(first, "witness", "").sort("size", "witness", ascending=[False, True]).collect()
         return tuple((row["id"], row["size"] + 1) for row in rows)
 
@@ -169,8 +167,8 @@ class SparkRemovals:
             OutputError: The folder cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
         """
-        for name in ("annotate", "drop_unreadable", "copy_files"):
-            refuse_on_spark(**{name: getattr(choices, name) or None})
+        here_only = {name: chosen or None for name, chosen in asdict(choices).items() if name != "pairs"}
+        refuse_on_spark(**here_only)
         run = self.run
         notes = run.check_target(directory, STATS, overwrite=overwrite)
         known = replace(stats, notes=(*stats.notes, *notes))

@@ -15,7 +15,7 @@ from nearsame.corpus import State
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
-from nearsame.frames.few import Asked, component_of, in_one_task
+from nearsame.frames.few import NumberedQuestion, component_of, in_one_task
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.results import Component
@@ -38,7 +38,7 @@ class Cluster:
     """
 
     state: State[Any]
-    asked: Asked
+    asked: NumberedQuestion
     compared: int = 0
 
     def __post_init__(self) -> None:

@@ -21,11 +21,9 @@ _SYMTAB, _RELA, _NOBITS, _UNWIND = 2, 4, 8, 0x70000001  # types of a section
 _ADDRESS, _RELATIVE = 1, 8  # references that the loader settles: a symbol's address, and one within the library
 _THROUGH_TABLE = {9, 41, 42}  # GOTPCREL, and those that a linker may relax
 _DISTANCES = {2: 4, 4: 4, 24: 8} | dict.fromkeys(_THROUGH_TABLE, 4)  # and how many bytes: PC32, PLT32, PC64
-_READ, _STACK, _FUNCTION = (
-    4,
-    0x6474E551,
-    0x12,
-)  # how a segment is mapped; that the stack is not run; a symbol that is seen
+_READ = 4  # how a segment is mapped
+_STACK = 0x6474E551  # a segment that says that the stack is not run
+_FUNCTION = 0x12  # a symbol that is seen from outside
 _HEADER_BYTES = 64 + 5 * 56
 _JUMP = b"\xff\x25\0\0\0\0\x66\x90"  # jmp *distance(%rip), and a nop to fill eight bytes
 _UNKNOWN = "Build with the version of llvmlite that constraints.txt names."

@@ -8,7 +8,7 @@
    the outermost kernel, so a change in one that it calls would go unnoticed.) Several processes may share it: numba
    writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
    can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
-4. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
+3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
    count, loads of four and eight bytes at any address, and BLAKE2b on eight texts at once.
 """
 
