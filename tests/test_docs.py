@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nearsame import errors, methods
+from nearsame.canonical import DEGREE_OF
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -101,6 +102,13 @@ def test_the_glossary_has_the_vocabulary() -> None:
     page = (ROOT / "docs" / "glossary.md").read_text("utf-8")
     described = {word.strip() for cell in re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE) for word in cell.split(",")}
     assert set() == WORDS - described
+
+
+def test_every_rule_of_urls_has_its_degree_in_the_guide() -> None:
+    """As the recipe has it, and no other rule."""
+    page = (ROOT / "docs" / "web.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(standard|usual|guess)` \| (.+?) \|", page, re.MULTILINE)
+    assert dict(DEGREE_OF) == {rule: degree for degree, rules in rows for rule in re.findall(r"`(\w+)`", rules)}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=relative)

@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearsame as ns
+from nearsame.evidence import Pages
 from nearsame.installation import install_command
 from nearsame.layers import LAYERS, Layers, require_layers
 from nearsame.web.rules import Rule, UrlRules
@@ -41,7 +43,9 @@ _TEXTS = st.sampled_from(
         None,
     ]
 )
-_URLS = st.none() | st.sampled_from([f"https://{host}.org/{path}" for host in "ab" for path in ("", "x", "y?b=1&a=2")])
+_URLS = st.none() | st.sampled_from(
+    [f"https://{host}.org/{path}" for host in "ab" for path in ("", "x", "y?b=1&a=2", "x/index.php", "/x")]
+)
 _SHOWN = {"https://a.org/y?b=1&a=2": "https://a.org/y?a=2&b=1", "https://b.org/y?b=1&a=2": "https://b.org/y?a=2&b=1"}
 _PAGES = st.lists(
     st.fixed_dictionaries(
@@ -80,10 +84,14 @@ def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
     def form(url: str | None) -> str | None:
         return _SHOWN.get(url, url) if url else url
 
+    def guess(url: str | None) -> str | None:
+        return form(url.replace("/index.php", "").replace("org//x", "org/x")) if url else url
+
     named = {form(page["canonical"]) for page in pages}
     own = [form(page["url"]) if form(page["url"]) in named else None for page in pages]
     return {
         "url": [form(page["url"]) for page in pages],
+        "url-guess": [guess(page["url"]) for page in pages],
         "canonical": [form(page["canonical"]) or url for page, url in zip(pages, own, strict=True)],
         "revisit": [page["payload_digest"] for page in pages],
         "digest": [page["text"] for page in pages],
@@ -93,15 +101,18 @@ def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
 def _expected(pages: list[Page], use: list[str], keep: str, num_against: int, *, within: bool) -> dict[int, Gone]:
     order = _order(pages, keep, num_against)
 
-    def text(left: list[int]) -> dict[int, int]:
-        sets = [features(page["text"] or "", size=2) if row in left else frozenset() for row, page in enumerate(pages)]
-        found = decide(sets, _THRESHOLD, order, num_against=num_against, within=within)
+    def near(left: list[int], size: int, threshold: Fraction) -> dict[int, int]:
+        sets = [
+            features(page["text"] or "", size=size) if row in left else frozenset() for row, page in enumerate(pages)
+        ]
+        found = decide(sets, threshold, order, num_against=num_against, within=within)
         return {row: witness for row, (witness, _) in found.items()}
 
-    strings = {name: values for name, values in _strings(pages).items() if name in use}
+    text, default = partial(near, size=2, threshold=_THRESHOLD), partial(near, size=5, threshold=Fraction(4, 5))
+    strings = {name: values for name, values in _strings(pages).items() if name.partition("-")[0] in use}
     empty = [not page["text"] for page in pages]
-    found = text if "text" in use else None
-    return layered(strings, order, found, num_against=num_against, within=within, empty=empty)
+    found, guessed = (text, text) if "text" in use else (None, default)
+    return layered(strings, order, found, num_against=num_against, within=within, empty=empty, near=guessed)
 
 
 @settings(deadline=None, max_examples=share(120))
@@ -173,11 +184,11 @@ def test_who_loses_a_witness_inherits_its_keeper_and_says_so(chain: list[Page]) 
 def test_what_one_layer_removes_enters_no_later_one(chain: list[Page]) -> None:
     """Not even as a witness: d equals b, and stays, since b went by its URL."""
     found = ns.dedup(chain, use=["text", "digest", "url"])
-    assert [("url", 5, 1), ("digest", 4, 1), ("text", 3, 1)] == [
+    assert [("url", 5, 1), ("url-guess", 4, 0), ("digest", 4, 1), ("text", 3, 1)] == [
         (layer["layer"], layer["documents"], layer["removed"]) for layer in found.stats.layers
     ]
     assert {"z", "d"} == set(found.kept().column("id").to_pylist())
-    assert [1, 1, 0] == [layer["inherited"] for layer in found.stats.layers]
+    assert [1, 0, 1, 0] == [layer["inherited"] for layer in found.stats.layers]
 
 
 def test_the_cheap_layers_alone_need_no_method(chain: list[Page]) -> None:
@@ -194,9 +205,120 @@ def test_the_newest_of_a_recrawled_page_stays() -> None:
         {"id": "new", "url": "https://a.org/p#top", "text": "as it is now", "date": "2024-06-01"},
     ]
     found = ns.dedup(pages, use="url", keep="newest:date")
-    assert {"old": ("new", ["url"], True)} == _lines(found, "witness_id", "evidence", "same_host")
-    assert ({"url": 1}, 1, 0) == (found.stats.evidence, found.stats.same_host, found.stats.cross_host)
+    assert {"old": ("new", ["url-usual"], True)} == _lines(found, "witness_id", "evidence", "same_host")
+    assert ({"url-usual": 1}, 1, 0) == (found.stats.evidence, found.stats.same_host, found.stats.cross_host)
     assert 1 == found.stats.layers[0]["other_text"]
+
+
+_LONG = " ".join(f"word{n}" for n in range(60))
+_GUESSES = [  # two URLs that a guess makes one
+    ("https://a.org/p?sid=0123456789abcdef0123456789abcdef", "https://a.org/p"),
+    ("https://a.org/p;jsessionid=1", "https://a.org/p;jsessionid=2"),
+    ("https://a.org/p/index.php", "https://a.org/p/"),
+    ("https://a.org/p/index.html", "https://a.org/p/index.htm"),
+    ("https://a.org/dev//null", "https://a.org/dev/null"),
+    ("https://a.org/p?a=1&amp;b=2", "https://a.org/p?a=1&b=2"),
+    ("https://a.org/p#page=2", "https://a.org/p#page=3"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), _GUESSES)
+@pytest.mark.parametrize("use", ["url", "url,text"])
+def test_a_guess_about_urls_needs_a_text_that_is_near_enough(one: str, other: str, use: str) -> None:
+    """Then it says which layer removed it, how similar both are, and that the URL alone would be a guess."""
+    pages = [{"id": "a", "url": one, "text": _LONG}, {"id": "b", "url": other, "text": f"{_LONG} end"}]
+    found = ns.dedup(pages, use=use)
+    expected = {"b": ("a", "url-guess", "jaccard", 56 / 57, ["near", "url-guess"])}
+    assert expected == _lines(found, "witness_id", "layer", "measure", "similarity", "evidence")
+    assert (0, 1, 0) == (found.stats.exact_copies, found.stats.near_copies, found.stats.other_copies)
+    pages[1]["text"] = "another text altogether"
+    assert 0 == ns.dedup(pages, use=use).stats.removed
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://blog.example/?s=covid19vaccination", "https://blog.example/?s=playstation5console"),
+        ("https://blog.example/?s=covid19vaccination", "https://blog.example/"),
+        ("https://app.example/#/users/1", "https://app.example/#/users/2"),
+        ("https://wiki.example/wiki//dev/null", "https://wiki.example/wiki/dev/null"),
+        ("https://wiki.example/wiki/Index.php", "https://wiki.example/wiki"),
+        *_GUESSES,
+    ],
+)
+@pytest.mark.parametrize("use", ["url", "redirect", "canonical"])
+def test_nothing_goes_by_a_url_alone_where_that_is_a_guess(one: str, other: str, use: str) -> None:
+    """Nor by what redirects to such a URL, or names it as the canonical one."""
+    pages = [
+        {"id": "a", "url": one, "text": "some text"},
+        {"id": "b", "url": "https://else.example/", "text": "another one", use: other},
+    ]
+    assert 0 == ns.dedup(pages, use=use).stats.removed
+
+
+@pytest.mark.parametrize(
+    ("method", "measure", "removed"),
+    [
+        (ns.Jaccard(threshold=0.99), "", 0),
+        (ns.Jaccard(threshold=0.9), "jaccard", 1),
+        (ns.MinHash(threshold=0.9), "jaccard", 1),
+        (ns.Containment(threshold=0.9), "jaccard", 1),
+        (ns.SimHash(k=3), "jaccard", 1),
+        (ns.Digest(), "", 0),
+    ],
+)
+def test_a_guess_is_held_to_the_method_of_the_run(method: Any, measure: str, removed: int) -> None:
+    """To sets of its shingles, or to whole texts; to the default method where it compares something else."""
+    pages = [
+        {"id": "a", "url": "https://a.org/p/index.php", "text": _LONG},
+        {"id": "b", "url": "https://a.org/p/", "text": f"{_LONG} end"},
+    ]
+    found = ns.dedup(pages, use="url,text", method=method)
+    assert [measure] * removed == [row["measure"] for row in found.removals.to_pylist() if row["layer"] == "url-guess"]
+    same = ns.dedup([pages[0], {**pages[1], "text": _LONG}], use="url,text", method=method)
+    assert {"b": ("url-guess", ["bytes", "text", "url-guess"])} == _lines(same, "layer", "evidence")
+
+
+def test_nobody_guesses_where_the_rules_do_not(tmp_path: Path) -> None:
+    """Then there is no such layer, and documents are read once."""
+    pages = [{"url": "https://a.org/index.php", "text": _LONG}, {"url": "https://a.org/", "text": _LONG}]
+    found = ns.dedup(pages, use="url", urls=ns.CanonicalUrl(up_to="usual"))
+    assert (0, ["url"]) == (found.stats.removed, [layer["layer"] for layer in found.stats.layers])
+    found.write(tmp_path / "clean")
+
+
+def test_pages_are_compared_by_their_content_where_their_urls_are_a_guess(tmp_path: Path) -> None:
+    """The text that is taken out of a page, not its markup."""
+    page, other = html(_LONG), html(_LONG).replace(b"<p>", b"<p class=x>")
+    path = tmp_path / "pages.warc.gz"
+    records = [
+        record(http(body), f"WARC-Target-URI: http://a.example/{name}", number=number).replace(
+            f"WARC-Target-URI: http://a.example/{number}\r\n".encode(), b""
+        )
+        for number, (name, body) in enumerate([("", page), ("index.php", other)], 1)
+    ]
+    path.write_bytes(gzipped(*records))
+    found = ns.dedup(path, use="url,digest")
+    assert {"http://a.example/index.php": ("url-guess", 1.0)} == _lines(found, "layer", "similarity")
+    found.write(tmp_path / "clean")
+
+
+def test_a_source_that_changes_before_guesses_are_compared_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is compared are the texts that were read first."""
+    pages = [{"url": url, "text": _LONG} for url in ("https://a.org/index.php", "https://a.org/")]
+    source = write_jsonl(tmp_path / "pages.jsonl", pages)
+    known = Pages.urls
+
+    def changing(self: Pages, rows: Any = None, degree: Any = "usual") -> Any:
+        if degree == "guess":
+            write_jsonl(source, [{**page, "text": f"x{page['text'][1:]}"} for page in pages])
+        return known(self, rows, degree)
+
+    monkeypatch.setattr(Pages, "urls", changing)
+    with pytest.raises(ns.SourceError, match="changed while it was being read"):
+        ns.dedup(source, use="url")
 
 
 def test_a_page_without_a_text_takes_no_other_along() -> None:
@@ -247,7 +369,7 @@ def test_a_revisit_goes_for_the_page_that_it_revisits() -> None:
         {"id": "lost too", "url": "u:2", "revisit_of": "u:2", "payload_digest": "sha1:B", "text": None},
     ]
     found = ns.dedup(pages, use="revisit")
-    assert {"again": ("page", ["revisit", "url"])} == _lines(found, "witness_id", "evidence")
+    assert {"again": ("page", ["revisit", "url-standard"])} == _lines(found, "witness_id", "evidence")
 
 
 def test_without_layers_a_url_column_adds_evidence_and_changes_nothing_else(chain: list[Page]) -> None:
@@ -362,7 +484,11 @@ def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: 
     assert ["text", "url", "digest"] == removed.column("layer").to_pylist()
     assert [["near"], [], ["near"]] == removed.column("evidence").to_pylist()
     stats = json.loads((tmp_path / "clean" / "stats.json").read_text("utf-8"))
-    assert ["url", "digest", "text"] == stats["recipe"]["use"] == [layer["layer"] for layer in stats["layers"]]
+    assert (
+        ["url", "url-guess", "digest", "text"]
+        == stats["recipe"]["use"]
+        == [layer["layer"] for layer in stats["layers"]]
+    )
     assert "canonical-url" in json.dumps(stats["recipe"]["urls"])
 
 
@@ -433,14 +559,17 @@ def test_an_archive_without_layers_has_evidence(tmp_path: Path) -> None:
 
 def test_learnt_rules_say_which_urls_are_one(tmp_path: Path) -> None:
     """As `nearsame urls --save` writes them."""
-    pages = [{"id": n, "url": f"http://a.org/p?ref={n}&id={int(n) % 2}", "text": f"text {n}"} for n in "0123"]
+    pages = [{"id": n, "url": f"http://a.org/p?ref={n}&id={int(n) % 2}", "text": f"{int(n) % 2}"} for n in "0123"]
     rules = UrlRules(ns.CanonicalUrl(), (Rule("a.org", parameters=("ref",)),))
     rules.save(tmp_path / "rules.json")
     source = write_jsonl(tmp_path / "pages.jsonl", pages)
     done = run("dedup", source, "--use", "url", "--url-rules", tmp_path / "rules.json", "--json")
     assert (0, 2) == (done.exit_code, json.loads(done.stdout)["removed"])
     assert 0 == ns.dedup(pages, use="url", urls=ns.CanonicalUrl(tracking=False)).stats.removed
-    assert 2 == ns.dedup(pages, use="url", urls=rules).stats.removed
+    found = ns.dedup(pages, use="url", urls=rules)
+    assert {"2": ("0", "url-guess"), "3": ("1", "url-guess")} == _lines(found, "witness_id", "layer")
+    others = [{**page, "text": f"text {page['id']}"} for page in pages]
+    assert 0 == ns.dedup(others, use="url", urls=rules).stats.removed
 
 
 def test_a_url_column_of_pairs_must_be_there() -> None:

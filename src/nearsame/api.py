@@ -35,8 +35,9 @@ from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.evidence import BESIDE, OneForm, Pages
+from nearsame.guesses import comparing
 from nearsame.identities import identity, with_kept_seed
-from nearsame.layers import Layers, chosen_layers, needs_bare
+from nearsame.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.methods import Digest, Method
 from nearsame.pages import require_pages, with_max_record, with_pages
 from nearsame.removals import Removals
@@ -128,8 +129,9 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         batch_rows: At most so many documents in a batch. The answer does not depend on it.
         progress: Who watches.
         use: Layers that remove documents one after the other, cheapest first, as in "url,digest,text": those of one
-            canonical URL (`url`), of one page by a `redirect`, by rel=`canonical` or by a WARC `revisit`, those of the
-            same bytes (`digest`), and those that the method finds (`text`). Default: the method alone.
+            canonical URL (`url`; where that is a guess, only those with similar texts), of one page by a `redirect`, by
+            rel=`canonical` or by a WARC `revisit`, those of the same bytes (`digest`), and those that the method finds
+            (`text`). Default: the method alone.
         url_column: The column of URLs; default `url`, where there is one. Then every removed document says on what
             `evidence`, and whether its witness is of the same host.
         urls: How URLs are made canonical: `CanonicalUrl()` if None, or rules that `UrlRules.load` has read.
@@ -164,6 +166,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         found: Result = _on_spark(engine, how, columns, method).dedup(source, against, policy, settings)
         return required.met_by(found)
     if chosen is not None:
+        chosen = with_guesses(chosen, urls or CanonicalUrl())
         settings |= {"use": list(chosen), "urls": (urls or CanonicalUrl()).record()}
     elif urls is not None:
         settings |= {"urls": urls.record()}  # evidence goes by it
@@ -328,16 +331,14 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     require_pages(reading)
     ready = columns.items is not None
     before = json.dumps([settings["use"], settings["urls"]]) if layered else None
+    guesses = comparing(recipe, has_text="text" in settings.get("use", ()))
+    settings |= {"guesses": guesses.record()} if layers.GUESSED in settings.get("use", ()) else {}
     known = {} if how.workdir is None else identity(reading, recipe, keep, listing=listing, layers=before)
     inputs = inputs_of(sides, parts, recipe, how.workdir)
     engine = _engine(how, known, recipe.stored_ratio)
     try:
         pages = None if about is None else Pages(reading, about.urls, required=layered)
-        found = (
-            None
-            if about is None or pages is None
-            else _first_layers(pages, replace(about, seed=getattr(recipe, "seed", 0)), keep, how, clock)
-        )
+        found = None if about is None or pages is None else _first_layers(pages, about, guesses, keep, how, clock)
         if found is None:
             corpus = Arrays(reading, engine, keep)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=listing)
@@ -357,16 +358,17 @@ class _About:
     urls: CanonicalUrl | OneForm
     layers: tuple[str, ...] | None
     within: bool
-    seed: int = 0
 
 
-def _first_layers(pages: Pages, about: _About, keep: Keep, how: _How, clock: Clock) -> Layers | None:
+def _first_layers(  # noqa: PLR0913, PLR0917  (what is known, by what it is judged, and how)
+    pages: Pages, about: _About, guesses: Method, keep: Keep, how: _How, clock: Clock
+) -> Layers | None:
     """What runs before the method, by an engine of its own: a work directory keeps the steps of the method."""
     if about.layers is None:
         return None
     engine = _engine(replace(how, workdir=None), {}, 1)
     try:
-        return layers.first(pages, about.layers, keep, engine, clock, within=about.within, seed=about.seed)
+        return layers.first(pages, about.layers, keep, engine, clock, within=about.within, guesses=guesses)
     finally:
         engine.close()
 

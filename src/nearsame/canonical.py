@@ -3,9 +3,12 @@
 1. Below all rules lies the WHATWG normal form: case of scheme and host, dot segments, encoding of what may not stand
    in a URL. It cannot be switched off; what a rule here does comes on top of it.
 2. No rule merges two hosts, unless `www` is asked for: a host with and without it may be two sites.
-3. What is stored with canonical URLs carries `record()`; URLs made by two recipes are not compared.
+3. Every rule has a degree: `standard` conforms to RFC 3986, `usual` is what nearly every site honours, and a `guess`
+   is right most of the time. Nothing is removed on a guess alone.
+4. What is stored with canonical URLs carries `record()`; URLs made by two recipes are not compared.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field
@@ -13,7 +16,10 @@ from pydantic import BeforeValidator, Field
 from nearsame.errors import ConfigError
 from nearsame.recipes import Recipe
 
-__all__ = ["RULES", "CanonicalUrl"]
+__all__ = ["DEGREES", "DEGREE_OF", "RULES", "CanonicalUrl", "Degree"]
+
+Degree = Literal["standard", "usual", "guess"]
+DEGREES: tuple[Degree, ...] = ("standard", "usual", "guess")  # from the surest on
 
 
 def _names(value: Any) -> Any:
@@ -50,6 +56,9 @@ class CanonicalUrl(Recipe):
     percent: bool = Field(
         default=True, description="Decode what needs no encoding (letters, digits, `-._~`); `%c3` becomes `%C3`."
     )
+    entities: bool = Field(
+        default=True, description="`&amp;` in a query is `&`: a link that was escaped once too often."
+    )
     slashes: bool = Field(
         default=True,
         description="Several slashes in a path are one, but for those behind a colon, and in a wiki, where `//dev/null`"
@@ -61,7 +70,14 @@ class CanonicalUrl(Recipe):
         " only in small letters, since `Index.php` may be a page.",
     )
     trailing_slash: bool = Field(default=True, description="Drop the slash at the end of a path, but for the root's.")
-    fragments: bool = Field(default=True, description="Drop what follows `#`; `#!…` and `#/…` stay, they name a page.")
+    fragments: bool = Field(
+        default=True,
+        description="Drop what follows `#` where it names a place in the page; `#!…` and `#/…` always stay.",
+    )
+    states: bool = Field(
+        default=True,
+        description="Drop what follows `#` where it holds `/`, `=`, `&` or `?`, as in `#page=2`; `#!…` and `#/…` stay.",
+    )
     sessions: bool = Field(
         default=True,
         description="Drop session ids: `PHPSESSID`, `;jsessionid=` and the like by name, `sid` and the like only where"
@@ -73,6 +89,11 @@ class CanonicalUrl(Recipe):
     empty_query: bool = Field(default=True, description="Drop a `?` with nothing behind it, and empty parameters.")
     query_order: bool = Field(
         default=True, description="Sort parameters by name; those of one name stay in their order, which may matter."
+    )
+    up_to: Degree = Field(
+        default="guess",
+        description="The rules that are applied: those that are `standard`, those that are `usual`, too, or also each"
+        " that is a `guess`.",
     )
     lists: Literal[2] = Field(default=2, description="Version of the lists of documents, sessions and tracking names.")
 
@@ -91,8 +112,51 @@ class CanonicalUrl(Recipe):
         off = () if rule == "drop" else False
         return type(self)(**{**self.settings, rule: off})
 
+    def at_most(self, degree: Degree) -> Self:
+        """The same recipe with no rule that is less sure than a degree.
 
-RULES = (
-    "scheme", "www", "root_dot", "ports", "percent", "slashes", "documents", "trailing_slash", "fragments", "sessions",
-    "tracking", "drop", "empty_query", "query_order",
-)  # fmt: skip
+        Example:
+            >>> CanonicalUrl().at_most("usual").applies("documents")
+            False
+        """
+        return type(self)(**{**self.settings, "up_to": min(degree, self.up_to, key=DEGREES.index)})
+
+    def applies(self, rule: str) -> bool:
+        """Whether a rule is switched on, and is sure enough."""
+        return bool(getattr(self, rule)) and DEGREES.index(DEGREE_OF[rule]) <= DEGREES.index(self.up_to)
+
+    @property
+    def guesses(self) -> bool:
+        """Whether any rule is a guess."""
+        return any(DEGREE_OF[rule] == "guess" and self.applies(rule) for rule in RULES)
+
+    def degree(self, rules: Iterable[str]) -> Degree:
+        """The degree of what some rules made together: that of the least sure; of none, `standard`.
+
+        Example:
+            >>> CanonicalUrl().degree(["ports", "tracking"])
+            'usual'
+        """
+        found = [DEGREE_OF.get(rule, "guess") for rule in rules]
+        return max(found, key=DEGREES.index, default="standard")
+
+
+DEGREE_OF: Mapping[str, Degree] = {
+    "scheme": "usual",
+    "www": "usual",
+    "root_dot": "usual",
+    "ports": "standard",
+    "percent": "standard",
+    "entities": "guess",
+    "slashes": "guess",
+    "documents": "guess",
+    "trailing_slash": "usual",
+    "fragments": "usual",
+    "states": "guess",
+    "sessions": "guess",
+    "tracking": "usual",
+    "drop": "usual",
+    "empty_query": "usual",
+    "query_order": "usual",
+}
+RULES = tuple(DEGREE_OF)

@@ -7,7 +7,7 @@
    for byte, or nothing is said of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.canonical import CanonicalUrl
+from nearsame.canonical import DEGREES, CanonicalUrl, Degree
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
 from nearsame.sources.reading import Reading
@@ -35,7 +35,11 @@ BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sourc
 
 @runtime_checkable
 class OneForm(Protocol):
-    """What makes one of several URLs, as learnt rules do."""
+    """What makes one of several URLs, as learnt rules do: a guess, beside what its recipe is sure of."""
+
+    @property
+    def recipe(self) -> CanonicalUrl:
+        """Of the canonical URLs that it is about."""
 
     def apply(self, url: str) -> str:
         """The one form."""
@@ -103,9 +107,9 @@ class Pages:
         column = self.reading.beside(name)
         return (column if rows is None else column.take(pa.array(rows))).combine_chunks().cast(pa.large_string())
 
-    def urls(self, rows: Rows | None = None) -> pa.Array:
-        """Canonical URLs."""
-        return self.form(self.known(self.url_column, rows))
+    def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
+        """Canonical URLs by the rules up to a degree."""
+        return self.forms[degree](self.known(self.url_column, rows))
 
     def target(self, name: str, rows: Rows | None = None) -> pa.Array:
         """The canonical form of what pages say of themselves, null where they say nothing; of redirects the last."""
@@ -127,12 +131,19 @@ class Pages:
                 found.setdefault(url, target)
         return found
 
-    @cached_property
+    @property
     def form(self) -> Callable[[Any], pa.Array]:
-        """From URLs to canonical ones."""
+        """From URLs to canonical ones, without a guess."""
+        return self.forms["usual"]
+
+    @cached_property
+    def forms(self) -> Mapping[Degree, Callable[[Any], pa.Array]]:
+        """From URLs to canonical ones, by the rules up to each degree."""
         if self.notes:
-            return lambda urls: urls
-        return Canonical(self.recipe).column if isinstance(self.recipe, CanonicalUrl) else _by(self.recipe)
+            return dict.fromkeys(DEGREES, lambda urls: urls)
+        own = self.recipe if isinstance(self.recipe, CanonicalUrl) else self.recipe.recipe
+        found = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
+        return found if isinstance(self.recipe, CanonicalUrl) else {**found, "guess": _by(self.recipe)}
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -167,13 +178,22 @@ class Pages:
             holds: the kinds that are about the content.
         """
         url, other = (self.urls(each) for each in (rows, witnesses))
-        holds = {**holds, "url": evidence.same(url, other), "mirror": evidence.mirrored(url, other)}
+        holds = {**holds, **self._by_degree(rows, witnesses), "mirror": evidence.mirrored(url, other)}
         for name in ("redirect", "canonical"):
             if self.has(name):
                 holds[name] = evidence.named(self.target(name, rows), url, self.target(name, witnesses), other)
         if self.has("revisit_of") or self.has("payload_digest"):
             holds["revisit"] = self._revisits(rows, witnesses, url, other)
         return Evidence(evidence.kinds(holds), self.same_host(rows, witnesses))
+
+    def _by_degree(self, rows: Rows, witnesses: Rows) -> dict[str, Mask]:
+        """Which URLs are one, each by the surest rules that make them one."""
+        found, before = {}, np.zeros(rows.size, np.bool_)
+        for degree in DEGREES:
+            same = evidence.same(*(self.urls(each, degree) for each in (rows, witnesses)))
+            found[f"url-{degree}"] = same & ~before
+            before |= same
+        return found
 
     def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
         """Whether an archive has recorded the same digest of what was sent."""

@@ -1,9 +1,9 @@
 """Layers: what is cheap to know removes documents first, and the method compares those that are left.
 
 1. Layers run in the order of `LAYERS`, cheapest first, however they are asked for; what one removes enters no later
-   one.
-2. A layer is the flow of `Digest` over one string of each document: its canonical URL, the URL that it says it really
-   is, the digest of its payload, or its text. Equal strings are compared, not only hashed.
+   one. Where `url` is asked for, `url-guess` follows it: what only a guess about URLs brings together is compared.
+2. Every other layer is the flow of `Digest` over one string of each document: its canonical URL, the URL that it says
+   it really is, the digest of its payload, or its text. Equal strings are compared, not only hashed.
 3. All layers go by one priority, that of --keep.
 4. Every removed document has a witness that stays to the end. Where a later layer removes a witness, what it stood for
    inherits its keeper, and says through which document (`via`). Equal bytes inherit the similarity, too; of anything
@@ -13,7 +13,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,12 +23,15 @@ import pyarrow.compute as pc
 
 from nearsame import schemas
 from nearsame.arrays import Arrays, placed
+from nearsame.canonical import CanonicalUrl
 from nearsame.corpus import State
 from nearsame.engines.base import Machine
-from nearsame.errors import ConfigError, SourceError
-from nearsame.evidence import Pages
+from nearsame.errors import ConfigError
+from nearsame.evidence import OneForm, Pages
+from nearsame.guesses import confirmed
 from nearsame.methods import Digest, Method, Recipe
 from nearsame.pipeline import prepare
+from nearsame.rereading import Left, changed
 from nearsame.results import Clock
 from nearsame.sources.base import Room
 from nearsame.sources.parts import FilePart
@@ -39,12 +42,25 @@ from nearsame.stages.features.about import About, Describe
 from nearsame.stages.texts.raw import Texts
 from nearsame.steps import steps
 
-__all__ = ["LAYERS", "Layer", "Layers", "Left", "Settled", "chosen_layers", "first", "needs_bare", "require_layers"]
+__all__ = [
+    "GUESSED",
+    "LAYERS",
+    "Layer",
+    "Layers",
+    "Left",
+    "Settled",
+    "chosen_layers",
+    "first",
+    "needs_bare",
+    "require_layers",
+    "with_guesses",
+]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
+GUESSED = "url-guess"  # the layer that comes with `url`
 _PRIORITY = Keep("min", "priority")  # of what is left: the order that the first layer went by
 
 _BATCH = 1 << 16
@@ -58,6 +74,7 @@ class Layer(NamedTuple):
     name: str
     num_entered: int  # documents that it looked at
     decided: Decided
+    measure: str  # what its similarities are
 
 
 class Settled(NamedTuple):
@@ -68,30 +85,6 @@ class Settled(NamedTuple):
     measure: Rows  # number in `use` of the layer whose similarity it is
     via: Rows  # the witness in the own layer, where a later one removed it; else -1
     chained: Mask  # never compared with the witness: only with `via`
-
-
-@dataclass
-class Left(Reading):
-    """The documents again, with null in the place of texts (or of pages) that are already removed."""
-
-    gone: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
-    priority: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Batches as of any reading; rows keep their numbers."""
-        for batch in super().__iter__():
-            rows = batch.column("row").to_numpy()
-            if int(rows[-1]) >= self.gone.size:
-                raise _changed()
-            at = batch.schema.get_field_index("body" if self.pages else "text")
-            content = batch.column(at)
-            left = pc.if_else(pa.array(self.gone[rows]), pa.scalar(None, content.type), content)
-            yield batch.set_column(at, batch.schema.field(at), left)
-
-    @property
-    def order(self) -> pa.ChunkedArray:
-        """What the method's priority goes by."""
-        return pa.chunked_array([self.priority])
 
 
 @dataclass(frozen=True)
@@ -122,16 +115,7 @@ class Layers:
 
     def left(self, reading: Reading) -> Left:
         """The same documents, to be read again without those that are removed."""
-        return Left(
-            reading.parts,
-            reading.columns,
-            reading.against,
-            reading.batch_rows,
-            reading.progress,
-            strict=reading.strict,
-            gone=self.gone,
-            priority=self.priority,
-        )
+        return Left.of(reading, self.gone, self.priority)
 
     def require_unchanged(self, about: About) -> None:
         """Refuse what was decided about other texts than were read the second time.
@@ -145,7 +129,7 @@ class Layers:
             for now, then in ((about.digest_a, self.about.digest_a), (about.digest_b, self.about.digest_b))
         )
         if not same:
-            raise _changed()
+            raise changed()
 
     def then(self, reading: Reading, recipe: Method, engine: Machine, clock: Clock) -> State[Arrays]:
         """What the method knows of the documents that are left; without the layer `text`, nothing.
@@ -178,7 +162,8 @@ class Layers:
             rows, own = done.decided.rows, done.decided.witnesses
             later = witness[own] != _NONE
             witness[rows] = np.where(later, witness[own], own)
-            num[rows], den[rows] = num[own], den[own]
+            num[rows] = np.where(later, num[own], done.decided.nums)
+            den[rows] = np.where(later, den[own], done.decided.dens)
             measure[rows] = np.where(later, measure[own], number)
             chained[rows] = later & (chained[own] | (done.name != "digest"))
             via[rows] = np.where(later, own, _NONE)
@@ -204,6 +189,17 @@ def require_layers(use: str | Sequence[str]) -> tuple[str, ...]:
         what = f"{unknown[0]!r} is not a layer" if unknown else "there is no layer"
         raise ConfigError(f"use={use!r}: {what}", hint=f"Choose from {', '.join(LAYERS)}.")
     return tuple(name for name in LAYERS if name in names)
+
+
+def with_guesses(layers: tuple[str, ...], urls: CanonicalUrl | OneForm) -> tuple[str, ...]:
+    """The layers with what comes with them: guesses about URLs, where the rules have any.
+
+    Example:
+        >>> with_guesses(("url", "text"), CanonicalUrl())
+        ('url', 'url-guess', 'text')
+    """
+    may_guess = not isinstance(urls, CanonicalUrl) or urls.guesses
+    return tuple(name for each in layers for name in ((each, GUESSED) if each == "url" and may_guess else (each,)))
 
 
 def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[str, ...]:
@@ -234,11 +230,12 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     clock: Clock,
     *,
     within: bool,
-    seed: int = 0,
+    guesses: Method,
 ) -> Layers:
-    """Read all documents, and run every layer but `text`; `seed` is the method's."""
+    """Read all documents, and run every layer but `text`; `guesses` says which texts are near enough for a guess."""
     reading = pages.reading
     reading.columns = replace(reading.columns, room=Room(engine.record_bytes))
+    seed = getattr(guesses, "seed", 0)
     with clock("features", reading.size_bytes):
         texts = _digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
@@ -248,11 +245,16 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
         if name == "text":
             break
         with clock(f"layer {name}"):
+            if name == GUESSED:
+                decided = confirmed(pages, left & ~empty, guesses, about, priority, engine, within=within)
+                done.append(Layer(name, int((left & ~empty).sum()), decided, guesses.reports))
+                left[decided.rows] = False
+                continue
             flow = texts if name == "digest" else _digested(_documents(_names(pages, name)), engine, seed)
             entering = left if name in _TEXTLESS else left & ~empty
             best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
             decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
-            done.append(Layer(name, int(entering.sum()), decided))
+            done.append(Layer(name, int(entering.sum()), decided, name))
             left[decided.rows] = False
     return Layers(use, tuple(done), about, priority, notes)
 
@@ -310,8 +312,3 @@ def _names(pages: Pages, layer: str) -> pa.Array:
             targets, urls = pages.target(layer), pages.urls()
             named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer
             return pc.coalesce(targets, pc.if_else(named, urls, pa.scalar(None, urls.type)))
-
-
-def _changed() -> SourceError:
-    message = "a source changed while it was being read for the second time"
-    return SourceError(message, hint="Run again when nothing writes to it any more.")

@@ -19,7 +19,7 @@ from nearsame.arrays import Arrays
 from nearsame.corpus import Question, State
 from nearsame.evidence import Evidence, Pages
 from nearsame.keeping import Choices
-from nearsame.layers import Layers, Settled
+from nearsame.layers import GUESSED, Layers, Settled
 from nearsame.methods import Digest, Method, Shingled
 from nearsame.outputs import tables
 from nearsame.outputs.examples import spread
@@ -98,7 +98,7 @@ class Removals:
         """Of which of them the similarity is the method's, their own or that of a copy with the same bytes."""
         if self.settled is None or self.layers is None:
             return ~self.chained
-        names = np.array([name == "text" for name in self.layers.use])
+        names = np.array([name in ("text", GUESSED) for name in self.layers.use])
         return np.asarray(names[self.settled.measure] & ~self.settled.chained & ~self.chained)
 
     @cached_property
@@ -122,7 +122,8 @@ class Removals:
             found = pc.if_else(pa.array(self.chained), "component", found)
         if self.settled is None or self.layers is None:
             return found
-        layers = pa.array([name if name != "text" else None for name in self.layers.use], pa.string())
+        own = {layer.name: layer.measure for layer in self.layers.done}
+        layers = pa.array([own.get(name) for name in self.layers.use], pa.string())
         found = pc.coalesce(layers.take(pa.array(self.settled.measure)), found)
         return pc.if_else(pa.array(self.settled.chained), "chain", found)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.arguments import checked, require_number
-from nearsame.canonical import CanonicalUrl
+from nearsame.canonical import DEGREES, CanonicalUrl
 from nearsame.engines.space import num_bytes
 from nearsame.errors import MissingExtraError, SourceError
 from nearsame.proofs.claims import Claims
@@ -175,16 +175,16 @@ def _several(value: Any) -> list[Any]:
 
 
 def _canonical(claims: Claims) -> Any:
-    """What makes URLs one, where the run knew such a rule and it needs no file."""
+    """What makes URLs one, by degree, where the run knew such a rule and it needs no file."""
     told = claims.recipe.get("urls") or CanonicalUrl().record()
     if any(note.startswith("URLs were compared as they are") for note in claims.stats.get("notes", ())):
-        return lambda url: url
+        return dict.fromkeys(DEGREES, lambda url: url)
     if told.get("method") != CanonicalUrl.name:
         return None
     recipe = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
-    form = Canonical(recipe)
+    forms = {degree: Canonical(recipe.at_most(degree)) for degree in DEGREES}
     try:
-        form("")
+        forms["usual"]("")
     except MissingExtraError:
         return None
-    return form
+    return forms

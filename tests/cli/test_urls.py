@@ -37,7 +37,8 @@ def test_standard_input_is_urls_or_json_lines() -> None:
     """Told by the first letter."""
     plain = run("urls", "-", "-o", "-", stdin=b"http://example.org/?\n")
     records = run("urls", "-", "-o", "-", stdin=b'{"url": "http://example.org/?"}\n')
-    expected = {"url": "http://example.org/?", "canonical": "https://example.org/", "rules": "empty_query,scheme"}
+    made = {"canonical": "https://example.org/", "rules": "empty_query,scheme", "degree": "usual"}
+    expected = {"url": "http://example.org/?", **made}
     assert [expected, expected] == [json.loads(result.stdout) for result in (plain, records)]
 
 
@@ -112,3 +113,16 @@ def test_what_makes_no_sense_is_refused(arguments: list[str], said: str, listed:
     """Each with the option that is to blame."""
     result = run("urls", listed, *arguments)
     assert (2, True) == (result.exit_code, said in result.stderr), result.stderr
+
+
+def test_rules_are_applied_up_to_a_degree(tmp_path: Path) -> None:
+    """And the summary says how sure each one is."""
+    listed = tmp_path / "urls.txt"
+    listed.write_text("http://example.org/index.html?utm_id=1\nhttp://example.org:80/\n", "utf-8")
+    done = run("urls", listed)
+    assert 0 == done.exit_code
+    for line in ("ports 1 1 standard", "tracking 1 1 usual", "documents 1 1 guess"):
+        assert line in " ".join(done.stdout.split())
+    for degree, canonical in (("guess", 1), ("usual", 2), ("standard", 2)):
+        assert canonical == json.loads(run("urls", listed, "--up-to", degree, "--json").stdout)["canonical"]
+    assert 2 == run("urls", listed, "--up-to", "sure").exit_code

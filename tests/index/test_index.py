@@ -482,3 +482,16 @@ def test_an_id_that_no_store_can_keep_is_unknown(id_, tmp_path):
             with pytest.raises(ns.UnknownIdError, match="has no document"):
                 ask(id_)
         assert 1 == index.remove([id_, "a"])
+
+
+def test_an_index_goes_by_no_guess_about_a_url(where):
+    """What it calls one page by the URL alone is kept out with `if_new`, and would be lost."""
+    pages = [
+        {"id": "a", "text": ROSE, "url": "https://example.org/index.php"},
+        {"id": "b", "text": OTHER, "url": "https://example.org/"},
+        {"id": "c", "text": EDITED, "url": "http://example.org/#top"},
+    ]
+    with ns.Index.create(where, method=ns.CanonicalUrl()) as index:
+        assert ["added", "added", "resembles"] == [each.status for each in index.add(pages, if_new=True)]
+    with ns.Index.open(where, expect=ns.CanonicalUrl()) as index:
+        assert ["b"] == [match.id for match in index.query({"url": "https://example.org/?utm_id=1"})]

@@ -1,7 +1,8 @@
 """Layers one after the other, document by document: who goes, by which layer, and who stands for it in the end.
 
-Each layer groups what is left by one string and keeps the first of each group by priority; the last one is the oracle
-of the method. Whoever loses its witness to a later layer follows it.
+Each layer groups what is left by one string and keeps the first of each group by priority; where the string is a guess,
+each group is asked who is near whom. The last one is the oracle of the method. Whoever loses its witness to a later
+layer follows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ def layered(
     num_against: int = 0,
     within: bool = True,
     empty: Sequence[bool],
+    near: Callable[[list[int]], Mapping[int, int]],
 ) -> dict[int, Gone]:
     """The removed rows.
 
@@ -36,9 +38,16 @@ def layered(
         num_against: rows below it are always kept.
         within: whether rows that are not below it can be witnesses.
         empty: which rows have no text.
+        near: from rows (ascending) whose strings are one by a guess to the witnesses of those that go.
     """
     went: dict[int, tuple[str, int]] = {}
     for layer, values in strings.items():
+        if layer == "url-guess":
+            left = [row for row in range(len(order)) if row not in went and not empty[row] and values[row]]
+            for value in {values[row] for row in left}:
+                found = near([row for row in left if values[row] == value])
+                went |= {row: (layer, witness) for row, witness in found.items()}
+            continue
         textless = layer in {"redirect", "revisit"}
         first: dict[str, int] = {}
         ranked = sorted(order, key=lambda row: empty[row]) if textless else list(order)
@@ -53,10 +62,10 @@ def layered(
     if text is not None:
         left = [row for row in range(len(order)) if row not in went]
         went |= {row: ("text", witness) for row, witness in text(left).items()}
-    found = {}
+    gone = {}
     for row, (layer, witness) in went.items():
         last = witness
         while last in went:
             last = went[last][1]
-        found[row] = Gone(layer, last, None if last == witness else witness)
-    return found
+        gone[row] = Gone(layer, last, None if last == witness else witness)
+    return gone

@@ -159,7 +159,7 @@ def _other_cells(value: Any, kind: pa.DataType) -> Iterator[Any]:
     if value is not None:
         yield None
     if pa.types.is_list(kind):
-        yield ["mirror"] if value != ["mirror"] else ["url"]
+        yield ["mirror"] if value != ["mirror"] else ["url-usual"]
         yield []
     elif pa.types.is_boolean(kind):
         yield not value

@@ -180,7 +180,7 @@ def test_same_host_and_cross_host_duplicates_are_told_apart(found: ns.Mirrors) -
 
 def test_other_spellings_of_a_url_lead_to_its_page() -> None:
     """Counted as one page; the reason says so."""
-    web = [*WEB[:20], {"url": "http://origin.example/a//page-1/?utm_id=1#x", "text": "other"}]
+    web = [*WEB[:20], {"url": "http://origin.example/a/page-1/?utm_id=1#x", "text": "other"}]
     found = ns.mirrors(web)
     leads = {row["url"]: (row["canonical_url"], row["reason"]) for row in found.map.to_pylist()}
     assert ("http://origin.example/a/page-1", "url") == leads[web[-1]["url"]]
@@ -309,3 +309,18 @@ def test_a_fork_of_real_documentation_on_two_hosts_is_found(data_dir: Path) -> N
     found = ns.mirrors(web, method=ns.Jaccard(threshold=0.5, shingle_size=3))
     prefixes = kinds(found)
     assert frozenset(("http://redis.example/", "http://valkey.example/docs")) in prefixes
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_guess_makes_two_urls_one_page_only_with_one_content(order: int) -> None:
+    """The old page beside the one that a server sends for the folder stays a page of its own."""
+    pages = [
+        {"url": "http://a.example/", "same": "new"},
+        {"url": "http://a.example/index.html", "same": "old"},
+        {"url": "http://a.example/b/", "same": "b"},
+        {"url": "http://a.example/b/index.html", "same": "b"},
+    ][::order]
+    found = ns.mirrors(pages, cluster_column="same")
+    leads = {row["url"]: row["reason"] for row in found.map.to_pylist()}
+    assert ["itself", "itself"] == [leads[page["url"]] for page in pages if page["same"] != "b"]
+    assert ["itself", "url"] == sorted(leads[page["url"]] for page in pages if page["same"] == "b")

@@ -31,6 +31,7 @@ def test_each_url_has_its_row_in_order() -> None:
     assert URLS == table.column("url").to_pylist()
     assert [FORM, FORM, FORM, "https://example.org/b", "no url", FORM] == table.column("canonical").to_pylist()
     assert ["documents,trailing_slash,scheme", "trailing_slash,tracking", "", "", "", ""] == table["rules"].to_pylist()
+    assert ["guess", "usual", *["standard"] * 4] == table["degree"].to_pylist()
 
 
 def test_groups_are_of_different_urls() -> None:

@@ -61,7 +61,7 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     """Bring URLs to one canonical form, and show which of them name one page.
 
     SOURCE is a text file of URLs, one a line; - for standard input; or whatever `nearsame dedup` reads, with a column
-    of URLs. FILE has the columns url, canonical and rules (those that changed something); with --groups group,
+    of URLs. FILE has the columns url, canonical, rules (those that changed something) and degree; with --groups group,
     canonical, url and count. No rule merges two hosts but --www. Defaults stand in brackets.
 
     --learn needs pages: URLs and texts, which are compared as `nearsame dedup` does (the options under Method and

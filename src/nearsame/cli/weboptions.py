@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DEDUP", "canonical", "canonical_paths", "content", "for_comparing", "given_names", "recipe_of", "refuse"]
 
+DEGREES = ("standard", "usual", "guess")
+
 
 def _rule(name: str, description: str, stands: str = "on") -> tuple[tuple[str, ...], dict[str, Any]]:
     dashed = name.replace("_", "-")
@@ -28,22 +30,25 @@ _PATHS = (
     _rule("ports", "Drop default ports."),
     spec("--idn", type=click.Choice(("ascii", "unicode")), help="How other hosts are written.", stands="ascii"),
     _rule("percent", "Decode what needs no encoding."),
+    _rule("entities", "&amp; in a query is &."),
     _rule("slashes", "Several slashes are one."),
     _rule("documents", "Drop index.html and the like."),
     _rule("trailing_slash", "Drop the last slash."),
-    _rule("fragments", "Drop #..., but not #!..."),
+    _rule("fragments", "Drop #place."),
+    _rule("states", "Drop #page=2 and the like, but not #!... and #/..."),
     _rule("sessions", "Drop session ids."),
     _rule("tracking", "Drop utm_*, gclid and the like."),
     spec("--drop", metavar="NAMES", help="Drop these parameters, too, as in ref,from*.", stands="none"),
     spec("--keep-parameters", "keep", metavar="NAMES", help="Never drop these parameters.", stands="none"),
     _rule("empty_query", "Drop ? with nothing behind it."),
     _rule("query_order", "Sort parameters by name."),
+    spec("--up-to", type=click.Choice(DEGREES), help="Only rules that are as sure as that.", stands="guess"),
 )
 canonical = options.section("URLs", *_HOSTS, *_PATHS)
 canonical_paths = options.section("URLs", *_PATHS)  # where http and https, with and without www., are told apart
 _RECIPE = (
-    "scheme", "www", "root_dot", "ports", "idn", "percent", "slashes", "documents", "trailing_slash", "fragments",
-    "sessions", "tracking", "drop", "keep", "empty_query", "query_order",
+    "scheme", "www", "root_dot", "ports", "idn", "percent", "entities", "slashes", "documents", "trailing_slash",
+    "fragments", "states", "sessions", "tracking", "drop", "keep", "empty_query", "query_order", "up_to",
 )  # fmt: skip
 
 content = options.section(

@@ -99,7 +99,7 @@ def facet_of(recipe: IndexMethod, store: str) -> Facet:
                 raise ConfigError(message, hint="Choose another digest.")
             return DigestFacet("text" if recipe.normalise else "bytes", recipe)
         case CanonicalUrl():
-            return _Urls("url", recipe)
+            return _Urls("url", recipe.at_most("usual"))  # it decides alone, so it must not guess
 
 
 def _check_codes(recipe: SimHash, store: str) -> None:

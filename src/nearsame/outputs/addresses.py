@@ -36,7 +36,7 @@ def show_urls(report: Report, stats: Mapping[str, Any], groups: pa.Table, skippe
     if stats["rules"]:
         report.heading("By rule: URLs that it changed, and that would be apart without it")
         for rule, found in stats["rules"].items():
-            report.line(f"  {rule:<16}{found['changed']:>10,}{found['merged']:>10,}")
+            report.line(f"  {rule:<16}{found['changed']:>10,}{found['merged']:>10,}   {found['degree']}")
     if groups.num_rows:
         report.heading("Some groups" if stats["groups"] > _GROUPS else "Groups")
         _groups(report, groups.slice(0, 1000))

@@ -1,7 +1,7 @@
 """Whether the tables of an output agree: clusters and pairs are what removed.parquet makes of them, value by value."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,9 +77,20 @@ def measure_problem(claims: Claims, claim: Claim | None) -> str:
     use = claims.recipe.get("use")
     if claim is None or (claim.measure == "component" and claims.recipe["clusters"] == "components"):
         return ""
-    if use is None or claim.measure not in (*use, "chain"):
+    if use is None or claim.measure not in {"chain", *(each for name in use for each in _own_measures(claims, name))}:
         return f"measure {claim.measure!r} is none of this run"
     return ""
+
+
+def _own_measures(claims: Claims, layer: str) -> tuple[str, ...]:
+    """What the rows of a layer may measure."""
+    match layer:
+        case "text":
+            return claims.method.reports, "component"
+        case "url-guess":
+            return (claims.recipe["guesses"]["method"],)
+        case _:
+            return (layer,)
 
 
 def _check_chains(claims: Claims, findings: Findings) -> None:
@@ -93,24 +104,24 @@ def _check_chains(claims: Claims, findings: Findings) -> None:
     lines = {(line["source"], line["row"]): line for line in claims.removed.to_pylist()}
     for number, line in enumerate(lines.values()):
         via = lines.get((line["via_source"], line["via_row"]))
-        for problem in _chain_problems(line, via, use, claims.method):
+        for problem in _chain_problems(line, via, {name: _own_measures(claims, name) for name in use}):
             findings.wrong(place(number), problem)
         findings.count("inherited witnesses", line["via_source"] is not None)
 
 
 def _chain_problems(
-    line: Mapping[str, Any], via: Mapping[str, Any] | None, use: Sequence[str], method: Method
+    line: Mapping[str, Any], via: Mapping[str, Any] | None, own: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
-    layer = line["layer"]
-    if layer not in use:
+    """What is wrong with a line; `own` are the measures that each layer has, in their order."""
+    layer, use = line["layer"], list(own)
+    if layer not in own:
         yield f"layer {layer!r} is none of {', '.join(use)}"
         return
     if len({line[f"via_{name}"] is None for name in _WHO}) > 1:
         yield "it says half of what `via` is"
         return
     if line["via_source"] is None:
-        own = (method.reports, "component") if layer == "text" else (layer,)
-        if line["measure"] not in own:
+        if line["measure"] not in own[layer]:
             yield f"measure {line['measure']!r} is not that of layer {layer}"
         return
     same = ("witness_id", "witness_source", "witness_row", "similarity", "cluster")

@@ -1,6 +1,6 @@
 """What rows say beside their similarity of two pages (`evidence`, `same_host`), found anew from their URLs and texts.
 
-1. URLs are compared in the form that `canonical` gives; without one, what goes by canonical URLs is left out.
+1. URLs are compared in the forms that `canonical` gives; without one, what goes by canonical URLs is left out.
 2. Mirrors need all rows: they are counted on the way, and looked at when all have been seen.
 """
 
@@ -16,9 +16,12 @@ from nearsame.proofs.verdict import Findings
 
 __all__ = ["BY_CONTENT", "KINDS", "Evidence", "Redirects"]
 
-KINDS = ("bytes", "text", "revisit", "near", "url", "redirect", "canonical", "mirror")
+DEGREES = ("standard", "usual", "guess")  # of what makes URLs one, from the surest on
+KINDS = (
+    "bytes", "text", "revisit", "near", *(f"url-{degree}" for degree in DEGREES), "redirect", "canonical", "mirror",
+)  # fmt: skip
 BY_CONTENT = ("bytes", "text", "near")
-_BY_URL = ("revisit", "url", "redirect", "canonical", "mirror")
+_BY_URL = tuple(kind for kind in KINDS if kind not in BY_CONTENT)
 _LEAST_MIRRORED = 3  # different paths that two hosts must both serve
 _URL = re.compile(
     r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/:?#]*)(?::[0-9]*)?(?P<path>[^#]*)"
@@ -68,8 +71,13 @@ class Redirects:
     """Where pages redirect to, in all documents; of several the first."""
 
     url: str  # the column of URLs
-    form: Form | None
+    forms: Mapping[str, Form] | None  # of URLs, by the rules up to each degree
     _targets: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def form(self) -> Form | None:
+        """What pages say of themselves goes by no guess."""
+        return None if self.forms is None else self.forms["usual"]
 
     def see(self, beside: Beside) -> None:
         """Note a document that redirects."""
@@ -126,6 +134,7 @@ class Evidence:
         looked_at = {*(BY_CONTENT if self.by_content else ())}
         if self.redirects.form is not None:
             found |= set(self._of_urls(self._pages(beside), self._pages(other)))
+            found |= set(self._one_url(beside.get(url), other.get(url)))
             looked_at |= {*_BY_URL} - {"mirror"}
             self._wait(claim, beside.get(url), other.get(url))
         differing = [kind for kind in KINDS if kind in looked_at and (kind in told) != (kind in found)]
@@ -155,8 +164,6 @@ class Evidence:
         return found
 
     def _of_urls(self, one: Beside, two: Beside) -> Iterator[str]:
-        if _same(one["url"], two["url"]):
-            yield "url"
         for name in ("redirect", "canonical"):
             if _named(one[name], one["url"], two[name], two["url"]):
                 yield name
@@ -168,6 +175,12 @@ class Evidence:
             or (is_revisit and _same(one["payload_digest"], two["payload_digest"]))
         ):
             yield "revisit"
+
+    def _one_url(self, one: str | None, two: str | None) -> Iterator[str]:
+        """The surest degree by which two URLs are one."""
+        forms = self.redirects.forms or {}
+        if one is not None and two is not None:
+            yield from [f"url-{degree}" for degree in DEGREES if forms[degree](one) == forms[degree](two)][:1]
 
     def _wait(self, claim: Claim, url: str | None, other: str | None) -> None:
         """Note what may be a mirror."""

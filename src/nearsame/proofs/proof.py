@@ -7,7 +7,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,7 +82,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     sample: int,
     seed: int,
     memory: int,
-    canonical: Callable[[str], str] | None = None,
+    canonical: Mapping[str, Callable[[str], str]] | None = None,
 ) -> Verification:
     """Prove an output.
 
@@ -94,7 +94,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         sample: How many of the documents that stay are compared with all that stay.
         seed: Of the choice.
         memory: Bytes of contents to hold; more goes to a file.
-        canonical: The canonical form of a URL; None: nobody can tell here.
+        canonical: The canonical form of a URL, by degree; None: nobody can tell here.
     """
     judge = Judge(claims.recipe, Cut(claims.recipe))
     wanted = sample if is_asked(claims.recipe) else 0

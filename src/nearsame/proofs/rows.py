@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,7 @@ from nearsame.methods import Containment, Digest, MinHash, ModP, Shingled, SimHa
 from nearsame.proofs.agreement import Shares
 from nearsame.proofs.claims import Claim, Claims, key_of
 from nearsame.proofs.evidence import Evidence
+from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.measures import ESTIMATES, Judge
 from nearsame.proofs.priority import Priority
@@ -21,6 +23,7 @@ from nearsame.proofs.verdict import Estimates, Findings
 __all__ = ["Rows"]
 
 _LAYERS = ("url", "redirect", "canonical", "revisit")
+_GUESSED = "url-guess"  # the layer of URLs that are one by a guess, where the texts are near enough
 _USUAL = Fraction(4, 5)
 
 
@@ -95,7 +98,7 @@ class Rows:
         method, content, other = self.claims.method, record.content, witness["content"]
         is_same = bool(content == other or (not content and not other))
         by_method = claim.layer == "text"
-        measured = claim.measure == method.reports
+        measured = claim.measure == (self._guesses.recipe["method"] if self._is_guess(claim) else method.reports)
         if isinstance(content or "", str) and all(part.is_own for part in self.claims.parts):
             self.texts += 1  # of a web page it is the text that is the same, and the run has compared bytes
             self.exact += is_same
@@ -137,19 +140,23 @@ class Rows:
         if claim.measure in _LAYERS:
             self._check_layer(claim, record, witness, wrong)
             return
+        judge = self.judge
+        if self._is_guess(claim):
+            judge = self._guesses
+            self._check_url(record, witness, "guess", wrong)
         found = content == other if claim.measure == "digest" and claim.layer == "digest" else None
-        value = Fraction(found) if found is not None else self.judge.similarity(claim.measure, content, other)
+        value = Fraction(found) if found is not None else judge.similarity(claim.measure, content, other)
         if value is None:
             self.findings.count(f"not recomputed: {claim.measure}")
             return
         self.findings.count("similarities")
-        is_below = value < self.judge.least
+        is_below = value < judge.least
         if float(value) != claim.similarity:
             wrong(f"the similarity is said to be {claim.similarity:g}, and is {float(value):.10g}")
         elif claim.measure == "component" and not is_below:
             wrong(f"the similarity {claim.similarity:g} reaches the threshold, and the measure says component")
         elif claim.measure not in ("component", "digest") and is_below:
-            wrong(f"the similarity {claim.similarity:g} is below the threshold {float(self.judge.least):g}")
+            wrong(f"the similarity {claim.similarity:g} is below the threshold {float(judge.least):g}")
         elif claim.measure in ("containment", "container") and not self.judge.above_floor(content, other):
             wrong(f"their Jaccard similarity is below jaccard_floor={float(self.judge.floor):g}")
 
@@ -168,13 +175,26 @@ class Rows:
         """What layers before the method go by are URLs, which `evidence` compares; each says 1 of what it removes."""
         if claim.similarity != 1:
             wrong(f"the similarity {claim.similarity:g} is said of {claim.measure}, which is so or not")
-        kind = claim.measure
-        form = None if self.evidence is None else self.evidence.redirects.form
+        if claim.measure != "url" or not self._check_url(record, witness, "usual", wrong):
+            self.findings.count(f"not recomputed: {claim.measure}")
+
+    def _check_url(self, record: Record, witness: Mapping[str, Any], degree: str, wrong: Callable[[str], None]) -> bool:
+        """Whether it can be told here that both have one canonical URL by the rules up to a degree."""
+        forms = None if self.evidence is None else self.evidence.redirects.forms
         url = "" if self.evidence is None else self.evidence.redirects.url
         one, two = record.beside.get(url), witness["beside"].get(url)
-        if kind != "url" or form is None or one is None or two is None:
-            self.findings.count(f"not recomputed: {kind}")
-            return
+        if forms is None or one is None or two is None:
+            return False
         self.findings.count("URLs")
-        if form(one) != form(two):
-            wrong(f"their canonical URLs are {form(one)!r} and {form(two)!r}")
+        if forms[degree](one) != forms[degree](two):
+            wrong(f"their canonical URLs are {forms[degree](one)!r} and {forms[degree](two)!r}")
+        return True
+
+    def _is_guess(self, claim: Claim) -> bool:
+        return claim.layer == _GUESSED and claim.measure != "chain"
+
+    @cached_property
+    def _guesses(self) -> Judge:
+        """What judges two texts whose URLs are one by a guess."""
+        recipe = self.claims.recipe["guesses"]
+        return Judge(recipe, Cut(recipe))

@@ -17,7 +17,7 @@ from nearsame.methods import METHODS, Method, Shingling, TextRecipe
 __all__ = ["about_problems", "method_of", "recipe_problems"]
 
 _KEEP = re.compile(r"first|last|longest|shortest|(?:newest|oldest|max|min):.+", re.DOTALL)
-_LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
+_LAYERS = ("url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
 _ARCHIVES = ("redirect", "revisit")  # layers about records without a text
 _BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
 _PAGES = ("html_column", "extract", "max_document")
@@ -146,6 +146,7 @@ def _setting_problems(
 ) -> Iterator[str]:
     known = [*_ALWAYS, *_page_settings(columns, formats)]
     known += [name for name in ("use", "urls") if name in told or "use" in told]
+    known += ["guesses"] if "guesses" in told or "url-guess" in _list(told.get("use")) else []
     if columns["max_record"] != _MAX_RECORD:
         known.append("max_record")
     for name in sorted({*told, *known}):
@@ -159,8 +160,9 @@ def _setting_problems(
         "clusters": lambda value: value in (["greedy"] if method.has_direction else ["greedy", "components"]),
         "ties": lambda value: value in ("content", *(("reading",) if told.get("order_column") is None else ())),
         "order_column": lambda value: value is None or isinstance(value, str),
-        "use": lambda value: isinstance(value, list) and value and value == [each for each in _LAYERS if each in value],
+        "use": lambda value: value and value == _layers(_list(value), told.get("urls")),
         "urls": _is_url_recipe,
+        "guesses": _is_guess_recipe,
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
@@ -191,13 +193,41 @@ def _page_settings(columns: Mapping[str, Any], formats: Sequence[str]) -> tuple[
     return _PAGES if columns["html"] is not None or {"pages", "warc"}.intersection(formats) else ()
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _layers(told: list[Any], urls: Any) -> list[str]:
+    """The layers that are told, in their order, with guesses behind URLs where the rules have any."""
+    try:
+        guesses = urls["method"] != CanonicalUrl.name or _url_recipe(urls).guesses
+    except (ConfigError, TypeError, KeyError):
+        return []
+    return [name for name in _LAYERS if name in told or (name == "url-guess" and guesses and "url" in told)]
+
+
+def _is_guess_recipe(told: Any) -> bool:
+    """Whether it is that of what compares texts whose URLs are one by a guess."""
+    if not isinstance(told, dict) or told.get("method") not in ("jaccard", "digest"):
+        return False
+    try:
+        record = method_of(told).record()
+    except (ConfigError, ValueError, TypeError, OverflowError):
+        return False
+    return _same(told, json.loads(json.dumps(record))) and told.get("drop_boilerplate") is None
+
+
+def _url_recipe(told: Mapping[str, Any]) -> CanonicalUrl:
+    return CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
+
+
 def _is_url_recipe(told: Any) -> bool:
     if not isinstance(told, dict):
         return False
     if told.get("method") != CanonicalUrl.name:
         return "rules" in told  # learnt ones, which are no recipe
     try:
-        record = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"}).record()
+        record = _url_recipe(told).record()
     except (ConfigError, TypeError):
         return False
     return _same(told, json.loads(json.dumps(record)))

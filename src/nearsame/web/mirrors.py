@@ -26,7 +26,6 @@ from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
-from nearsame.stages.keys.urls import Canonical
 from nearsame.web.pages import read_pages
 from nearsame.web.places import Crawl, Place, crawl_of
 from nearsame.web.preferring import Prefer
@@ -382,7 +381,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
         **settings,
     )
     given = {} if recipe is None else recipe.settings
-    crawl = crawl_of(pages, Canonical(CanonicalUrl(**{**given, "scheme": False, "www": False})))
+    crawl = crawl_of(pages, CanonicalUrl(**{**given, "scheme": False, "www": False}))
     contents: list[dict[Segments, int]] = [{} for _ in crawl.sites]
     for place, cluster in zip(crawl.places, crawl.clusters, strict=True):
         contents[place.site][place.path] = cluster

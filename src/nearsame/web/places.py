@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from nearsame.canonical import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical
 from nearsame.web.pages import ALONE, Pages
 from nearsame.web.prefixes import Segments
@@ -51,8 +52,11 @@ class Crawl:
         return {cluster: pages for cluster, pages in found.items() if len(pages) > 1}
 
 
-def crawl_of(pages: Pages, transform: Canonical) -> Crawl:
-    """Pages by their places; of those with one canonical URL the first that was read."""
+def crawl_of(pages: Pages, recipe: CanonicalUrl) -> Crawl:
+    """Pages by their places; of those with one canonical URL the first that was read.
+
+    Where only a guess says so, they are one page if they have one content, too.
+    """
     sites: dict[str, int] = {}
     numbers: dict[Place, int] = {}
     urls: list[str] = []
@@ -60,23 +64,40 @@ def crawl_of(pages: Pages, transform: Canonical) -> Crawl:
     kept: list[int] = []
     again: dict[str, int] = {}
     without = 0
-    for number, url in enumerate(pages.urls):
-        form = transform(url)
-        host, path, query = split_url(form)
-        if not host:
+    known = [int(cluster) if cluster != ALONE else -2 - number for number, cluster in enumerate(pages.clusters)]
+    for number, (url, form) in enumerate(zip(pages.urls, _forms(pages.urls, known, recipe), strict=True)):
+        place = _place(form, sites)
+        if place is None:
             without += 1
             continue
-        site = sites.setdefault(f"{form.partition('://')[0]}://{host}", len(sites))
-        place = Place(site, _segments(path, query, form.partition("#")[2]))
         if place in numbers:
             again[url] = numbers[place]
             continue
         numbers[place] = len(urls)
         urls.append(url)
-        clusters.append(int(pages.clusters[number]) if pages.clusters[number] != ALONE else -2 - number)
+        clusters.append(known[number])
         kept.append(number)
     values = None if pages.order is None else [pages.order[number] for number in kept]
     return Crawl(pages, list(sites), list(numbers), urls, clusters, values, again, without)
+
+
+def _forms(urls: list[str], clusters: list[int], recipe: CanonicalUrl) -> list[str]:
+    """Canonical URLs; without guesses where those that a guess brings together have several contents."""
+    transform, surely = Canonical(recipe), Canonical(recipe.at_most("usual"))
+    found = [transform(url) for url in urls]
+    contents: dict[str, set[int]] = defaultdict(set)
+    for form, cluster in zip(found, clusters, strict=True):
+        contents[form].add(cluster)
+    return [surely(url) if len(contents[form]) > 1 else form for url, form in zip(urls, found, strict=True)]
+
+
+def _place(form: str, sites: dict[str, int]) -> Place | None:
+    """Where a canonical URL is; of a new site the number is the next one."""
+    host, path, query = split_url(form)
+    if not host:
+        return None
+    site = sites.setdefault(f"{form.partition('://')[0]}://{host}", len(sites))
+    return Place(site, _segments(path, query, form.partition("#")[2]))
 
 
 def _segments(path: str, query: str, fragment: str) -> Segments:

@@ -33,10 +33,11 @@ _GROUP = pa.schema([("group", pa.int64()), ("canonical", pa.string()), ("url", p
 
 @dataclass(frozen=True)
 class RuleStats:
-    """What one rule did: URLs that it changed, and forms that it merged (there would be so many more without it)."""
+    """What one rule did: URLs that it changed, forms that it merged (so many more without it), and how sure it is."""
 
     changed: int
     merged: int
+    degree: str
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,17 @@ class Urls:
 
     @cached_property
     def table(self) -> pa.Table:
-        """A row for each that was read: url, canonical, and the rules that changed something, joined by commas."""
+        """A row for each that was read: url, canonical, the rules that changed something, and the least sure degree."""
         urls = self._read.to_pylist()
-        forms = [None if url is None else self._forms[url][0] for url in urls]
-        rules = [None if url is None else ",".join(self._forms[url][1]) for url in urls]
-        columns = [pa.array(each, pa.large_string()) for each in (urls, forms, rules)]
-        return pa.table(columns, names=["url", "canonical", "rules"])
+        known = [None if url is None else self._forms[url] for url in urls]
+        forms = [None if each is None else each[0] for each in known]
+        rules = [None if each is None else ",".join(each[1]) for each in known]
+        degrees = [None if each is None else self.recipe.degree(each[1]) for each in known]
+        columns = [pa.array(each, pa.large_string()) for each in (urls, forms, rules, degrees)]
+        return pa.table(columns, names=["url", "canonical", "rules", "degree"])
 
     def with_surt(self) -> pa.Table:
-        """The table with a fourth column, the SURT of each canonical URL."""
+        """The table with a fifth column, the SURT of each canonical URL."""
         found = [None if form is None else surt(form) for form in self.table.column("canonical").to_pylist()]
         return self.table.append_column("surt", pa.array(found, pa.large_string()))
 
@@ -130,7 +133,11 @@ class Urls:
             distinct=len(self._forms),
             canonical=len({form for form, _, _ in self._forms.values()}),
             groups=len(self._groups),
-            rules={rule: RuleStats(changed[rule], self._merged(rule)) for rule in (*RULES, "learnt") if changed[rule]},
+            rules={
+                rule: RuleStats(changed[rule], self._merged(rule), self.recipe.degree([rule]))
+                for rule in (*RULES, "learnt")
+                if changed[rule]
+            },
         )
 
     @property

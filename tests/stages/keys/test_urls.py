@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import share
 
-from nearsame.canonical import RULES, CanonicalUrl
+from nearsame.canonical import DEGREE_OF, DEGREES, RULES, CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.stages.keys import urls
 from nearsame.stages.keys.surt import surt
@@ -41,6 +41,10 @@ EXAMPLES = [  # the rule, what comes in, what comes out, what comes out without 
     ("trailing_slash", "https://example.org/a/", "https://example.org/a", "https://example.org/a/"),
     ("fragments", "https://example.org/a#b", "https://example.org/a", "https://example.org/a#b"),
     ("fragments", "https://example.org/a#!b", "https://example.org/a#!b", "https://example.org/a#!b"),
+    ("states", "https://example.org/a#page=2", "https://example.org/a", "https://example.org/a#page=2"),
+    ("fragments", "https://example.org/a#:~:text=b,c=d", "https://example.org/a", "https://example.org/a#:~:text=b,c=d"),
+    ("fragments", "https://example.org/a#utm_id=1", "https://example.org/a", "https://example.org/a#utm_id=1"),
+    ("entities", "https://example.org/?a&amp;amp;b", "https://example.org/?a&b", "https://example.org/?a&amp;amp;b"),
     (
         "sessions",
         f"https://example.org/a;jsessionid={SESSION}/b?sid={SESSION}&c",
@@ -93,6 +97,26 @@ def test_each_rule_does_what_it_says_and_can_be_switched_off(rule: str, url: str
 def test_two_pages_are_not_one_by_a_guess(url: str, another: str) -> None:
     """Words that people searched for, numbers of shelves, routes of an application, titles of a wiki."""
     assert canonical_url(url) != canonical_url(another)
+
+
+@pytest.mark.parametrize(("rule", "url", "expected", "without"), EXAMPLES)
+def test_a_rule_is_applied_up_to_its_degree(rule: str, url: str, expected: str, without: str) -> None:
+    """What is less sure than what was asked for changes nothing."""
+    for number, degree in enumerate(DEGREES):
+        is_sure = number >= DEGREES.index(DEGREE_OF[rule])
+        traced = Canonical(CanonicalUrl(up_to=degree)).trace(url)
+        assert (rule in traced.rules) == (is_sure and expected != without)
+        assert all(DEGREES.index(DEGREE_OF[each]) <= number for each in traced.rules)
+
+
+def test_degrees_are_those_of_the_least_sure_rule() -> None:
+    """And what no recipe knows, as a learnt rule, is a guess."""
+    recipe = CanonicalUrl()
+    assert ["standard", "standard", "usual", "guess", "guess"] == [
+        recipe.degree(rules) for rules in ([], ["ports"], ["ports", "scheme"], ["scheme", "sessions"], ["learnt"])
+    ]
+    assert "standard" == CanonicalUrl(up_to="standard").at_most("guess").up_to
+    assert set(RULES) == {name for name, value in recipe if isinstance(value, bool) or name == "drop"}
 
 
 def test_www_is_another_host_unless_it_is_asked_for() -> None:
@@ -204,6 +228,7 @@ RECIPES = st.builds(
     idn=st.sampled_from(["ascii", "unicode"]),
     drop=st.sampled_from([(), ("a",), ("*",)]),
     keep=st.sampled_from([(), ("sid",)]),
+    up_to=st.sampled_from(DEGREES),
     **{rule: st.booleans() for rule in RULES if rule != "drop"},
 )
 

@@ -89,4 +89,4 @@ def test_kinds_stand_in_the_order_of_what_they_prove(rows: list[set[str]]) -> No
 
 def test_the_lists_have_the_declared_type() -> None:
     """Even where there are none."""
-    assert evidence.LISTS == kinds({"url": np.zeros(0, np.bool_)}).type
+    assert evidence.LISTS == kinds({"url-usual": np.zeros(0, np.bool_)}).type

@@ -10,22 +10,19 @@ would not accept (a host with an encoded `#`) stays as it is; a session id count
 """
 
 import re
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from nearsame.arguments import checked
-from nearsame.canonical import CanonicalUrl
+from nearsame.canonical import RULES, CanonicalUrl
 from nearsame.stages.keys.urls import Canonical, pieces, whatwg
 
 __all__ = ["surt"]
 
 _WWW = re.compile(r"^www\d*\.")
 _SLASHES = re.compile(r"/{2,}")
-_SESSIONS = Canonical(
-    CanonicalUrl(
-        scheme=False, root_dot=False, percent=False, slashes=False, documents=False, trailing_slash=False,
-        tracking=False, empty_query=False, query_order=False,
-    )
-)  # fmt: skip
+_OTHERS: dict[str, Any] = dict.fromkeys(set(RULES) - {"sessions", "ports", "fragments", "drop"}, False)
+_SESSIONS = Canonical(CanonicalUrl(**_OTHERS))
 
 
 @checked

@@ -22,9 +22,11 @@ from nearsame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, T
 __all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "matcher", "pieces", "whatwg"]
 
 _MOST_ROUNDS = 8
-_SETTLED = frozenset(("scheme", "tracking", "drop", "empty_query", "query_order", "fragments"))  # see _at_rest
+# After these another round is spared; see _at_rest.
+_SETTLED = frozenset(("scheme", "tracking", "drop", "empty_query", "query_order", "fragments", "states"))
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
+_AMPERSANDS = re.compile(r"&(?:amp;)+")
 _SLASHES = re.compile(r"(?<!:)/{2,}")
 _NUMBERS = re.compile(r"[0-9.]+|\[.*")  # a host that is an address has no labels
 _AUTHORITY = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:[/\\]*([^/\\?#]*)")
@@ -36,6 +38,7 @@ _SESSION_VALUE = re.compile(  # hexadecimal, a UUID, or letters of both cases am
     r"|(?=(\D*\d){3})(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[0-9A-Za-z]{20,}"
 )
 _WIKI = "/wiki/"  # behind it stands a page's title, as its authors write it
+_STATE = re.compile(r"^!|[/=&?]")
 _CONTROLS = "".join(map(chr, range(33)))
 _DEFAULT = {"http": "80", "https": "443"}
 
@@ -179,7 +182,7 @@ class Canonical:
         now, rules = pieces(href), []
         port = _explicit_port(url, now)
         if port:
-            if self.recipe.ports:
+            if self.recipe.applies("ports"):
                 rules.append("ports")
             else:
                 now = now._replace(port=port)
@@ -197,24 +200,25 @@ class Canonical:
     @cached_property
     def _rules(self) -> tuple[tuple[str, Callable[[Pieces], Pieces]], ...]:
         """What is switched on, in the order in which it is applied."""
-        recipe = self.recipe
-        known: tuple[tuple[str, bool, Callable[[Pieces], Pieces]], ...] = (
-            ("percent", recipe.percent, _percent),
-            ("sessions", recipe.sessions, self._sessions),
-            ("slashes", recipe.slashes, _slashes),
-            ("documents", recipe.documents, _documents),
-            ("trailing_slash", recipe.trailing_slash, _trailing_slash),
-            ("tracking", recipe.tracking, self._without(TRACKING)),
-            ("drop", bool(recipe.drop), self._without(recipe.drop)),
-            ("empty_query", recipe.empty_query, _empty_query),
-            ("query_order", recipe.query_order, _query_order),
-            ("fragments", recipe.fragments, _fragments),
-            ("root_dot", recipe.root_dot, _root_dot),
-            ("www", recipe.www, _www),
-            ("scheme", recipe.scheme, _scheme),
-            ("idn", recipe.idn == "unicode", self._letters),
+        known: tuple[tuple[str, Callable[[Pieces], Pieces]], ...] = (
+            ("percent", _percent),
+            ("entities", _entities),
+            ("sessions", self._sessions),
+            ("slashes", _slashes),
+            ("documents", _documents),
+            ("trailing_slash", _trailing_slash),
+            ("tracking", self._without(TRACKING)),
+            ("drop", self._without(self.recipe.drop)),
+            ("empty_query", _empty_query),
+            ("query_order", _query_order),
+            ("fragments", _fragments),
+            ("states", _states),
+            ("root_dot", _root_dot),
+            ("www", _www),
+            ("scheme", _scheme),
         )
-        return tuple((name, rule) for name, wanted, rule in known if wanted)
+        letters = (("idn", self._letters),) if self.recipe.idn == "unicode" else ()
+        return (*((name, rule) for name, rule in known if self.recipe.applies(name)), *letters)
 
     @cached_property
     def _kept(self) -> Callable[[str], bool]:
@@ -285,6 +289,12 @@ def _decoded(found: re.Match[str]) -> str:
     return letter if letter in _UNRESERVED else found.group().upper()
 
 
+def _entities(url: Pieces) -> Pieces:
+    if url.query is None or "&amp;" not in url.query:
+        return url
+    return url._replace(query=_AMPERSANDS.sub("&", url.query))
+
+
 def _slashes(url: Pieces) -> Pieces:
     return url._replace(path=_SLASHES.sub("/", url.path)) if "//" in url.path and _WIKI not in url.path else url
 
@@ -312,8 +322,20 @@ def _query_order(url: Pieces) -> Pieces:
 
 
 def _fragments(url: Pieces) -> Pieces:
-    keeps = url.fragment is None or url.fragment.startswith(("!", "/"))
+    return url if url.fragment is None or _is_state(url.fragment) else url._replace(fragment=None)
+
+
+def _states(url: Pieces) -> Pieces:
+    keeps = url.fragment is None or url.fragment.startswith(("!", "/")) or not _is_state(url.fragment)
     return url if keeps else url._replace(fragment=None)
+
+
+def _is_state(fragment: str) -> bool:
+    """Whether a fragment may name another page: not, where it names a place, a passage or a campaign."""
+    if fragment.startswith(":~:"):
+        return False
+    named = (each.partition("=")[0].lower() for each in fragment.split("&"))
+    return _STATE.search(fragment) is not None and not all(map(_IS_TRACKING, named))
 
 
 def _root_dot(url: Pieces) -> Pieces:
@@ -356,3 +378,6 @@ def matcher(names: tuple[str, ...]) -> Callable[[str], bool]:
     plain = frozenset(name.lower() for name in names if not name.endswith("*"))
     starts = tuple(name[:-1].lower() for name in names if name.endswith("*"))
     return lambda name: name in plain or (bool(starts) and name.startswith(starts))
+
+
+_IS_TRACKING = matcher(TRACKING)

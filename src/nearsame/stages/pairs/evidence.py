@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 
 __all__ = ["KINDS", "LEAST_MIRRORED", "LISTS", "hosts", "kinds", "mirrored", "named", "paths", "same"]
 
-KINDS = ("bytes", "text", "revisit", "near", "url", "redirect", "canonical", "mirror")
+KINDS = (
+    "bytes", "text", "revisit", "near", "url-standard", "url-usual", "url-guess", "redirect", "canonical", "mirror",
+)  # fmt: skip
 LISTS = pa.list_(pa.string())
 LEAST_MIRRORED = 3  # paths that two hosts must both serve with the same or similar content
 
@@ -91,8 +93,8 @@ def kinds(holds: Mapping[str, Mask]) -> pa.Array:
     """For each pair the list of the kinds that hold, in the order of `KINDS`.
 
     Example:
-        >>> kinds({"url": np.array([True, False]), "bytes": np.array([True, False])}).to_pylist()
-        [['bytes', 'url'], []]
+        >>> kinds({"url-usual": np.array([True, False]), "bytes": np.array([True, False])}).to_pylist()
+        [['bytes', 'url-usual'], []]
     """
     names = [kind for kind in KINDS if kind in holds]
     matrix = np.column_stack([holds[kind] for kind in names])

@@ -1,0 +1,62 @@
+"""Documents read a second time, without the texts that nobody asks for any more."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.errors import SourceError
+from nearsame.sources.reading import Reading
+
+__all__ = ["Left", "changed"]
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass
+class Left(Reading):
+    """The documents again, with null in the place of texts (or of pages) that are already removed."""
+
+    gone: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
+    priority: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, reading: Reading, gone: Mask, priority: Rows) -> Self:
+        """The documents of a reading again, without those that are gone."""
+        return cls(
+            reading.parts,
+            reading.columns,
+            reading.against,
+            reading.batch_rows,
+            reading.progress,
+            strict=reading.strict,
+            gone=gone,
+            priority=priority,
+        )
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Batches as of any reading; rows keep their numbers."""
+        for batch in super().__iter__():
+            rows = batch.column("row").to_numpy()
+            if int(rows[-1]) >= self.gone.size:
+                raise changed()
+            at = batch.schema.get_field_index("body" if self.pages else "text")
+            content = batch.column(at)
+            left = pc.if_else(pa.array(self.gone[rows]), pa.scalar(None, content.type), content)
+            yield batch.set_column(at, batch.schema.field(at), left)
+
+    @property
+    def order(self) -> pa.ChunkedArray:
+        """What the method's priority goes by."""
+        return pa.chunked_array([self.priority])
+
+
+def changed() -> SourceError:
+    """The error where a source is another one the second time."""
+    message = "a source changed while it was being read for the second time"
+    return SourceError(message, hint="Run again when nothing writes to it any more.")
