@@ -26,7 +26,15 @@ def python(peer: str, home: Path) -> Path:
     Raises:
         processes.Failed: It cannot be installed.
     """
-    needed, folder = requirements()[peer], home / peer
+    return installed(requirements()[peer], home / peer)
+
+
+def installed(needed: list[str], folder: Path) -> Path:
+    """The Python of an environment that has what is needed, made if it is not yet there.
+
+    Raises:
+        processes.Failed: It cannot be installed.
+    """
     stamp = folder / "installed.txt"
     if not stamp.exists() or stamp.read_text("utf-8").split() != needed:
         print(f"installing {needed[0]}", flush=True)

@@ -300,7 +300,9 @@ def _slashes(url: Pieces) -> Pieces:
 
 
 def _trailing_slash(url: Pieces) -> Pieces:
-    return url._replace(path=url.path.rstrip("/") or "/") if url.path.endswith("/") else url
+    """Without one slash; several are no slash too many, but something in between that is empty."""
+    has_one = url.path.endswith("/") and not url.path.endswith("//")
+    return url._replace(path=url.path[:-1] or "/") if has_one else url
 
 
 def _documents(url: Pieces) -> Pieces:
