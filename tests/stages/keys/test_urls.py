@@ -27,6 +27,7 @@ EXAMPLES = [  # the rule, what comes in, what comes out, what comes out without 
     ("ports", "http://example.org:0080/a", "https://example.org/a", "http://example.org:80/a"),
     ("percent", "https://example.org/%7ea%c3%a4", "https://example.org/~a%C3%A4", "https://example.org/%7ea%c3%a4"),
     ("slashes", "https://example.org//a///b", "https://example.org/a/b", "https://example.org//a///b"),
+    ("slashes", "https://example.org/a//", "https://example.org/a", "https://example.org/a//"),
     (
         "slashes",
         "https://example.org/w/http://a.example",
