@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import nearsame as ns
-from nearsame import pipeline, schemas
+from nearsame import schemas
 from nearsame.engines.spark.verbs import Verbs
+from nearsame.flow import pipeline
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo

@@ -32,7 +32,7 @@ import pyarrow as pa
 import report
 
 import nearsame as ns
-from nearsame import audits
+from nearsame.flow import audits
 from nearsame.outputs.promises import measured
 
 PAGE = report.ROOT / "docs" / "output.md"

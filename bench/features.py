@@ -22,10 +22,10 @@ import report
 
 import nearsame as ns
 from nearsame import schemas
+from nearsame.flow.steps import steps
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import finish, hash_keys
+from nearsame.kernels.hashing import finish, hash_keys
 from nearsame.kernels.shingles import shingle
-from nearsame.steps import steps
 
 PAGE = report.ROOT / "docs" / "performance.md"
 ROUNDS = 5

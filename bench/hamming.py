@@ -65,15 +65,15 @@ def planted(num_codes: int, seed: int = 7) -> UInt64s:
 def run_nearsame(codes: UInt64s, threads: int) -> tuple[float, Int64s, int]:
     """Our self-join: median seconds of three, rows of (a, b, distance), codes that were asked for."""
     from nearsame.kernels.hamming_search import self_join  # noqa: PLC0415  (a child loads only its own tool)
-    from nearsame.stages.keys.blocks import Codes, plan, tables, weigh_bits  # noqa: PLC0415  (likewise)
+    from nearsame.stages.keys.blocks import CodeCounts, plan, tables, weigh_bits  # noqa: PLC0415  (likewise)
 
     seconds = []
     with ThreadPoolExecutor(threads) as pool:
         run = pool.map if threads > 1 else map
-        self_join(codes[:5000], K, tables(plan(Codes(5000, BITS), K, num_blocks=4)), run=run)
+        self_join(codes[:5000], K, tables(plan(CodeCounts(5000, BITS), K, num_blocks=4)), run=run)
         for _ in range(3):
             start = time.perf_counter()
-            chosen = plan(Codes(len(codes), BITS, weights=weigh_bits(codes, BITS)), K)
+            chosen = plan(CodeCounts(len(codes), BITS, weights=weigh_bits(codes, BITS)), K)
             pairs = self_join(codes, K, tables(chosen), run=run)
             seconds.append(time.perf_counter() - start)
     return statistics.median(seconds), np.column_stack(pairs), len(codes)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from nearsame import arrow
 from nearsame.kernels import unicode
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import hash_keys
+from nearsame.kernels.hashing import hash_keys
 from nearsame.kernels.tokens import fold, hash_tokens
 
 REPEATS = 5

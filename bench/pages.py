@@ -14,9 +14,8 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree
 
 sys.path.insert(0, str(report.ROOT))
-from tests.quality.page_kinds import Page, Writer, by_kind, verdict
-
 import nearsame as ns
+from tests.quality.page_kinds import Page, Writer, by_kind, verdict
 
 PAGE = report.ROOT / "docs" / "quality.md"
 WAYS = ("main", "trafilatura", "trafilatura alone", "justext alone", "text")

@@ -24,7 +24,8 @@ import report
 from rapidfuzz.distance import Indel
 
 import nearsame as ns
-from nearsame import pipeline, schemas
+from nearsame import schemas
+from nearsame.flow import pipeline
 
 PAGE = report.ROOT / "docs" / "performance" / "simhash.md"
 PACKAGES = ("nearsame", "simhash", "rapidfuzz", "numba", "numpy")

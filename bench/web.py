@@ -29,12 +29,12 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import detect_encoding
 from resiliparse.parse.html import HTMLTree
 
-from nearsame import steps
 from nearsame.engines.local import Local
-from nearsame.methods import Jaccard
+from nearsame.flow import steps
+from nearsame.recipes.methods import Jaccard
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
-from nearsame.stages.texts.pages import PageTexts
+from nearsame.stages.texts.page_text import PageTexts
 
 PACKAGES = ("nearsame", "fastwarc", "resiliparse", "pyarrow")
 PAGE = report.ROOT / "docs" / "performance.md"

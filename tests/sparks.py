@@ -34,7 +34,7 @@ CONF = {
 
 def java_missing() -> str:
     """Why Spark cannot be started here; empty if it can."""
-    from nearsame.engines.spark.sessions import require_spark
+    from nearsame.engines.spark.start import require_spark
     from nearsame.errors import MissingExtraError
 
     try:

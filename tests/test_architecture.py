@@ -1,6 +1,7 @@
 """The laws of ARCHITECTURE.md, executed: who imports whom, what an import costs, what files may be called."""
 
 import ast
+import configparser
 import json
 import os
 import re
@@ -22,6 +23,8 @@ BENCHES = sorted(path for path in (ROOT / "bench").rglob("*.py") if ".venv-peers
 
 OPTIONAL_OR_HEAVY = {"altair", "fastapi", "llvmlite", "numba", "pandas", "pyspark", "rich", "scipy", "uvicorn"}
 NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+TWINS = {"Meeting", "Transaction"}  # of arrays and of frames; of each store: the same thing in two hands
 VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
 
 needs_package = pytest.mark.skipif(not (PACKAGE / "__init__.py").exists(), reason="nearsame/__init__.py is missing")
@@ -80,6 +83,35 @@ def test_the_import_contract_notices(file: str, line: str, broken: str, tmp_path
     run = lint_imports(tmp_path)
     assert run.returncode != 0
     assert broken in run.stdout + run.stderr
+
+
+def test_the_page_shows_the_layers_of_the_contract() -> None:
+    """ARCHITECTURE.md and .importlinter name the same rooms in the same order."""
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter")
+    shown = re.search(r"\n\n    __main__\n((?:    .+\n)+)", ARCHITECTURE)
+    assert shown
+    assert contract["importlinter:contract:layers"]["layers"].split() == ["__main__", *shown[1].split()]
+
+
+@pytest.mark.parametrize("named", sorted(set(re.findall(r"`([a-z_/]+(?:\.py|/))`", ARCHITECTURE))))
+def test_the_page_names_what_is_there(named: str) -> None:
+    """Each module or folder that ARCHITECTURE.md names is there, by the end of its path."""
+    paths = [relative(path) for path in (*MODULES, *ROOT.glob("tests/**/*.py"))]
+    folders = {f"{path.rpartition('/')[0]}/" for path in paths}
+    assert any(f"/{path}".endswith(f"/{named}") for path in (*paths, *folders))
+
+
+def test_a_word_means_one_thing() -> None:
+    """A public class has its name alone; proofs and the service's bodies repeat the words of what they speak of."""
+    apart = {PACKAGE / "service" / "bodies.py", *(PACKAGE / "proofs").iterdir()}
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and path not in apart:
+                places.setdefault(node.name, []).append(relative(path))
+    known = {name: each for name, each in places.items() if len(each) > 1 and name not in TWINS}
+    assert {} == known
 
 
 def test_nothing_inside_imports_the_package_itself() -> None:

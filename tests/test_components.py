@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from bench.boilerplate import CORPORA
 from hypothesis import given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
 import nearsame as ns
+from bench.boilerplate import CORPORA
 from nearsame.kernels import components as kernel
 from nearsame.stages.clusters import components as stage
 from tests.examples import share

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nearsame import errors, methods
-from nearsame.canonical import DEGREE_OF
+from nearsame import errors
+from nearsame.recipes import methods
+from nearsame.recipes.urls import DEGREE_OF
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))

@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from bench.boilerplate import CORPORA
 
 import nearsame as ns
+from bench.boilerplate import CORPORA
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 

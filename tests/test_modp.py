@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nearsame as ns
-from nearsame import arrow, schemas, steps
+from nearsame import arrow, schemas
+from nearsame.flow import steps
 from nearsame.stages.features.shingles import ItemSets
 from nearsame.stages.keys.prefix import Counting
 from nearsame.stages.sketches.modp import Fingerprints

@@ -13,7 +13,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import IndexMismatchError, SourceError, StoreError, WorkdirError
-from nearsame.recipes import TOKENISER
+from nearsame.recipes.base import TOKENISER
 from tests.cli.commands import run
 
 TEXTS = [f"a rose is a rose number {n // 2}" for n in range(8)]

@@ -7,7 +7,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import ConfigError
-from nearsame.kernels.mixing import hash_keys
+from nearsame.kernels.hashing import hash_keys
 from nearsame.kernels.shingles import shingle
 from tests.oracle import mixing as twin
 from tests.oracle.tokens import tokens

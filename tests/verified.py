@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import nearsame as ns
-from nearsame.answers import Result
-from nearsame.runs import Run
+from nearsame.flow.results import Result
+from nearsame.flow.runs import Run
 from nearsame.sources.memory import Memory
 
 __all__ = ["MOST", "MOST_BYTES", "watch"]

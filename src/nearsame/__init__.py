@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nearsame._version import __version__
 
 if TYPE_CHECKING:
-    from nearsame.answers import Pairs, Result
     from nearsame.api import dedup, pairs
-    from nearsame.canonical import CanonicalUrl
+    from nearsame.comparisons import Comparison, Explanation
     from nearsame.engines.spark import Spark
     from nearsame.errors import (
         ColumnError,
@@ -29,19 +28,20 @@ if TYPE_CHECKING:
         UnknownIdError,
         WorkdirError,
     )
-    from nearsame.evaluation import evaluate
-    from nearsame.explaining import explain
     from nearsame.findings import Evaluation, Plan, SimHashPlan
+    from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
     from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
-    from nearsame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.outputs.reports import write_evaluation
-    from nearsame.planning import plan, plan_simhash
-    from nearsame.questions import compare
-    from nearsame.results import Comparison, Explanation
+    from nearsame.recipes.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+    from nearsame.recipes.urls import CanonicalUrl
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
-    from nearsame.verifying import Verification, verify
+    from nearsame.studies.compare import compare
+    from nearsame.studies.evaluate import evaluate
+    from nearsame.studies.explain import explain
+    from nearsame.studies.plan import plan, plan_simhash
+    from nearsame.studies.verify import Verification, verify
     from nearsame.web.dust import Learning, learn_urls
     from nearsame.web.mirrors import Mirrors, mirrors
     from nearsame.web.prefixes import MirrorThresholds
@@ -110,9 +110,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "nearsame.answers": ("Pairs", "Result"),
+    "nearsame.flow.results": ("Pairs", "Result"),
     "nearsame.api": ("dedup", "pairs"),
-    "nearsame.canonical": ("CanonicalUrl",),
+    "nearsame.recipes.urls": ("CanonicalUrl",),
     "nearsame.engines.spark": ("Spark",),
     "nearsame.errors": (
         "ColumnError",
@@ -130,19 +130,19 @@ _HOMES = {
         "UnknownIdError",
         "WorkdirError",
     ),
-    "nearsame.evaluation": ("evaluate",),
-    "nearsame.explaining": ("explain",),
+    "nearsame.studies.evaluate": ("evaluate",),
+    "nearsame.studies.explain": ("explain",),
     "nearsame.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
     "nearsame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
-    "nearsame.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
+    "nearsame.recipes.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
     "nearsame.outputs.reports": ("write_evaluation",),
-    "nearsame.planning": ("plan", "plan_simhash"),
-    "nearsame.questions": ("compare",),
-    "nearsame.results": ("Comparison", "Explanation"),
+    "nearsame.studies.plan": ("plan", "plan_simhash"),
+    "nearsame.studies.compare": ("compare",),
+    "nearsame.comparisons": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
-    "nearsame.verifying": ("Verification", "verify"),
+    "nearsame.studies.verify": ("Verification", "verify"),
     "nearsame.web.dust": ("Learning", "learn_urls"),
     "nearsame.web.mirrors": ("Mirrors", "mirrors"),
     "nearsame.web.prefixes": ("MirrorThresholds",),

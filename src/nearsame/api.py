@@ -14,11 +14,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from nearsame import audits, costs, layers, pipeline
-from nearsame.answers import Pairs, Result
-from nearsame.arguments import checked, refuse_on_spark, require_number
-from nearsame.arrays import Arrays
-from nearsame.asking import (
+from nearsame.clock import Clock, Progress
+from nearsame.engines.checkpoints import Checkpoints
+from nearsame.engines.local import Local
+from nearsame.engines.space import num_bytes
+from nearsame.errors import ConfigError, SourceError
+from nearsame.flow import audits, costs, layers, pipeline
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.checks import (
     chosen_recipe,
     chosen_ties,
     chosen_vectors,
@@ -28,27 +31,25 @@ from nearsame.asking import (
     require_columns,
     with_method_hint,
 )
-from nearsame.canonical import CanonicalUrl
-from nearsame.corpus import Question
-from nearsame.engines.checkpoints import Checkpoints
-from nearsame.engines.local import Local
-from nearsame.engines.space import num_bytes
-from nearsame.errors import ConfigError, SourceError
-from nearsame.evidence import BESIDE, OneForm, Pages
-from nearsame.guesses import comparing
-from nearsame.identities import identity, with_kept_seed
-from nearsame.layers import Layers, chosen_layers, needs_bare, with_guesses
-from nearsame.methods import Digest, Method
-from nearsame.pages import require_pages, with_max_record, with_pages
-from nearsame.removals import Removals
-from nearsame.requirements import Requirements
-from nearsame.results import Audit, Clock, Progress
-from nearsame.runs import Run, inputs_of
+from nearsame.flow.corpus import Question
+from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
+from nearsame.flow.guesses import comparing
+from nearsame.flow.identities import identity, with_kept_seed
+from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
+from nearsame.flow.page_reading import require_pages, with_max_record, with_pages
+from nearsame.flow.removals import Removals
+from nearsame.flow.requirements import Requirements
+from nearsame.flow.results import Pairs, Result
+from nearsame.flow.runs import Run, inputs_of
+from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
+from nearsame.recipes.methods import Digest, Method
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns, Part, open_parts
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import Groups, Listed
+from nearsame.stats import Audit
 
 __all__ = ["Pairs", "Result", "dedup", "pairs"]
 
@@ -337,7 +338,7 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     inputs = inputs_of(sides, parts, recipe, how.workdir)
     engine = _engine(how, known, recipe.stored_ratio)
     try:
-        pages = None if about is None else Pages(reading, about.urls, required=layered)
+        pages = None if about is None else PageFacts(reading, about.urls, required=layered)
         found = None if about is None or pages is None else _first_layers(pages, about, guesses, keep, how, clock)
         if found is None:
             corpus = Arrays(reading, engine, keep)
@@ -361,7 +362,7 @@ class _About:
 
 
 def _first_layers(  # noqa: PLR0913, PLR0917  (what is known, by what it is judged, and how)
-    pages: Pages, about: _About, guesses: Method, keep: Keep, how: _How, clock: Clock
+    pages: PageFacts, about: _About, guesses: Method, keep: Keep, how: _How, clock: Clock
 ) -> Layers | None:
     """What runs before the method, by an engine of its own: a work directory keeps the steps of the method."""
     if about.layers is None:
@@ -376,7 +377,7 @@ def _first_layers(  # noqa: PLR0913, PLR0917  (what is known, by what it is judg
 def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any:
     """The same on Spark; what is about one machine alone is refused."""
     from nearsame.engines.spark import Spark  # noqa: PLC0415  (only those who ask for it)
-    from nearsame.frames.asked import Asked  # noqa: PLC0415
+    from nearsame.frames.request import Request  # noqa: PLC0415
 
     if not isinstance(engine, Spark):
         raise ConfigError(
@@ -384,7 +385,7 @@ def _on_spark(engine: Any, how: "_How", columns: Columns, recipe: Method) -> Any
         )
     refuse_on_spark(threads=how.threads, memory=how.memory, workdir=how.workdir, batch_rows=how.batch_rows)
     require_columns(columns, recipe)
-    return Asked(engine, recipe, columns, Clock(how.progress), how.strict, is_audited(recipe, wanted=how.audit))
+    return Request(engine, recipe, columns, Clock(how.progress), how.strict, is_audited(recipe, wanted=how.audit))
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

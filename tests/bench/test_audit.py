@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nearsame import audits
+from nearsame.flow import audits
 
 HERE = Path(__file__).resolve().parents[2] / "bench"
 

@@ -10,9 +10,10 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from bench import corpus, truth
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bench import corpus, truth
 
 SIZE = 2_000_000
 

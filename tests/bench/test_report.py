@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from bench import processes, report
 
 PAGE = "# Title\n\n<!-- bench a -->\nold\n<!-- end a -->\n\n<!-- bench b -->\n<!-- end b -->\n"

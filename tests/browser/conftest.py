@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.patience import PATIENCE
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "service"))

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+
 from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from nearsame.cli.compare import MEASURES
 from nearsame.cli.main import commands
-from nearsame.questions import DECIDING
+from nearsame.studies.compare import DECIDING
 
 A = "The town council approved the new bridge on Tuesday night after a debate of three hours.\n" * 2
 B = A.replace("Tuesday", "Wednesday").replace("bridge", "Bridge")

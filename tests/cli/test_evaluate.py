@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from nearsame import evaluation
 from nearsame.cli.main import commands
 from nearsame.demo import corpus_path
+from nearsame.studies import evaluate
 
 from .commands import documents, run, write_jsonl
 
@@ -65,4 +65,4 @@ def test_what_cannot_be_evaluated_is_an_error_with_a_hint(arguments, status, mes
 def test_the_methods_of_the_help_are_the_default():
     """The option says what the library does."""
     [option] = [param for param in commands.commands["evaluate"].params if param.name == "methods"]
-    assert ",".join(evaluation.METHODS) == option.default
+    assert ",".join(evaluate.METHODS) == option.default

@@ -16,7 +16,7 @@ from nearsame.cli.helping import MANY
 from nearsame.cli.main import commands
 from nearsame.cli.options import Option
 from nearsame.cli.recipeoptions import METHODS
-from nearsame.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+from nearsame.recipes.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
 
 from .commands import run
 

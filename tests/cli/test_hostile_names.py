@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nearsame import evaluation
 from nearsame.outputs import progress
 from nearsame.printable import printable, printable_json
+from nearsame.studies import evaluate
 
 from .commands import run
 
@@ -69,7 +69,7 @@ def test_nothing_that_is_printed_commands_the_terminal(
     folder: Path, tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On standard output as on standard error. Methods that are evaluated need no process of their own for that."""
-    monkeypatch.setattr(evaluation, "run_apart", evaluation.run_here)
+    monkeypatch.setattr(evaluate, "run_apart", evaluate.run_here)
     filled = [each.format(home=folder, name=NAME, out=tmp_path / "out") for each in command]
     done = run(*filled)
     assert done.stdout + done.stderr

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.patience import PATIENCE, eventually
 
 from nearsame.sources.jsonl import JsonLines
+from tests.patience import PATIENCE, eventually
 
 from .commands import documents, leftovers, run, words, write_jsonl
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tests.patience import PATIENCE
 
 from .commands import words

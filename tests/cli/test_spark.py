@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from tests import sparks
 
 import nearsame as ns
 from nearsame.installation import install_command
+from tests import sparks
 
 from .commands import documents, run, write_jsonl
 

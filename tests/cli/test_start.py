@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.commands import documents, write_jsonl
 
 from nearsame.kernels._jit import is_built
+from tests.cli.commands import documents, write_jsonl
 
 HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pyspark", "uvicorn"}
 HEAVY |= {"llvmlite", "numba", "scipy"} if is_built() else set()  # Numba imports scipy where it is installed

@@ -15,9 +15,9 @@ import pytest
 from pyarrow import csv
 
 import nearsame as ns
-from nearsame import identities, steps
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.errors import WorkdirError
+from nearsame.flow import identities, steps
 from nearsame.inputs import Inputs, local_stamp
 from nearsame.sources.files import File
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
-from tests.patience import eventually
 
 from nearsame.engines.local import Local
-from nearsame.engines.processes import Workers
+from nearsame.engines.processes import StageProcesses
+from tests.patience import eventually
 
 SCHEMA = pa.schema([("number", pa.int64()), ("worker", pa.int64())])
 
@@ -36,14 +36,14 @@ def _batch(*numbers: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"number": list(numbers)})
 
 
-def _elsewhere(workers: Workers) -> int:
+def _elsewhere(workers: StageProcesses) -> int:
     """The process of a worker, once one is ready."""
     return int(eventually(lambda: {int(workers(_batch(1)).column("worker")[0].as_py())} - {os.getpid()}).pop())
 
 
 def test_a_helper_computes_what_the_stage_computes() -> None:
     """In another process, with the same result."""
-    workers = Workers(Doubled(), 1, starting_bytes=0)
+    workers = StageProcesses(Doubled(), 1, starting_bytes=0)
     try:
         assert _elsewhere(workers) != os.getpid()
         assert [6, 8] == workers(_batch(3, 4)).column("number").to_pylist()
@@ -53,7 +53,7 @@ def test_a_helper_computes_what_the_stage_computes() -> None:
 
 def test_what_a_stage_raises_is_raised_by_its_helper() -> None:
     """With its message; the worker goes on."""
-    workers = Workers(Doubled(), 1, starting_bytes=0)
+    workers = StageProcesses(Doubled(), 1, starting_bytes=0)
     try:
         worker = _elsewhere(workers)
         with pytest.raises(ValueError, match="-5 is negative"):
@@ -65,14 +65,14 @@ def test_what_a_stage_raises_is_raised_by_its_helper() -> None:
 
 def test_without_much_to_do_no_process_is_started() -> None:
     """Small inputs are computed where they are."""
-    workers = Workers(Doubled(), 2)
+    workers = StageProcesses(Doubled(), 2)
     assert os.getpid() == workers(_batch(1)).column("worker")[0].as_py()
     assert [] == workers._all
 
 
 def test_a_helper_that_dies_is_done_without() -> None:
     """Its batch is computed here."""
-    workers = Workers(Doubled(), 1, starting_bytes=0)
+    workers = StageProcesses(Doubled(), 1, starting_bytes=0)
     try:
         os.kill(_elsewhere(workers), signal.SIGKILL)
         time.sleep(0.1)
@@ -84,7 +84,7 @@ def test_a_helper_that_dies_is_done_without() -> None:
 
 def test_helpers_end_when_they_are_closed() -> None:
     """No process stays behind."""
-    workers = Workers(Doubled(), 2, starting_bytes=0)
+    workers = StageProcesses(Doubled(), 2, starting_bytes=0)
     worker = _elsewhere(workers)
     workers.close()
     with pytest.raises(ProcessLookupError):

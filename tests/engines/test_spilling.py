@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
-from nearsame import steps
 from nearsame.engines import space
+from nearsame.flow import steps
 
 from .made import documents
 

@@ -17,12 +17,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
-from tests.parity import corpora
-from tests.parity.answers import deduplicated, on_spark
 
 import nearsame as ns
-from nearsame import pipeline
-from nearsame.methods import Method
+from nearsame.flow import pipeline
+from nearsame.recipes.methods import Method
+from tests.parity import corpora
+from tests.parity.answers import deduplicated, on_spark
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+
+import nearsame as ns
 from tests import sparks
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, local
-
-import nearsame as ns
 
 from .standalone import cluster
 

@@ -9,9 +9,9 @@ import time
 
 import pyarrow.dataset
 import pytest
-from tests import sparks
 
 from nearsame.frames.writing import STATS, check_target, write_folder
+from tests import sparks
 
 pytestmark = pytest.mark.long
 

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
-from nearsame.engines.spark.places import Place, place_at
+from nearsame.clock import Clock
+from nearsame.engines.spark.places import HadoopPlace, place_at
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import OutputError
 from nearsame.frames.runs import SparkRun
 from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
-from nearsame.results import Clock
 
 
 @pytest.fixture(params=["a path", "a URL"])
@@ -131,7 +131,7 @@ def test_a_former_answer_stands_when_writing_fails(spark, tmp_path):
 def test_a_former_answer_stands_when_a_renaming_fails(failing, spark, tmp_path, monkeypatch):
     """That of the old one, and that of the new."""
     written(spark, tmp_path / "out")
-    rename, times = Place.move_to, []
+    rename, times = HadoopPlace.move_to, []
 
     def move_to(self, other):
         times.append(other)
@@ -139,7 +139,7 @@ def test_a_former_answer_stands_when_a_renaming_fails(failing, spark, tmp_path, 
             raise OutputError("no")
         rename(self, other)
 
-    monkeypatch.setattr(Place, "move_to", move_to)
+    monkeypatch.setattr(HadoopPlace, "move_to", move_to)
     with pytest.raises(OutputError, match="no"):
         written(spark, tmp_path / "out", record=lambda _: {"kept": 11}, overwrite=True)
     assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())

@@ -5,7 +5,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from nearsame import methods
+from nearsame.recipes import methods
 from tests.oracle.corpora import KEEPS, THRESHOLDS
 
 __all__ = ["METHODS", "Case", "made"]

@@ -56,7 +56,7 @@ def test_a_wrong_answer_is_found_cut_down_and_told(capsys: pytest.CaptureFixture
         found = plain(*given, **more)
         return found.max(initial=0) - found
 
-    with mock.patch("nearsame.arrays.ranks", backwards):
+    with mock.patch("nearsame.flow.arrays.ranks", backwards):
         tally = Tally()
         run(tally, 40, names=("jaccard",))
         assert tally.failed

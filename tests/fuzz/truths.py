@@ -19,9 +19,9 @@ import pyarrow as pa
 from rapidfuzz.distance import LCSseq
 
 from nearsame import arrow, schemas
+from nearsame.flow.steps import steps
 from nearsame.stages.features.frequencies import idf
 from nearsame.stages.texts.stopwords import stop_words
-from nearsame.steps import steps
 from tests.fuzz.cases import Case
 from tests.oracle import boilerplate, components, containments, decisions, fingerprints, layers, simhash, vectors
 from tests.oracle.measures import jaccard

@@ -1,12 +1,12 @@
 """Several processes on one index: what is nearly the same goes in once, readers wait for nobody, writers take turns."""
 
 import pytest
-from tests import clients
-from tests.clients import CONTEXT
-from tests.patience import PATIENCE
 
 from nearsame.errors import StoreError
 from nearsame.index.index import Index
+from tests import clients
+from tests.clients import CONTEXT
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

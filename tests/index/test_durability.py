@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.index.disks import fill, small_disk
 
 import nearsame as ns
+from tests.index.disks import fill, small_disk
 
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 

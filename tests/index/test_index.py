@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.oracle.measures import jaccard
-from tests.oracle.shingles import features
 
 import nearsame as ns
+from tests.oracle.measures import jaccard
+from tests.oracle.shingles import features
 
 ROSE = "a rose is a rose is a rose is a rose by any other name would smell as sweet as this one rose in my garden"
 EDITED = ROSE + " today"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
-from nearsame.stages.texts.pages import page_text
+from nearsame.stages.texts.page_text import page_text
 
 pytest.importorskip("resiliparse")
 

@@ -6,10 +6,10 @@ import time
 import uuid
 
 import pytest
-from tests import clients
-from tests.patience import eventually
 
 from nearsame.index.index import Index
+from tests import clients
+from tests.patience import eventually
 
 
 @contextlib.contextmanager

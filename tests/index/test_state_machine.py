@@ -14,11 +14,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import nearsame as ns
 from tests.examples import share
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
-
-import nearsame as ns
 
 THRESHOLD = Fraction(1, 2)
 METHODS = [ns.MinHash(threshold="0.5", shingle_size=1, bands=128, rows=1), "digest"]

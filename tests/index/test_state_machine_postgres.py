@@ -5,6 +5,7 @@ import uuid
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import rule, run_state_machine_as_test
+
 from tests.examples import share
 from tests.index.test_state_machine import Machine
 from tests.postgres import Server

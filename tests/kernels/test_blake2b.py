@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle import mixing as twin
 
 from nearsame.arrow import frozen
 from nearsame.kernels.blake2b import digest_texts, digest_values
+from tests.oracle import mixing as twin
 
 LENGTHS = st.integers(0, 300) | st.sampled_from([0, 1, 7, 8, 127, 128, 129, 255, 256, 257, 1000, 5000])
 SEEDS = st.integers(0, 2**128 - 1)

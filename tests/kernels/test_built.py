@@ -12,11 +12,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from tests.kernels import made
 
 from nearsame.errors import ConfigError
 from nearsame.kernels import _built, boilerplate, building, sets
 from nearsame.kernels._built import Kernel, kind_of
+from tests.kernels import made
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNATURES = """\

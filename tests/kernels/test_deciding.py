@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.corpora import thresholds
-from tests.oracle.measures import containment, jaccard
 
 from nearsame.kernels import deciding, scores
 from nearsame.kernels.buckets import fill_members
 from nearsame.stages.pairs.measures import bound
+from tests.oracle.corpora import thresholds
+from tests.oracle.measures import containment, jaccard
 
 ROOM = 4
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_search
 from nearsame.kernels.hamming_blocks import block_masks, collision_ratio, cut, hash_multipliers, weigh_bits, windows
 from nearsame.kernels.hamming_rotations import adjacent, rotate, rotated_order, runs
 from nearsame.kernels.hamming_search import brute_force, distances, distinct, query, self_join
+from tests.examples import share
 
 WIDTHS = [8, 16, 32, 64, 70, 128, 256, 512]
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.oracle import minhash as twin
 
 from nearsame.arrow import frozen
 from nearsame.kernels.minhash import band_keys, classic_sketch, fast_sketch
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.stages.sketches.minhash import Signatures
+from tests.examples import share
+from tests.oracle import minhash as twin
 
 ITEMS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 2**64 - 8, 2**64 - 1])
 ROWS = st.lists(st.lists(ITEMS, max_size=40), max_size=4)

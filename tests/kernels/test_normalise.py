@@ -8,7 +8,7 @@ import pytest
 from nearsame.arrow import frozen
 from nearsame.kernels import unicode
 from nearsame.kernels.normalise import BOTH, NFKC, STRIP_ACCENTS, normalise
-from nearsame.methods import UNICODE_VERSION
+from nearsame.recipes.methods import UNICODE_VERSION
 
 plus = pytest.importorskip("unicodedataplus", reason="unicodedataplus is not installed")
 if plus.unidata_version != UNICODE_VERSION:

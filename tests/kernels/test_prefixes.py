@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.corpora import thresholds
-from tests.oracle.measures import containment, jaccard
 
 from nearsame.arrow import frozen
 from nearsame.kernels.prefixes import add_counts, add_nibbles, look_up, prefix_keys
+from tests.oracle.corpora import thresholds
+from tests.oracle.measures import containment, jaccard
 
 BITS = 5  # of the tables here: slots are the top five bits
 HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 31).map(lambda slot: slot << 59) | st.just(2**64 - 1)

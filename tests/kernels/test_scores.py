@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.oracle import measures as twin
-from tests.oracle.corpora import THRESHOLDS, thresholds
 
 from nearsame.arrow import frozen
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound, least_overlap, of_codes, score
 from nearsame.stages.pairs.measures import bound, fraction_at_least
+from tests.oracle import measures as twin
+from tests.oracle.corpora import THRESHOLDS, thresholds
 
 SETS = st.sets(st.integers(0, 30), min_size=1, max_size=20)
 BELOW_1 = st.fractions(0, 1, max_denominator=10**12).filter(bool)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle import mixing as twin
 
 from nearsame.arrow import frozen
 from nearsame.kernels.sets import (
@@ -21,6 +20,7 @@ from nearsame.kernels.sets import (
     same_items,
     sort_distinct,
 )
+from tests.oracle import mixing as twin
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63 - 1, 2**63, 2**64 - 1])
 FEW = st.integers(0, 12)

@@ -7,16 +7,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from nearsame import arrow
+from nearsame.kernels import unicode
+from nearsame.kernels.hashing import hash_keys
+from nearsame.kernels.shingles import NOT_OVERLAPPING, REPEATS, list_sets, shingle, shingle_sets
+from nearsame.kernels.tokens import CHARS, SPACE
 from tests.oracle import mixing as twin
 from tests.oracle.corpora import corpora, item_lists
 from tests.oracle.shingles import shingle_list
 from tests.oracle.tokens import tokens
-
-from nearsame import arrow
-from nearsame.kernels import unicode
-from nearsame.kernels.mixing import hash_keys
-from nearsame.kernels.shingles import NOT_OVERLAPPING, REPEATS, list_sets, shingle, shingle_sets
-from nearsame.kernels.tokens import CHARS, SPACE
 
 WORDS = st.integers(0, 2**64 - 1) | st.integers(0, 3)
 CANARY = 0x5A5A5A5A5A5A5A5A

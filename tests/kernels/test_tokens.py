@@ -8,13 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.oracle import mixing as twin
-from tests.oracle.corpora import corpora, texts
-from tests.oracle.tokens import tokens
 
 from nearsame import arrow
 from nearsame.kernels import unicode
-from nearsame.kernels.mixing import hash_keys
+from nearsame.kernels.hashing import hash_keys
 from nearsame.kernels.tokens import (
     CHARS,
     KEEP_CASE,
@@ -26,6 +23,9 @@ from nearsame.kernels.tokens import (
     join_tokens,
     search,
 )
+from tests.oracle import mixing as twin
+from tests.oracle.corpora import corpora, texts
+from tests.oracle.tokens import tokens
 
 CANARY = 0xA5
 ALL_FLAGS = [sum(flags) for flags in product((0, KEEP_CASE), (0, PUNCTUATION), (0, SPACE), (0, CHARS))]

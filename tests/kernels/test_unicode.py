@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nearsame.kernels import tokens, unicode
-from nearsame.methods import UNICODE_VERSION
+from nearsame.recipes.methods import UNICODE_VERSION
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make-unicode-tables"
 FILE = Path(unicode.__file__).with_name("unicode.npz")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from tests.cli.commands import documents, write_jsonl
 
 from nearsame.kernels import _built, building
+from tests.cli.commands import documents, write_jsonl
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_THERE = {"llvmlite", "numba"}

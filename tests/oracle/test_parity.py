@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame import arrow, schemas
-from nearsame.methods import Jaccard
-from nearsame.pipeline import steps
+from nearsame.flow.pipeline import steps
+from nearsame.recipes.methods import Jaccard
 from tests.oracle.corpora import corpora, settings_of
 from tests.oracle.shingles import features
 from tests.oracle.tokens import tokens

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 
 from nearsame.outputs.annotations import Verdict
-from nearsame.outputs.tables import Names
+from nearsame.outputs.tables import RowNames
 from nearsame.schemas import ORIGINS
 
 
@@ -21,7 +21,7 @@ def verdicts(draw):
     witness = {row: keeper for row, keeper in witness.items() if keeper not in witness}
     columns = [list(rows), [s for s, _ in places], [p for _, p in places], [f"id-{row}" for row in rows]]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, ORIGINS, strict=True)]
-    names = Names(pa.Table.from_arrays(arrays, schema=ORIGINS), ["one", "two"])
+    names = RowNames(pa.Table.from_arrays(arrays, schema=ORIGINS), ["one", "two"])
     removed = [np.array(list(side), np.int64) for side in (witness.keys(), witness.values())]
     return places, witness, Verdict(names, *removed, unreadable={1: [13, 1]})
 
@@ -51,6 +51,6 @@ def test_what_was_not_read_for_it_equals_no_other_is_the_witness_of_none():
         [pa.array([0]), pa.array([0], pa.int32()), pa.array([1]), pa.array(["a"])], schema=ORIGINS
     )
     nobody = np.zeros(0, np.int64)
-    verdict = Verdict(Names(places, ["one"]), nobody, nobody, unread={0: np.array([0, 3])})
+    verdict = Verdict(RowNames(places, ["one"]), nobody, nobody, unread={0: np.array([0, 3])})
     assert [0, 0, None, 0] == verdict.columns(0)[2].to_pylist()
     assert [None] * 4 == verdict.columns(0)[0].to_pylist() == verdict.columns(0)[1].to_pylist()

@@ -13,7 +13,7 @@ import nearsame as ns
 from nearsame.outputs.console import Report, clean, window
 from nearsame.outputs.promises import guarantee, shuffled
 from nearsame.outputs.tables import skipped_table
-from nearsame.results import Stats
+from nearsame.stats import Stats
 
 LONG = " ".join(f"word{i}" for i in range(60))
 

@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
+from nearsame.clock import Silent
 from nearsame.outputs import progress
 from nearsame.outputs.progress import Lines, Live, watched
-from nearsame.results import Silent
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearsame.outputs.annotations import Verdict
-from nearsame.outputs.tables import Names
+from nearsame.outputs.tables import RowNames
 from nearsame.outputs.writing import copy_parts
 from nearsame.schemas import ORIGINS
 
@@ -28,6 +28,6 @@ def test_who_takes_a_free_name_comes_when_all_others_have_theirs(tmp_path: Path)
     done: list[str] = []
     parts = [_Part("texts", done, copied_last=True), *(_Part(f"file {number}", done) for number in range(4))]
     nothing = np.array([], np.int64)
-    verdict = Verdict(Names(ORIGINS.empty_table(), [part.name for part in parts]), nothing, nothing)
+    verdict = Verdict(RowNames(ORIGINS.empty_table(), [part.name for part in parts]), nothing, nothing)
     copy_parts(parts, 0, verdict, tmp_path)
     assert ("texts", 5) == (done[-1], len(done))

@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.parity import corpora
-from tests.parity.answers import deduplicated, difference, listed, local
 
 import nearsame as ns
 from nearsame.engines.local import Local
 from nearsame.stages.keys.prefix import PrefixKeys
+from tests.parity import corpora
+from tests.parity.answers import deduplicated, difference, listed, local
 
 METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
 CORPUS = corpora.mixed(3, families=6, hot=10, links=10)

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import nearsame as ns
 from tests.examples import share
 from tests.oracle.corpora import corpora as drawn
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, difference, listed, local, on_spark
-
-import nearsame as ns
 
 METHODS = {
     "digest": ns.Digest(),

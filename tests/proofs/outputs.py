@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from tests.cli.commands import words
 
 import nearsame as ns
+from tests.cli.commands import words
 
 __all__ = ["KINDS", "Kind", "make"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.sources import damaging
-from tests.sources.archive import gzipped, html, http, record, response
 
 import nearsame as ns
+from tests.sources import damaging
+from tests.sources.archive import gzipped, html, http, record, response
 
 pytest.importorskip("fastwarc")
 

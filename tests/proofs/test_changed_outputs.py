@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.proofs import changes
-from tests.proofs.outputs import KINDS, make
 
 import nearsame as ns
+from tests.proofs import changes
+from tests.proofs.outputs import KINDS, make
 
 # What changes unnoticed, by file and place: where a value decides nothing of what can be told from the sources.
 FREE = {

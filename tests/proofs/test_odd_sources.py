@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.sources.archive import gzipped, response
 
 import nearsame as ns
+from tests.sources.archive import gzipped, response
 
 A = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
 EDITED = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda"

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import documents, run, words, write_jsonl
 
 import nearsame as ns
+from tests.cli.commands import documents, run, words, write_jsonl
 
 Change = Callable[[pa.Table], pa.Table]
 

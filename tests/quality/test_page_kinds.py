@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
-from tests.quality.page_kinds import Page, by_kind, verdict
 
 import nearsame as ns
+from tests.quality.page_kinds import Page, by_kind, verdict
 
 pytest.importorskip("resiliparse")
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from nearsame.errors import UnknownIdError
 from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 
 
 class Shelf:

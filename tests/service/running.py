@@ -7,15 +7,15 @@ import threading
 from contextlib import contextmanager
 
 import httpx
-from tests.patience import PATIENCE
 from uvicorn import Server
 
 from nearsame.service.access import Access
-from nearsame.service.app import Service
 from nearsame.service.logs import Log
 from nearsame.service.server import configured
+from nearsame.service.service import Service
 from nearsame.service.settings import Settings
 from nearsame.service.tokens import Tokens
+from tests.patience import PATIENCE
 
 
 class Running:

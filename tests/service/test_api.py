@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.patience import PATIENCE, eventually
 
 from nearsame.errors import ConfigError, StoreError
+from tests.patience import PATIENCE, eventually
 
 from .fakes import FakeIndex, Shelf
 from .running import running

@@ -17,14 +17,14 @@ import httpx
 import numpy as np
 import orjson
 import pytest
-from tests.patience import eventually
 
 from nearsame.errors import ConfigError
 from nearsame.service import lookups, receiving
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem
-from nearsame.service.workers import Workers
+from nearsame.service.problems import HttpProblem
+from nearsame.service.workers import WorkerProcesses
 from nearsame.stages.pairs.passages import shared_passages
+from tests.patience import eventually
 
 from .fakes import Shelf
 from .running import running
@@ -42,7 +42,7 @@ def shelf():
 @contextmanager
 def working(**settings):
     """Workers of a test's own."""
-    workers = Workers(1, 10, Metrics(), **settings)
+    workers = WorkerProcesses(1, 10, Metrics(), **settings)
     try:
         yield workers
     finally:
@@ -51,7 +51,7 @@ def working(**settings):
 
 def refused(workers, seconds, task, *given):
     """The problem that a task ends with."""
-    with pytest.raises(Problem) as found:
+    with pytest.raises(HttpProblem) as found:
         asyncio.run(workers.run(seconds, task, *given))
     return found.value.status, found.value.code
 

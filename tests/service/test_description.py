@@ -18,10 +18,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
     unsupported_method,
 )
-from tests.patience import PATIENCE
 
 from nearsame.index.index import Index
-from nearsame.methods import MinHash, SimHash
+from nearsame.recipes.methods import MinHash, SimHash
+from tests.patience import PATIENCE
 
 from .running import running
 

@@ -3,10 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.patience import PATIENCE
 
 from nearsame.index.index import Index
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
+from tests.patience import PATIENCE
 
 from .running import running
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
-from tests.patience import PATIENCE, eventually
 
 from nearsame.cli.main import commands
 from nearsame.index.index import Index
 from nearsame.installation import install_command
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
+from tests.patience import PATIENCE, eventually
 
 READ, WRITE = "r" * 32, "w" * 32
 ANYWHERE = "0.0.0.0"  # noqa: S104  (what is tested is that it is refused, or secured)

@@ -7,8 +7,8 @@ import pytest
 
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem
-from nearsame.service.writer import Writer
+from nearsame.service.problems import HttpProblem
+from nearsame.service.writer import GroupWriter
 
 from .fakes import Shelf
 
@@ -22,7 +22,7 @@ def run(shelf, work, **settings):
     """Start a writer, do something with it, close it."""
 
     async def go():
-        writer = Writer(
+        writer = GroupWriter(
             lambda: shelf.open(read_only=False), Metrics(), **{"most_waiting": 100, "group": 50, **settings}
         )
         writer.start()
@@ -116,7 +116,7 @@ def test_beyond_the_bound_clients_are_sent_away():
     async def work(writer):
         shelf.gate.clear()
         tasks = await submitted(writer, *(Adding([document(n)]) for n in range(3)))
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(HttpProblem) as caught:
             await writer.submit(Adding([document(3)]), 30)
         shelf.gate.set()
         await asyncio.gather(*tasks)
@@ -134,7 +134,7 @@ def test_what_timed_out_while_it_waited_is_not_written():
     async def work(writer):
         shelf.gate.clear()
         (first,) = await submitted(writer, Adding([document(0)]))
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(HttpProblem) as caught:
             await writer.submit(Adding([document(1)]), 0.05)
         shelf.gate.set()
         await first
@@ -163,7 +163,7 @@ def test_at_the_end_what_was_accepted_is_written():
         await asyncio.sleep(0)
         await asyncio.to_thread(writer.close, 30)
         answers = await asyncio.gather(*tasks)
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(HttpProblem) as caught:
             await writer.submit(Adding([document(99)]), 1)
         return answers, caught.value.status
 
@@ -179,7 +179,7 @@ def test_an_index_that_cannot_be_opened_is_the_callers_error():
     def opener():
         raise OSError("gone")
 
-    writer = Writer(opener, Metrics(), most_waiting=1, group=1)
+    writer = GroupWriter(opener, Metrics(), most_waiting=1, group=1)
     with pytest.raises(OSError, match="gone"):
         writer.start()
     writer.close(30)  # waits for nothing

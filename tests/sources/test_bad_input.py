@@ -15,8 +15,8 @@ import pytest
 
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources import Annotations, Columns, Skipped, open_parts
+from nearsame.sources.select import take
 from nearsame.sources.streams import COMPRESSIONS as SUFFIXES
-from nearsame.sources.taking import take
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
 

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from tests.sources.corpora import only, read
 
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.columns import Chosen, choose
 from nearsame.sources.reading import Reading
+from tests.sources.corpora import only, read
 
 _COLUMNS = Columns(beside=("url", "canonical"))
 

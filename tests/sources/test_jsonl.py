@@ -6,11 +6,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.examples import share
 
 from nearsame.sources import Columns
 from nearsame.sources import streams as module
 from nearsame.sources.jsonl import split_lines
+from tests.examples import share
 
 from .corpora import Rows, encoded, only, read
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nearsame.errors import ConfigError, SourceError
 from nearsame.kernels.records import ENDED, pass_record, split_records
 from nearsame.sources import Columns, delimited, into, jsonl, open_parts, streams
-from nearsame.sources.base import Annotations, Room
+from nearsame.sources.base import Annotations, RecordRoom
 
 LONG = "long " * 400
 
@@ -218,7 +218,7 @@ def test_a_record_that_the_memory_has_no_room_for_ends_the_run_with_its_place(na
         path.mkdir()
         (path / "1.txt").write_text(LONG)
     with pytest.raises(ConfigError, match=r"needs about [56],\d\d\d bytes of memory, and 1,500 are free") as raised:
-        read(path, Columns(room=Room(1_500)))
+        read(path, Columns(room=RecordRoom(1_500)))
     assert str(path) in raised.value.message
     assert "--max-record" in raised.value.hint
     assert ("record 1:" in raised.value.message) == (name == "a.parquet")
@@ -233,12 +233,12 @@ def _wide_cell(path, size):
 def test_a_value_that_memory_cannot_hold_is_told_by_its_row_group(tmp_path):
     """It is known by what stands before its page: not a byte of it is read."""
     path = _wide_cell(tmp_path / "a.parquet", 16 << 20)
-    columns = Columns(room=Room(100 << 20))
+    columns = Columns(room=RecordRoom(100 << 20))
     (part,) = open_parts([path], columns=columns)
     message = f"{path}, row group 0, column 'text': a page of 16,777,"
     with pytest.raises(ConfigError, match=re.escape(message)):
         next(iter(part.read(columns, pytest.fail)))
-    enough = replace(columns, room=Room(200 << 20))
+    enough = replace(columns, room=RecordRoom(200 << 20))
     assert 3 == sum(len(batch) for batch in part.read(enough, pytest.fail))
 
 
@@ -247,6 +247,6 @@ def test_a_row_group_is_read_by_pages_however_large_it_is(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [f"{n} " * 250 for n in range(32_000)]}), path, use_dictionary=False)
     assert 1 == pq.read_metadata(path).num_row_groups
-    columns = Columns(room=Room(20 << 20))
+    columns = Columns(room=RecordRoom(20 << 20))
     (part,) = open_parts([str(path)], columns=columns)
     assert 32_000 == sum(len(batch) for batch in part.read(columns, pytest.fail))

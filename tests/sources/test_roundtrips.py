@@ -6,6 +6,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+
 from tests.examples import share
 
 from .corpora import COMPRESSIONS, FORMATS, ROWS, Rows, copied, decompressed, encoded, only, read, write

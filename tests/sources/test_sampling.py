@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
-from nearsame.sources.sampling import Sample, sample
+from nearsame.sources.sampling import DocumentSample, sample
 
 
-def drawn(num: int, most: int | None, *, batch_rows: int | None = None, seed: int = 0) -> Sample:
+def drawn(num: int, most: int | None, *, batch_rows: int | None = None, seed: int = 0) -> DocumentSample:
     """A sample of `num` documents called d0, d1 and so on."""
     table = pa.table({"id": [f"d{i}" for i in range(num)], "text": pa.array([f"text {i}" for i in range(num)])})
     reading = Reading(open_parts([table], columns=Columns()), Columns(), batch_rows=batch_rows)

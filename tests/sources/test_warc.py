@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.sources.archive import PAGE, gzipped, html, http, record, response
 
 import nearsame as ns
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.archives import ARC, DAMAGE, WARC, walk
 from nearsame.sources.base import Aside, Skipped
+from tests.examples import share
+from tests.sources.archive import PAGE, gzipped, html, http, record, response
 
 pytest.importorskip("fastwarc")
 

@@ -15,19 +15,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.oracle.corpora import corpora
 
 import nearsame as ns
 from nearsame import arrow, schemas
 from nearsame.engines.local import Local
 from nearsame.kernels import shingles
-from nearsame.methods import Containment, Digest, Jaccard, Method, MinHash, ModP, SimHash
+from nearsame.recipes.methods import Containment, Digest, Jaccard, Method, MinHash, ModP, SimHash
 from nearsame.stages.features.shingles import ItemSets, ShingleSets
 from nearsame.stages.features.weighted import ListFeatures, Spelling
 from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PartnersStage
+from tests.examples import share
+from tests.oracle.corpora import corpora
 
 METHODS: dict[str, Method] = {
     "jaccard": Jaccard(shingle_size=2, threshold=0.5),
@@ -146,7 +146,7 @@ def test_every_stage_of_the_flow_is_seen_here() -> None:
         {"ShingleSets", "TextFeatures"},
         {"PrefixKeys", "BandKeys", "HeaderKeys"},
     )
-    assert texts | sets | keys | {"Signatures", "Fingerprints", "Codes", "ItemCounts", "PartnersStage"} <= seen
+    assert texts | sets | keys | {"Signatures", "Fingerprints", "SimHashCodes", "ItemCounts", "PartnersStage"} <= seen
 
 
 def _hiding(texts: list[str], valid: list[bool]) -> pa.Array:

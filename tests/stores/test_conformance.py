@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
 from nearsame.errors import StoreError
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
+from tests.examples import share
 
 SETTINGS = {"recipe": '{"method": "minhash"}', "store": "shingles"}
 ALL = 1 << 40

@@ -7,14 +7,14 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from tests.patience import eventually
-from tests.postgres import programs
 
 from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
 from nearsame.installation import install_command
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
 from nearsame.stores.postgres_session import Address
+from tests.patience import eventually
+from tests.postgres import programs
 
 SETTINGS = {"recipe": "{}"}
 NONE = np.zeros(0, np.int64)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nearsame as ns
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.web.dust import Learning, learn_urls
-from nearsame.web.rules import Rule, UrlRules, split_url, without_parameters
+from nearsame.web.rules import UrlRule, UrlRules, split_url, without_parameters
 
 Page = dict[str, str]
 
@@ -202,19 +202,19 @@ def test_a_file_that_holds_no_rules_is_refused(text: str, tmp_path: Path) -> Non
 
 
 HOST_RULES = st.builds(
-    Rule,
+    UrlRule,
     host=st.sampled_from(["", "a.example"]),
     folder=st.sampled_from(["", "/a", "/"]),
     find=st.sampled_from(["/b", "?a=", "a/", "1", "", "//"]),
     replace=st.sampled_from(["", "a", "/"]),
-).map(lambda rule: rule if len(rule.find) > len(rule.replace) else Rule(rule.host, parameters=("a", ";b")))
+).map(lambda rule: rule if len(rule.find) > len(rule.replace) else UrlRule(rule.host, parameters=("a", ";b")))
 PATHS = st.lists(st.sampled_from(["/", "a", "b", ";b=1", "?", "&", "a=1", "=", "1", "#!x", "."]), max_size=10).map(
     "".join
 )
 
 
 @given(rules=st.lists(HOST_RULES, max_size=4), path=PATHS)
-def test_applying_rules_is_idempotent_and_stays_on_the_host(rules: list[Rule], path: str) -> None:
+def test_applying_rules_is_idempotent_and_stays_on_the_host(rules: list[UrlRule], path: str) -> None:
     """Whatever the rules, once is enough."""
     made = UrlRules(CanonicalUrl(), tuple(rules))
     once = made.apply(f"http://a.example/{path}")
@@ -223,7 +223,7 @@ def test_applying_rules_is_idempotent_and_stays_on_the_host(rules: list[Rule], p
 
 
 @given(rules=st.lists(HOST_RULES, max_size=4), url=st.text())
-def test_rules_do_no_harm_to_any_text(rules: list[Rule], url: str) -> None:
+def test_rules_do_no_harm_to_any_text(rules: list[UrlRule], url: str) -> None:
     """What is not a URL comes back as it is."""
     made = UrlRules(CanonicalUrl(), tuple(rules))
     assert made.apply(url) == made.apply(made.apply(url))

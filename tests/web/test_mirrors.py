@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
 import nearsame as ns
 from nearsame.errors import ColumnError, ConfigError, OutputError
+from tests.examples import share
 
 Page = dict[str, str]
 

@@ -5,10 +5,10 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
 from nearsame.errors import ConfigError
 from nearsame.web.prefixes import MirrorThresholds, Pair, Segments, Sites, find_pairs
+from tests.examples import share
 
 Contents = dict[Segments, int]
 

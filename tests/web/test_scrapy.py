@@ -17,15 +17,15 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
-from tests.patience import PATIENCE
-from tests.web.site import NUM_ARTICLES, Site, served
 
 from nearsame.errors import ConfigError, IndexMismatchError
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
-from nearsame.web.scrapy.judge import Judge
-from nearsame.web.scrapy.options import Options
+from nearsame.web.scrapy.judge import PageJudge
+from nearsame.web.scrapy.options import CrawlOptions
 from nearsame.web.seen import Indexed
+from tests.patience import PATIENCE
+from tests.web.site import NUM_ARTICLES, Site, served
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDON = {"ADDONS": {"nearsame.web.scrapy.Addon": 500}}
@@ -173,7 +173,7 @@ def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> Non
 def test_a_setting_that_cannot_be_stops_the_crawl_before_it_begins(settings: dict[str, Any], message: str) -> None:
     """It names the setting."""
     with pytest.raises(ConfigError, match=message):
-        Options.of(Settings(settings))
+        CrawlOptions.of(Settings(settings))
 
 
 def test_what_is_switched_off_is_not_there() -> None:
@@ -203,7 +203,7 @@ class Marked(Item):
 def piped(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     """What the pipeline alone lets through, and our numbers."""
     crawler = get_crawler(settings_dict={"NEARSAME_ACTION": "mark", **settings})
-    pipeline = NearDuplicatePipeline(Options.of(crawler.settings), crawler)
+    pipeline = NearDuplicatePipeline(CrawlOptions.of(crawler.settings), crawler)
     crawler.get_spider_middleware = lambda _: None  # type: ignore[method-assign]  # it has no engine
     crawler.stats = MemoryStatsCollector(crawler)
     pipeline.open_spider()
@@ -239,7 +239,7 @@ def test_items_of_one_page_are_told_apart() -> None:
 def test_a_page_that_comes_twice_is_kept_once() -> None:
     """However late its items reach the pipeline: each has the judgement of its own visit."""
     crawler = get_crawler()
-    middleware = NearDuplicateLinksMiddleware(Judge(Options.of(crawler.settings), crawler))
+    middleware = NearDuplicateLinksMiddleware(PageJudge(CrawlOptions.of(crawler.settings), crawler))
     pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
     crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
     pipeline.open_spider()
@@ -255,7 +255,7 @@ def test_a_page_that_comes_twice_is_kept_once() -> None:
 def test_what_is_asked_not_to_be_judged_is_not() -> None:
     """Pages by their request's meta, and links on near-duplicates by theirs."""
     crawler = get_crawler()
-    middleware = NearDuplicateLinksMiddleware(Judge(Options.of(crawler.settings), crawler))
+    middleware = NearDuplicateLinksMiddleware(PageJudge(CrawlOptions.of(crawler.settings), crawler))
     page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
     link, followed = Request("http://b/"), Request("http://c/", meta={"dont_deduplicate": True})
     for expected in ([link, followed], [followed]):

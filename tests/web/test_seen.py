@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracle.measures import jaccard
-from tests.oracle.shingles import features
 
 import nearsame as ns
 from nearsame.installation import install_command
-from nearsame.methods import Method
+from nearsame.recipes.methods import Method
 from nearsame.web.seen import Indexed, InMemory
+from tests.oracle.measures import jaccard
+from tests.oracle.shingles import features
 
 _TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), max_size=12)
 

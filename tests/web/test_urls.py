@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.errors import ColumnError, ConfigError, OutputError
-from nearsame.web.rules import Rule, UrlRules
+from nearsame.web.rules import UrlRule, UrlRules
 
 URLS = [
     "http://example.org/a/index.html",
@@ -108,7 +108,7 @@ def test_lone_surrogates_are_no_urls() -> None:
 
 def test_learnt_rules_are_applied_and_counted() -> None:
     """As a rule of their own; theirs is the recipe."""
-    rules = UrlRules(ns.CanonicalUrl(www=True), (Rule("example.org", parameters=("ref",)),))
+    rules = UrlRules(ns.CanonicalUrl(www=True), (UrlRule("example.org", parameters=("ref",)),))
     found = ns.urls(["http://www.example.org/a?ref=1", "http://example.org/a"], rules=rules)
     assert (1, 1) == (found.stats.canonical, found.stats.rules["learnt"].merged)
     with pytest.raises(ConfigError, match="differ"):

@@ -71,11 +71,11 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     pages (.html, .xhtml, .mhtml), whose text is taken out first; one of them may be - for standard input. Exit code
     0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
     """
-    from nearsame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import comparison, console  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
-    from nearsame.pages import texts_of  # noqa: PLC0415
-    from nearsame.sources.whole import read_json, require_different  # noqa: PLC0415
+    from nearsame.flow.page_reading import texts_of
+    from nearsame.outputs import comparison, console
+    from nearsame.outputs.report_page import ReportPage
+    from nearsame.sources.whole import read_json, require_different
+    from nearsame.studies import compare as study
 
     _require_names(a, b)
     require_different(a, b)
@@ -84,12 +84,12 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
     settings = {name: given[name] for name in ("threshold", "passage", "edits")}
     measure = given["measure"].replace("-", "_")
-    found = questions.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
+    found = study.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
     if given["as_json"]:
         console.print_json({"a_name": a, "b_name": b, **found.record()})
     else:
         sources = comparison.Sources(_called(a), _called(b), *texts)
-        comparison.report(Page(sys.stdout), found, sources, everything=given["everything"])
+        comparison.report(ReportPage(sys.stdout), found, sources, everything=given["everything"])
     return 0 if found.similar else _DIFFERENT
 
 

@@ -78,8 +78,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     """
     _check(given)
     check(given)
-    from nearsame.api import dedup as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console  # noqa: PLC0415
+    from nearsame.api import dedup as find
+    from nearsame.outputs import console
 
     directory, overwrite = given["output"], given["overwrite"]
     recipe = built(ctx.command, given)
@@ -116,7 +116,7 @@ def _rules(path: str | None) -> Any:
     """Learnt rules for URLs."""
     if path is None:
         return None
-    from nearsame.web.rules import UrlRules  # noqa: PLC0415  (likewise)
+    from nearsame.web.rules import UrlRules
 
     return UrlRules.load(path)
 

@@ -60,10 +60,10 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     The corpus is a few hundred made-up articles, pages and notices in fifteen languages, with exact copies, edited
     versions, rewrites, and texts that look alike and are not duplicates.
     """
-    from nearsame import api  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.demo import corpus_path  # noqa: PLC0415
-    from nearsame.methods import Jaccard  # noqa: PLC0415
-    from nearsame.outputs import console  # noqa: PLC0415
+    from nearsame import api
+    from nearsame.demo import corpus_path
+    from nearsame.outputs import console
+    from nearsame.recipes.methods import Jaccard
 
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:

@@ -59,9 +59,9 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
     if given["engine"] == "local":
         yield {name: given[name] for name in ("threads", "memory", "workdir")}
         return
-    from nearsame.engines.spark import sessions  # noqa: PLC0415  (optional)
-    from nearsame.engines.spark.session import Spark  # noqa: PLC0415  (likewise)
-    from nearsame.frames.writing import DONE, STATS, check_target, format_of  # noqa: PLC0415  (likewise)
+    from nearsame.engines.spark import start
+    from nearsame.engines.spark.settings import Spark
+    from nearsame.frames.writing import DONE, STATS, check_target, format_of
 
     chosen = {
         name: given[name] for name in ("partitions", "broadcast_bytes", "driver_bytes") if given[name] is not None
@@ -70,7 +70,7 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
     target, sources = given["output"], [*given["sources"], *given["against"]]
     if target is not None and listing:
         format_of(target)
-    with sessions.started(given["master"], given["conf"]) as session:
+    with start.started(given["master"], given["conf"]) as session:
         if target is not None:
             check_target(session, target, sources, DONE if listing else STATS, overwrite=given["overwrite"])
         yield {"engine": Spark(session, **chosen)}

@@ -56,14 +56,14 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
     seconds, memory, candidates; pairwise comparison against the methods that lose pairs, and why they lose them;
     and with --truth your own curve of precision and recall. Defaults stand in brackets.
     """
-    from nearsame import evaluation  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, evaluations, reports  # noqa: PLC0415
+    from nearsame.outputs import console, evaluations, reports
+    from nearsame.studies import evaluate as study
 
     path, shingles = given["output"], _shingles(ctx.command, given)
     if path is not None:
         reports.require_format(path)
     with console.watched(quiet=given["quiet"]) as progress:
-        found = evaluation.evaluate(
+        found = study.evaluate(
             given["sources"],
             methods=[name.strip() for name in given["methods"].split(",") if name.strip()],
             truth=given["truth"],

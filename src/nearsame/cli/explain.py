@@ -73,19 +73,19 @@ def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
     FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
     the TEXT itself; - is standard input. Defaults stand in brackets.
     """
-    from nearsame import explaining  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, explanation  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
-    from nearsame.pages import texts_of  # noqa: PLC0415
-    from nearsame.sources.whole import read_json  # noqa: PLC0415
+    from nearsame.flow.page_reading import texts_of
+    from nearsame.outputs import console, explanation
+    from nearsame.outputs.report_page import ReportPage
+    from nearsame.sources.whole import read_json
+    from nearsame.studies import explain as study
 
     orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
     recipe = built(ctx.command, given)
-    walk = explaining.explain(_read(text, given["extract"], texts_of), method=recipe, orders=orders)
+    walk = study.explain(_read(text, given["extract"], texts_of), method=recipe, orders=orders)
     if given["as_json"]:
         console.print_json(walk.record())
     else:
-        explanation.report(Page(sys.stdout), walk, everything=given["everything"])
+        explanation.report(ReportPage(sys.stdout), walk, everything=given["everything"])
 
 
 def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) -> str:

@@ -73,7 +73,7 @@ def _of_topic(options: list[click.Option], topic: str) -> list[click.Option]:
     if topic == _SHORT:
         return [option for option in options if option.name in FIRST]
     if topic in _methods(options):
-        from nearsame.methods import METHODS  # noqa: PLC0415  (only those who ask for it wait for the recipes)
+        from nearsame.recipes.methods import METHODS
 
         fields = METHODS[topic].model_fields
         return [option for option in options if getattr(option, "setting", False) and option.name in fields]

@@ -102,10 +102,10 @@ def query(where: str, text: str | None, **given: Any) -> int:
     whether there are matches or not. Defaults stand in brackets.
     """
     _check_query(text, given)
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, lookups  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
-    from nearsame.pages import texts_of  # noqa: PLC0415
+    from nearsame.flow.page_reading import texts_of
+    from nearsame.index.index import Index
+    from nearsame.outputs import console, lookups
+    from nearsame.outputs.report_page import ReportPage
 
     if given["path"] is not None:
         text = texts_of([given["path"]], given["extract"])[0]
@@ -120,7 +120,7 @@ def query(where: str, text: str | None, **given: Any) -> int:
     if given["as_json"]:
         console.print_json({"matches": [match.record() for match in matches], "complete": matches.complete})
     else:
-        page = Page(sys.stdout)
+        page = ReportPage(sys.stdout)
         lookups.show_matches(page, matches)
         if given["path"] is None and text and names_a_file(text) and not given["quiet"]:
             lookups.show_other_reading(page, text)
@@ -138,9 +138,9 @@ def compare(where: str, a: str, b: str, *, everything: bool, as_json: bool) -> i
 
     Exit code 0: similar, by a method of the index; 1: not.
     """
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import comparison, console, lookups  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.outputs import comparison, console, lookups
+    from nearsame.outputs.report_page import ReportPage
 
     with Index.open(where, read_only=True) as found:
         likeness = found.compare(a, b)
@@ -148,7 +148,7 @@ def compare(where: str, a: str, b: str, *, everything: bool, as_json: bool) -> i
     if as_json:
         console.print_json({**likeness.record(), **({"comparison": passages[0].record()} if passages else {})})
         return _DONE if likeness.similar else _NO
-    page = Page(sys.stdout)
+    page = ReportPage(sys.stdout)
     lookups.show_likeness(page, likeness)
     if passages:
         page.line()
@@ -162,16 +162,16 @@ def compare(where: str, a: str, b: str, *, everything: bool, as_json: bool) -> i
 @options.running_plainly
 def stats(where: str, *, as_json: bool) -> None:
     """Show how many documents an index has, what it takes on disk, and the settings of its methods."""
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, lookups  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.outputs import console, lookups
+    from nearsame.outputs.report_page import ReportPage
 
     with Index.open(where, read_only=True) as found:
         record = found.stats().record()
     if as_json:
         console.print_json(record)
     else:
-        lookups.show_stats(Page(sys.stdout), record)
+        lookups.show_stats(ReportPage(sys.stdout), record)
 
 
 @click.command(cls=options.Command, short_help="Look through all of an index for anything that is wrong.")
@@ -183,9 +183,9 @@ def check(where: str, *, as_json: bool) -> int:
 
     Exit code 0: all is as it must be; 1: it is not, and what is wrong is listed.
     """
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.outputs import console
+    from nearsame.outputs.report_page import ReportPage
 
     with Index.open(where, read_only=True) as found:
         documents = found.stats().documents
@@ -193,7 +193,7 @@ def check(where: str, *, as_json: bool) -> int:
     if as_json:
         console.print_json({"documents": documents, "problems": problems})
         return _NO if problems else _DONE
-    page = Page(sys.stdout)
+    page = ReportPage(sys.stdout)
     for problem in problems:
         page.line(f"- {console.clean(problem)}")
     wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
@@ -212,7 +212,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
 
     FILE ends in .jsonl or .parquet.
     """
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.index.index import Index
 
     with Index.open(where, read_only=True) as found:
         count = found.export(path, overwrite=overwrite)
@@ -222,8 +222,8 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
 
 def _passages(found: Any, a: str, b: str) -> Any:
     """What `nearsame compare` says of two stored texts, cut as the index cuts them; nothing where none are stored."""
-    from nearsame import questions  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.methods import MinHash  # noqa: PLC0415  (likewise)
+    from nearsame.recipes.methods import MinHash
+    from nearsame.studies import compare as study
 
     stats = found.stats()
     if stats.store != "text":
@@ -231,13 +231,13 @@ def _passages(found: Any, a: str, b: str) -> Any:
     texts = found.text(a), found.text(b)
     sets: dict[str, Any] = next((method for method in stats.methods if method["method"] == MinHash.name), {})
     recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
-    return questions.compare(*texts, method=recipe), texts
+    return study.compare(*texts, method=recipe), texts
 
 
 def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str, Any]) -> int:
     """Answer for each document of a source."""
-    from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.outputs import console
+    from nearsame.outputs.report_page import ReportPage
 
     asked = matched = 0
     path = given["output"] or "-"
@@ -255,7 +255,7 @@ def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str,
                 for id_, matches in zip(ids, answers, strict=True)
             )
     if not given["quiet"]:
-        page = Page(sys.stderr if path == "-" else sys.stdout)
+        page = ReportPage(sys.stderr if path == "-" else sys.stdout)
         page.line(f"{asked:,} documents, {matched:,} of them resemble documents of the index.")
         show_skipped(page, found.skipped)
         if path != "-":

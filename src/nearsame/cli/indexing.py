@@ -14,8 +14,8 @@ from nearsame.errors import ConfigError
 from nearsame.printable import printable
 
 if TYPE_CHECKING:
-    from nearsame.outputs.lookups import Tally
-    from nearsame.outputs.page import Page
+    from nearsame.outputs.lookups import AddTally
+    from nearsame.outputs.report_page import ReportPage
 
 __all__ = ["add", "create", "lines_to", "remove", "show_skipped"]
 
@@ -56,9 +56,9 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
     brackets.
     """
     _check_sources(given)
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, lookups  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.outputs import console, lookups
+    from nearsame.outputs.report_page import ReportPage
 
     methods = indexoptions.methods_of(ctx.command, given)
     chosen = {"store": given["store"], "overwrite": given["overwrite"], **indexoptions.given_columns(given)}
@@ -70,7 +70,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
     if given["as_json"]:
         console.print_json({**stats, "skipped": len(skipped)})
     elif not given["quiet"]:
-        page = Page(sys.stdout)
+        page = ReportPage(sys.stdout)
         lookups.show_stats(page, stats)
         show_skipped(page, skipped)
     return ended(len(skipped), skipped, given, read=stats["documents"])
@@ -110,13 +110,13 @@ def add(where: str, **given: Any) -> int:
     stored. Defaults stand in brackets.
     """
     _check_output(given)
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, lookups  # noqa: PLC0415
-    from nearsame.outputs.page import Page  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.outputs import console, lookups
+    from nearsame.outputs.report_page import ReportPage
 
     chosen = {name: given[name] for name in ("if_new", "replace", "limit")}
     silent = given["output"] is None
-    tally, began = lookups.Tally(), time.monotonic()
+    tally, began = lookups.AddTally(), time.monotonic()
     with (
         Index.open(where, timeout_seconds=given["wait"]) as index,
         console.watched(quiet=given["quiet"]) as progress,
@@ -132,7 +132,7 @@ def add(where: str, **given: Any) -> int:
     if given["as_json"]:
         console.print_json({**tally.record(), "skipped": len(skipped)})
     elif not given["quiet"]:
-        page = Page(sys.stderr if given["output"] == "-" else sys.stdout)
+        page = ReportPage(sys.stderr if given["output"] == "-" else sys.stdout)
         tally.show(page, time.monotonic() - began)
         show_skipped(page, skipped)
         if given["output"] not in (None, "-"):
@@ -158,8 +158,8 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
     """Take documents out of an index, all of them or, if one is not there, none."""
     if bool(ids) == bool(path):
         raise ConfigError("remove needs ids, or --from FILE", hint="Give one of the two.")
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.sources.whole import read_text  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.sources.whole import read_text
 
     wanted = list(ids) if path is None else [line for line in read_text(path).splitlines() if line]
     with Index.open(where, timeout_seconds=given["wait"]) as index:
@@ -174,8 +174,8 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
 @contextmanager
 def lines_to(path: str | None, where: str, sources: tuple[str, ...], *, overwrite: bool) -> Iterator[Any]:
     """What writes records as lines of JSON: to a file that appears at the end, or at once to standard output."""
-    from nearsame.inputs import Inputs  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.folder import appearing, require_place  # noqa: PLC0415  (likewise)
+    from nearsame.inputs import Inputs
+    from nearsame.outputs.folder import appearing, require_place
 
     if path in (None, "-"):
         yield lambda records: _write_lines(sys.stdout.buffer, records)
@@ -186,11 +186,11 @@ def lines_to(path: str | None, where: str, sources: tuple[str, ...], *, overwrit
         yield lambda records: _write_lines(out, records)
 
 
-def show_skipped(page: "Page", skipped: list[Any]) -> None:
+def show_skipped(page: "ReportPage", skipped: list[Any]) -> None:
     """What could not be read, with its place."""
     if not skipped:
         return
-    from nearsame.outputs.console import clean  # noqa: PLC0415  (as above)
+    from nearsame.outputs.console import clean
 
     page.line(f"{'not readable':<16}{len(skipped):>14,}   counted nowhere else")
     for each in skipped[:_SHOWN_SKIPS]:
@@ -201,13 +201,13 @@ def show_skipped(page: "Page", skipped: list[Any]) -> None:
 
 
 def _write_lines(out: BinaryIO, records: Iterable[dict[str, Any]]) -> None:
-    import orjson  # noqa: PLC0415  (likewise)
+    import orjson
 
     out.writelines(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
     out.flush()
 
 
-def _outcome(tally: "Tally", skipped: list[Any], given: dict[str, Any]) -> int:
+def _outcome(tally: "AddTally", skipped: list[Any], given: dict[str, Any]) -> int:
     conflicts = tally.counts["conflict"]
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")

@@ -10,7 +10,7 @@ from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nearsame.methods import Method
+    from nearsame.recipes.methods import Method
 
 __all__ = ["COLUMNS", "MATCHES", "NEW", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
 
@@ -105,7 +105,7 @@ def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | 
 def _further(text: str) -> "Method | str":
     if text in ("digest", "url"):
         return text
-    from nearsame.contenders import contenders  # noqa: PLC0415  (`--help` must not wait for pydantic)
+    from nearsame.studies.contenders import contenders
 
     name = text.split(":", 1)[0]
     recipe = contenders([text], {})[0].recipe if name in ("minhash", "simhash", "digest") else None

@@ -62,10 +62,10 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
     fails) and stats.json. Defaults stand in brackets.
     """
     _check(ctx, given)
-    from nearsame.outputs import console  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.mirrors import show_mirrors  # noqa: PLC0415
-    from nearsame.web.mirrors import mirrors as find  # noqa: PLC0415
-    from nearsame.web.prefixes import MirrorThresholds  # noqa: PLC0415
+    from nearsame.outputs import console
+    from nearsame.outputs.mirrors import show_mirrors
+    from nearsame.web.mirrors import mirrors as find
+    from nearsame.web.prefixes import MirrorThresholds
 
     directory = given["output"]
     thresholds = MirrorThresholds(**{name: given[name] for name in _THRESHOLDS if given[name] is not None})

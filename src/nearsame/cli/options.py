@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from nearsame.cli import helping
+from nearsame.cli.places import APART, FILE, FOLDER, require_places
 
 __all__ = [
     "APART",
@@ -46,7 +47,6 @@ __all__ = [
 ]
 
 EXTRACTS = ("main", "text", "none", "trafilatura")
-FILE, FOLDER, APART = "file", "folder", "apart"  # what is written: checked whole, or only for being apart
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 Spec = tuple[tuple[str, ...], dict[str, Any]]
@@ -127,8 +127,6 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it."""
-        from nearsame.cli.places import require_places  # noqa: PLC0415  (it knows the options)
-
         self._refuse_no_unicode(ctx)
         require_places(self, ctx.params)
         return super().invoke(ctx)

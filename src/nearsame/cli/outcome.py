@@ -8,7 +8,7 @@ import click
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nearsame.requirements import Requirements
+    from nearsame.flow.requirements import Requirements
 
 __all__ = ["asked", "ended", "outcome"]
 
@@ -46,7 +46,7 @@ def ended(number: int, skipped: Any, given: Mapping[str, Any], read: int | None 
     if not number:
         return _DONE
     if given["quiet"]:
-        from nearsame.outputs.console import described  # noqa: PLC0415  (`--help` must not wait for Arrow)
+        from nearsame.outputs.console import described
 
         records = skipped[:1] if isinstance(skipped, list) else skipped.slice(0, 1).to_pylist()
         what = f"{number:,} {'record' if number == 1 else 'records'} could not be read"
@@ -56,6 +56,6 @@ def ended(number: int, skipped: Any, given: Mapping[str, Any], read: int | None 
 
 
 def _required(given: Mapping[str, Any]) -> "Requirements":
-    from nearsame.requirements import Requirements  # noqa: PLC0415  (likewise)
+    from nearsame.flow.requirements import Requirements
 
     return Requirements(**{name: given.get(name) for name in _OPTIONS})

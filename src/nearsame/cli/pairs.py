@@ -54,8 +54,8 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     path = given["output"]
     _check(given)
     check(given)
-    from nearsame.api import pairs as find  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs import console, lists  # noqa: PLC0415
+    from nearsame.api import pairs as find
+    from nearsame.outputs import console, lists
 
     if path not in (None, "-") and given["engine"] == "local":
         lists.writer(path, spreadsheet=given["spreadsheet"])

@@ -12,10 +12,9 @@ from typing import Any
 
 import click
 
-from nearsame.cli.options import FILE, FOLDER
+__all__ = ["APART", "FILE", "FOLDER", "names_a_file", "require_places"]
 
-__all__ = ["names_a_file", "require_places"]
-
+FILE, FOLDER, APART = "file", "folder", "apart"  # what is written: checked whole, or only for being apart
 _LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 
 
@@ -28,9 +27,9 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     written = list(_values(command, given, "writes"))
     if not written or given.get("engine") == "spark":  # Spark has file systems of its own, and looks there
         return
-    from nearsame.inputs import Inputs, is_address  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.outputs.apart import require_apart  # noqa: PLC0415  (likewise)
-    from nearsame.outputs.folder import require_place  # noqa: PLC0415  (likewise)
+    from nearsame.inputs import Inputs, is_address
+    from nearsame.outputs.apart import require_apart
+    from nearsame.outputs.folder import require_place
 
     names = [value for _, value in _values(command, given, "reads")]
     against = [name for name in names if name in given.get("against", ())]
@@ -57,7 +56,7 @@ def names_a_file(text: str) -> bool:
 
 def _require_several(places: list[str]) -> None:
     """Refuse two outputs of which one would lie in the other, or be it."""
-    from nearsame.errors import OutputError  # noqa: PLC0415  (as above)
+    from nearsame.errors import OutputError
 
     real = [Path(os.path.realpath(place)) for place in places]
     for number, path in enumerate(real):

@@ -54,7 +54,7 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     that its own similarities would give. Defaults stand in brackets.
     """
     settings = _settings(ctx.command, given)
-    from nearsame.outputs import console, plans, plots  # noqa: PLC0415  (`--help` must not wait for Arrow)
+    from nearsame.outputs import console, plans, plots
 
     if given["overwrite"] and given["plot"] is None:
         raise ConfigError("--overwrite does nothing without --plot FILE", hint="Leave it out.")
@@ -87,7 +87,7 @@ def _settings(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
-    from nearsame.planning import plan as make  # noqa: PLC0415  (likewise)
+    from nearsame.studies.plan import plan as make
 
     return make(
         corpus=given["corpus"] or None,
@@ -98,7 +98,7 @@ def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
 
 
 def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
-    from nearsame.planning import plan_simhash  # noqa: PLC0415  (likewise)
+    from nearsame.studies.plan import plan_simhash
 
     if given["corpus"]:
         raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")

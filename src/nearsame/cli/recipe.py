@@ -13,14 +13,14 @@ from nearsame.cli.recipeoptions import METHODS
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nearsame.methods import Method
+    from nearsame.recipes.methods import Method
 
 __all__ = ["built"]
 
 
 def built(command: click.Command, options: dict[str, Any]) -> "Method":
     """Take the recipe's options out of `options`, and make the recipe."""
-    from nearsame.methods import by_name  # noqa: PLC0415  (`--help` must not wait for pydantic)
+    from nearsame.recipes.methods import by_name
 
     name = options.pop("method")
     methods = _choices(command)
@@ -37,7 +37,7 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
 
 
 def _hashes(path: str) -> Any:
-    from nearsame.sources.whole import read_json  # noqa: PLC0415  (likewise)
+    from nearsame.sources.whole import read_json
 
     return read_json(path, 'hashes by feature, as in {"the": 13}')
 

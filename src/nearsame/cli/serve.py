@@ -163,9 +163,9 @@ def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
     was accepted is written first. Defaults stand in brackets.
     """
     _require_packages()
-    from nearsame.index.index import Index  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.service import server  # noqa: PLC0415
-    from nearsame.service.settings import Settings  # noqa: PLC0415
+    from nearsame.index.index import Index
+    from nearsame.service import server
+    from nearsame.service.settings import Settings
 
     settings = Settings(**given, request_log=not no_request_log)
 
@@ -190,7 +190,7 @@ def _require_packages() -> None:
 
 def _called(index: str) -> str:
     """What an index is called where others read it: no folders of ours, no password."""
-    from urllib.parse import urlsplit  # noqa: PLC0415  (`--help` does without)
+    from urllib.parse import urlsplit
 
     place = urlsplit(index)
     if place.scheme in {"postgresql", "postgres"}:

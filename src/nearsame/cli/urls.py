@@ -69,9 +69,9 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     the evidence for and against it, also on a part held out.
     """
     _check(ctx, given)
-    from nearsame.outputs import addresses, console, lists  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.web.rules import UrlRules  # noqa: PLC0415
-    from nearsame.web.urls import urls as find  # noqa: PLC0415
+    from nearsame.outputs import addresses, console, lists
+    from nearsame.web.rules import UrlRules
+    from nearsame.web.urls import urls as find
 
     path = given["output"]
     if path not in (None, "-"):
@@ -98,8 +98,8 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
 
 
 def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
-    from nearsame.outputs import console  # noqa: PLC0415  (as above)
-    from nearsame.web.dust import Learning, learn_urls  # noqa: PLC0415
+    from nearsame.outputs import console
+    from nearsame.web.dust import Learning, learn_urls
 
     learning = Learning(**{name: given[name] for name in _THRESHOLDS if given[name] is not None})
     places = {name: given[name] for name in ("url_column", "cluster_column", "clusters")}
@@ -114,7 +114,7 @@ def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
 
 
 def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None") -> None:
-    from nearsame.outputs import lists  # noqa: PLC0415  (as above)
+    from nearsame.outputs import lists
 
     path = given["output"]
     if path == "-":

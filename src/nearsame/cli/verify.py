@@ -49,8 +49,8 @@ def verify(  # noqa: PLR0917  (click passes options by name)
     shown; what cannot be proven is named. Exit code 1: something does not hold, or is damaged or missing. The file
     of `nearsame pairs` and what Spark wrote cannot be verified. Defaults stand in brackets.
     """
-    from nearsame.outputs import console, proofs  # noqa: PLC0415  (`--help` must not wait for Arrow)
-    from nearsame.verifying import verify as prove  # noqa: PLC0415  (likewise)
+    from nearsame.outputs import console, proofs
+    from nearsame.studies.verify import verify as prove
 
     with console.watched(quiet=quiet) as progress:
         found = prove(directory, sample=sample, seed=seed, memory=memory, progress=progress)

@@ -9,7 +9,7 @@ from nearsame.cli.options import Option, spec
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nearsame.canonical import CanonicalUrl
+    from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["DEDUP", "canonical", "canonical_paths", "content", "for_comparing", "given_names", "recipe_of", "refuse"]
 
@@ -79,7 +79,7 @@ _COMPARING = ("--text-column", "--html-column", "--extract", "--max-document", "
 
 def recipe_of(given: dict[str, Any]) -> "CanonicalUrl | None":
     """The recipe that was asked for; None where nothing was."""
-    from nearsame.canonical import CanonicalUrl  # noqa: PLC0415  (`--help` must not wait for pydantic)
+    from nearsame.recipes.urls import CanonicalUrl
 
     asked = {name: given[name] for name in _RECIPE if given.get(name) is not None}
     return CanonicalUrl(**asked) if asked else None

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Engine", "Fold", "Machine", "Rule", "Stage"]
+__all__ = ["Engine", "Fold", "Machine", "MeetingRule", "Stage"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -47,7 +47,7 @@ class Fold(Protocol):
     # joined(pieces): the piece, or the state, that several add up to.
 
 
-class Rule(Protocol):
+class MeetingRule(Protocol):
     """What is done with documents that meet in buckets; see stages/clusters/keepers.py and stages/pairs/join.py."""
 
 
@@ -108,11 +108,11 @@ class Machine(Engine, Protocol):
     def meet(self, keys: Any, features: Any, ranks: Rows) -> Any:
         """Documents that share a key, grouped by it, their features beside them (shuffle and attach)."""
 
-    def decide(self, meeting: Any, rule: Rule) -> Any:
+    def decide(self, meeting: Any, rule: MeetingRule) -> Any:
         """Who is removed, and by whose witness."""
 
-    def sample(self, meeting: Any, rule: Rule) -> Any:
+    def sample(self, meeting: Any, rule: MeetingRule) -> Any:
         """Some of the pairs, and by what to multiply their number to predict that of all."""
 
-    def join(self, meeting: Any, rule: Rule) -> Any:
+    def join(self, meeting: Any, rule: MeetingRule) -> Any:
         """All pairs that are similar, in parts."""

@@ -25,7 +25,7 @@ from nearsame import arrow
 from nearsame.engines.base import Fold, Rows, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import assemble, same_features, take_lists
-from nearsame.engines.processes import Workers
+from nearsame.engines.processes import StageProcesses
 from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
 
@@ -66,7 +66,7 @@ class Local:
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
         self._lock = threading.Lock()
-        self._workers: dict[Stage, Workers] = {}
+        self._workers: dict[Stage, StageProcesses] = {}
         self._pool = ThreadPoolExecutor(self.threads, "nearsame")
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
 
@@ -170,7 +170,7 @@ class Local:
         if self.threads == 1 or not getattr(stage, "holds_lock", False):
             return stage
         with self._lock:
-            return self._workers.setdefault(stage, Workers(stage, self.threads))
+            return self._workers.setdefault(stage, StageProcesses(stage, self.threads))
 
     def _without_workers(self) -> None:
         with self._lock:

@@ -22,7 +22,7 @@ import pyarrow as pa
 from nearsame.arrow import held_bytes
 from nearsame.engines.base import Stage
 
-__all__ = ["STARTING_BYTES", "Workers", "python", "serve"]
+__all__ = ["STARTING_BYTES", "StageProcesses", "python", "serve"]
 
 STARTING_BYTES = 128 << 20  # that one process computes in a second or two: about what a worker takes to be ready
 _DONE, _FAILED = b"\1", b"\0"
@@ -30,7 +30,7 @@ _SIZE = 8
 _PIPE_BYTES = 1 << 20
 
 
-class Workers:
+class StageProcesses:
     """At most so many workers for one stage."""
 
     def __init__(self, stage: Stage, most: int, starting_bytes: int | None = None) -> None:

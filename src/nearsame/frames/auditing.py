@@ -1,4 +1,4 @@
-"""The audit of a run on Spark: the questions of audits.py, asked of DataFrames.
+"""The audit of a run on Spark: the questions of flow/audits.py, asked of DataFrames.
 
 1. The sample and its features come to the driver, no more of them than broadcast_bytes, and go to every worker as
    probes; so do the features of the removals that are compared once more.
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.audits import (
+from nearsame.flow.audits import (
     NUM_RECHECKED,
     Sampling,
     affordable,
@@ -27,11 +27,11 @@ from nearsame.audits import (
     similar_enough,
     witnessed,
 )
-from nearsame.corpus import State
+from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
-from nearsame.results import Audit, Share
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
+from nearsame.stats import Audit, Share
 
 __all__ = ["audit_decision", "audit_pairs"]
 

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nearsame.corpus import Met, Question, State
 from nearsame.engines.spark.ordering import numbered
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow.corpus import Met, Question, State
+from nearsame.flow.steps import Steps
 from nearsame.frames.deciding import Decision, answered, inherited
-from nearsame.frames.documents import CARRIED, STAY, Side, require_one_length
+from nearsame.frames.documents import CARRIED, STAY, FrameSide, require_one_length
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.priority import prioritised, unread_dates, with_moments
 from nearsame.frames.shuffling import advice, predicted
-from nearsame.methods import Containment, Jaccard, Method, MinHash, ModP
+from nearsame.recipes.methods import Containment, Jaccard, Method, MinHash, ModP
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.distinct import DistinctItems
 from nearsame.stages.features.identity import SetDigests
 from nearsame.stages.keys.prefix import plan_counting
-from nearsame.steps import Steps
 
 __all__ = ["FEW_ROWS", "Frames", "Meeting", "few"]
 
@@ -84,7 +84,7 @@ class Frames:
         notes: what one must know of them.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[FrameSide, ...]
     engine: Verbs
     keep: Keep
     strict: bool = False
@@ -98,7 +98,7 @@ class Frames:
     size_bytes = None
 
     @cached_property
-    def judged(self) -> Side:
+    def judged(self) -> FrameSide:
         """The side of which documents may go."""
         return self.sides[-1]
 

@@ -7,11 +7,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from nearsame.corpus import Question, State
 from nearsame.engines.space import num_bytes
-from nearsame.frames.few import DECISIONS, NumberedQuestion, component_of, here
+from nearsame.flow.corpus import Question, State
+from nearsame.frames.one_task import DECISIONS, NumberedQuestion, component_of, here
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
-from nearsame.results import Component
+from nearsame.stats import Component
 
 __all__ = ["Decision", "answered", "inherited"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
+from nearsame.frames.inputs import FramePart, not_finite, quoted
 from nearsame.frames.naming import Renamed, renamed
-from nearsame.frames.parts import Part, not_finite, quoted
 from nearsame.sources import Columns
 
-__all__ = ["CARRIED", "STAY", "Side", "content_of", "require_one_length"]
+__all__ = ["CARRIED", "STAY", "FrameSide", "content_of", "require_one_length"]
 
 CARRIED = ("fp", "side", "bad", "id", "value")  # beside a document's features; value only where an order is asked for
 STAY = "these documents stay, and are compared with nothing"
@@ -29,7 +29,7 @@ _JSON = "map('ignoreNullFields', 'false')"
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class FrameSide:
     """The documents of one side.
 
     Attributes:
@@ -40,7 +40,7 @@ class Side:
     """
 
     number: int
-    parts: tuple[Part, ...]
+    parts: tuple[FramePart, ...]
     columns: Columns
     order: str | None = None
 
@@ -58,7 +58,7 @@ class Side:
         """What the stages need of each row: row (nothing is renamed yet), content, and CARRIED."""
         return reduce(lambda one, other: one.union(other), map(self._documents, self.parts))
 
-    def _documents(self, part: Part) -> Any:
+    def _documents(self, part: FramePart) -> Any:
         chosen = part.chosen
         return _named(part.frame, self.number).selectExpr(
             "nearsame_row as row",
@@ -70,7 +70,7 @@ class Side:
             *([] if self.columns.order is None else [f"{self._order(part)} as value"]),
         )
 
-    def _order(self, part: Part) -> str:
+    def _order(self, part: FramePart) -> str:
         if part.chosen.order is None:
             return f"cast(null as {self.order or 'bigint'})"
         value, kind = quoted(part.chosen.order), dict(part.frame.dtypes)[part.chosen.order]
@@ -79,7 +79,7 @@ class Side:
         return f"if(isnan({value}), null, {value})" if kind in ("float", "double") else value  # NaN has no place
 
 
-def _content(part: Part, columns: Columns) -> str:
+def _content(part: FramePart, columns: Columns) -> str:
     """What a document is made of, null where it cannot be read."""
     chosen, (name, kind) = part.chosen, content_of(columns)
     column = quoted(chosen.vectors or chosen.items or chosen.text or "")
@@ -94,7 +94,7 @@ def _content(part: Part, columns: Columns) -> str:
     return f"if({readable} and octet_length({found}) <= {columns.max_record}, {found}, null)"
 
 
-def _is_bad(part: Part, columns: Columns) -> str:
+def _is_bad(part: FramePart, columns: Columns) -> str:
     """Whether a text is too long, or no UTF-8 where nobody has counted that."""
     if content_of(columns)[0] != "text":
         return "false"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame.corpus import State
 from nearsame.engines.spark.failures import CHANGED, STEADY
 from nearsame.errors import SourceError
+from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import content_of
 from nearsame.frames.naming import renamed

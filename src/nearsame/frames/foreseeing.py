@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.corpus import Question, State
+from nearsame.flow.corpus import Question, State
 from nearsame.frames.corpus import Frames
-from nearsame.frames.few import NumberedQuestion, here
+from nearsame.frames.one_task import NumberedQuestion, here
 
 __all__ = ["foreseen"]
 

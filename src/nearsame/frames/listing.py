@@ -8,7 +8,7 @@
 
 from typing import Any
 
-from nearsame.corpus import Question, State
+from nearsame.flow.corpus import Question, State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.foreseeing import foreseen
 from nearsame.frames.scoring import scored

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.frames.parts import quoted
+from nearsame.frames.inputs import quoted
 from nearsame.stages.clusters import policies
 from nearsame.stages.clusters.policies import Keep, Order, moments
 

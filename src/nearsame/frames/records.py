@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nearsame.corpus import State
 from nearsame.engines.spark.failures import CHANGED
+from nearsame.flow.corpus import State
 from nearsame.frames.corpus import FEW_ROWS, Frames
 
-__all__ = ["Records"]
+__all__ = ["ChosenRecords"]
 
 _OWN = ("nearsame_row", "nearsame_fp", "nearsame_copies", "nearsame_goes")
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class ChosenRecords:
     """The documents that stay and those that go.
 
     Attributes:

@@ -11,21 +11,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame import pipeline
-from nearsame.arguments import refuse_on_spark
-from nearsame.corpus import Question
+from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow import pipeline
+from nearsame.flow.corpus import Question
+from nearsame.flow.kept import Choices
 from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.listing import beside
-from nearsame.frames.records import Records
+from nearsame.frames.records import ChosenRecords
 from nearsame.frames.runs import SparkRun
 from nearsame.frames.writing import STATS, write_folder
-from nearsame.keeping import Choices
-from nearsame.methods import Method
-from nearsame.results import NUM_LARGEST, Clock, Stats
+from nearsame.recipes.arguments import refuse_on_spark
+from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
+from nearsame.stats import NUM_LARGEST, Stats
 
 __all__ = ["SparkRemovals"]
 
@@ -141,8 +142,8 @@ class SparkRemovals:
         return self._records.kept() if stay else self._records.removed()
 
     @cached_property
-    def _records(self) -> Records:
-        return Records(self.run.state, self.decision.gone)
+    def _records(self) -> ChosenRecords:
+        return ChosenRecords(self.run.state, self.decision.gone)
 
     @plainly()
     def examples(self, count: int) -> pa.Table:

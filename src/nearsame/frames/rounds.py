@@ -11,14 +11,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nearsame.corpus import State
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
+from nearsame.flow.corpus import State
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
-from nearsame.frames.few import NumberedQuestion, component_of, in_one_task
+from nearsame.frames.one_task import NumberedQuestion, component_of, in_one_task
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound, unbounded
-from nearsame.results import Component
+from nearsame.stats import Component
 
 __all__ = ["ENTRY_BYTES", "Cluster"]
 

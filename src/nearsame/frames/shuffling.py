@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.stages.keys.bands import choose_bands
 
 __all__ = ["KEY_BYTES", "advice", "predicted"]

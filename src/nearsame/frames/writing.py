@@ -12,7 +12,7 @@ from typing import Any
 
 from nearsame.engines.spark.appearing import appearing, mended
 from nearsame.engines.spark.failures import plainly
-from nearsame.engines.spark.places import Place, as_pattern, matches, place_at, places_of
+from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of
 from nearsame.errors import OutputError
 from nearsame.outputs.folder import require_place
 
@@ -69,7 +69,7 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     return notes
 
 
-def _require_apart(session: Any, place: Place, target: str | Path, source: str) -> None:
+def _require_apart(session: Any, place: HadoopPlace, target: str | Path, source: str) -> None:
     hint = "Name a place outside of what is read."
     for read in places_of(session, source):
         if place.holds(read):
@@ -80,7 +80,7 @@ def _require_apart(session: Any, place: Place, target: str | Path, source: str) 
         raise OutputError(f"{target} is what {source} matches: the next run would read it", hint=hint)
 
 
-def _require_replaceable(place: Place, mark: str, *, overwrite: bool) -> None:
+def _require_replaceable(place: HadoopPlace, mark: str, *, overwrite: bool) -> None:
     if place.is_file():
         raise OutputError(f"{place.address} is a file, and a folder is to be written", hint="Name another place.")
     if not overwrite:

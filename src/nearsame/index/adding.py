@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from nearsame.arguments import require_number
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
 from nearsame.index.candidates import Pairs, bound, closest
@@ -22,9 +21,9 @@ from nearsame.index.documents import BATCH_ROWS
 from nearsame.index.facet import Batch, Facet, Input, Keys
 from nearsame.index.removing import remove
 from nearsame.index.search import (
-    Asked,
-    Found,
     Hit,
+    Questioned,
+    Resembling,
     ask,
     evidence_of,
     followed,
@@ -33,17 +32,18 @@ from nearsame.index.search import (
     mosts,
     similar_pairs,
 )
-from nearsame.index.shelves import Shelf, pack, same_items
+from nearsame.index.shelves import BlobShelf, pack, same_items
 from nearsame.matches import Added, Matches
+from nearsame.recipes.arguments import require_number
 from nearsame.stores.base import Row, Writer
 
-__all__ = ["Options", "Prepared", "blobs_of", "prepared", "settle", "without_repeats"]
+__all__ = ["AddOptions", "Prepared", "blobs_of", "prepared", "settle", "without_repeats"]
 
 _MOST_MET = 64  # documents of its own batch that one is compared with
 
 
 @dataclass(frozen=True)
-class Options:
+class AddOptions:
     """What a caller wants of adding."""
 
     if_new: bool = False
@@ -64,7 +64,7 @@ class Prepared:
     """Documents with different ids, ready to be added."""
 
     inputs: Sequence[Input]
-    asked: Asked
+    asked: Questioned
     texts: Sequence[bytes | None]  # compressed
 
     def lock_keys(self) -> Int64s:
@@ -108,7 +108,7 @@ def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
         yield inputs[start:]
 
 
-def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Options) -> list[Added]:
+def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: AddOptions) -> list[Added]:
     """Add what goes in."""
     numbers = writer.numbers([each.id for each in given.inputs])
     present = writer.rows(numbers.values(), text=any(text is not None for text in given.texts))
@@ -149,9 +149,9 @@ class _Batch:
         self,
         facets: Sequence[Facet],
         given: Prepared,
-        found: Found,
+        found: Resembling,
         first: int,
-        options: Options,
+        options: AddOptions,
         status: dict[int, str],
     ) -> None:
         self._facets, self._given, self._found = facets, given, found
@@ -244,7 +244,7 @@ class _Batch:
         if not numbers:
             return Matches(complete=not self._is_cut[at])
         rows = [self._row(number) for number in numbers]
-        shelf = Shelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
+        shelf = BlobShelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
         evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
         own = self._given.inputs[at].id if at in self._status else None
         return matches_of(rows, evidence, self._options.limit, is_cut=bool(self._is_cut[at]), but=own)

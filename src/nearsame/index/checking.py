@@ -17,8 +17,8 @@ from nearsame.arrow import Int64s
 from nearsame.errors import NearSameError
 from nearsame.index.adding import blobs_of
 from nearsame.index.facet import Facet, Input
-from nearsame.index.search import Asked, ask, evidence_of
-from nearsame.index.shelves import Shelf
+from nearsame.index.search import Questioned, ask, evidence_of
+from nearsame.index.shelves import BlobShelf
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["check"]
@@ -48,7 +48,7 @@ def check(reader: Reader, facets: Sequence[Facet], store: str) -> Iterator[str]:
     yield from _strays(reader, facets, expected)
 
 
-def _postings(reader: Reader, asked: Asked, rows: Sequence[Row]) -> tuple[list[str], int]:
+def _postings(reader: Reader, asked: Questioned, rows: Sequence[Row]) -> tuple[list[str], int]:
     """(what is missing, how many there must be)."""
     numbers = np.array([row.number for row in rows], np.int64)
     pairs: set[tuple[int, int]] = set()
@@ -87,7 +87,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
             yield f"document {row.number} follows {row.leader}, which is not there"
         elif leader.leader is not None:
             yield f"document {row.number} follows {row.leader}, which follows {leader.leader}"
-        elif not set(evidence_of(facets, Shelf(facets, [row.items, leader.items]), 0, [1])[0].found_by) - {"url"}:
+        elif not set(evidence_of(facets, BlobShelf(facets, [row.items, leader.items]), 0, [1])[0].found_by) - {"url"}:
             yield f"document {row.number} follows {row.leader}, which it does not resemble"
 
 
@@ -103,7 +103,7 @@ def _contents(facets: Sequence[Facet], store: str, rows: Sequence[Row]) -> Itera
         return
     for number, facet in enumerate(facets):
         if facet.name == "url":
-            shelf = Shelf(facets, [row.items for row in rows]).items(number)
+            shelf = BlobShelf(facets, [row.items for row in rows]).items(number)
             for at, items in enumerate(facet.items([Input(row.id, row.url) for row in rows])):
                 if not np.array_equal(items, shelf.items[shelf.starts[at] : shelf.ends[at]]):
                     yield f"document {rows[at].number}: what is stored of its url is not what is made of it"

@@ -13,14 +13,14 @@ from nearsame import arrow
 from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
+from nearsame.flow.steps import steps
 from nearsame.index.facet import Facet, Input, cut, documents, listed, through
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound
-from nearsame.methods import SimHash
+from nearsame.recipes.methods import SimHash
 from nearsame.stages.keys import blocks
 from nearsame.stages.keys.headers import HeaderKeys
 from nearsame.stages.pairs import measures
-from nearsame.steps import steps
 
 __all__ = ["EXPECTED", "CodeFacet"]
 
@@ -82,7 +82,7 @@ class CodeFacet(Facet):
     @cached_property
     def _headers(self) -> HeaderKeys:
         recipe = self.recipe
-        codes = blocks.Codes(EXPECTED, recipe.bits)
+        codes = blocks.CodeCounts(EXPECTED, recipe.bits)
         plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header)
         return HeaderKeys(blocks.tables(plan))
 

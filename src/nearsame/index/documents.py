@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame.arguments import require_type
+from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.facet import Input
-from nearsame.pages import refuse_idle, with_pages
-from nearsame.results import Progress, Silent
+from nearsame.recipes.arguments import require_type
 from nearsame.sources import Columns, Skipped, open_parts
 from nearsame.sources.base import Aside
-from nearsame.sources.pages import as_pages
-from nearsame.stages.texts.pages import PageTexts, page_text
+from nearsame.sources.page_records import as_pages
+from nearsame.stages.texts.page_text import PageTexts, page_text
 
-__all__ = ["BATCH_ROWS", "Names", "Sourced", "at_hand", "input_of", "is_storable"]
+__all__ = ["BATCH_ROWS", "ColumnNames", "Sourced", "at_hand", "input_of", "is_storable"]
 
 BATCH_ROWS = 2048  # as many texts as are compared with each other at once
 _CONTENTS = ("text", "html", "features", "sketch")
@@ -34,7 +34,7 @@ _HINT = 'Give a text, a dict such as {"id": "a", "text": "…"}, a list of them,
 
 
 @dataclass(frozen=True)
-class Names:
+class ColumnNames:
     """What the columns of a source are called, and how web pages are read; None: as usual."""
 
     text: str | None = None
@@ -60,10 +60,10 @@ class Names:
         return document.get(getattr(self, name, None) or name)
 
 
-_USUAL = Names()
+_USUAL = ColumnNames()
 
 
-def at_hand(documents: Any, names: Names = _USUAL) -> list[Input] | None:
+def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
     """Documents that need no source: None for what does."""
     if isinstance(documents, (bytes, bytearray)):
         raise ConfigError("a document of bytes is not a text", hint="Decode it first.")
@@ -76,7 +76,7 @@ def at_hand(documents: Any, names: Names = _USUAL) -> list[Input] | None:
     return [input_of(each, names) for each in several]
 
 
-def input_of(document: str | Mapping[str, Any], names: Names = _USUAL) -> Input:
+def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> Input:
     """One document.
 
     Raises:
@@ -105,7 +105,7 @@ def input_of(document: str | Mapping[str, Any], names: Names = _USUAL) -> Input:
     return found if id_ is not None else found._replace(id=_own_name(found))
 
 
-def _text_of_page(page: Any, names: Names) -> str:
+def _text_of_page(page: Any, names: ColumnNames) -> str:
     if not isinstance(page, (str, bytes)):
         raise ConfigError(f"html={page!r} is not a page", hint="Give its markup, as a text or as bytes.")
     columns = names.columns
@@ -174,7 +174,7 @@ class Sourced:
     """
 
     source: Any
-    names: Names
+    names: ColumnNames
     strict: bool = False
     progress: Progress = field(default_factory=Silent)
     skipped: list[Skipped] = field(default_factory=list)

@@ -15,7 +15,7 @@ from nearsame.index.codes import CodeFacet
 from nearsame.index.facet import Facet
 from nearsame.index.facets import DigestFacet
 from nearsame.index.sets import SetFacet
-from nearsame.index.shelves import Shelf
+from nearsame.index.shelves import BlobShelf
 from nearsame.inputs import Inputs
 from nearsame.matches import Entry
 from nearsame.outputs.folder import appearing, require_place
@@ -31,7 +31,7 @@ Reading = Callable[[], AbstractContextManager[Reader]]
 def entry(facets: Sequence[Facet], row: Row, leader: str | None = None, *, index: str) -> Entry:
     """A row as a caller sees it."""
     found: dict[str, Any] = {"digests": {}}
-    shelf = Shelf(facets, [row.items])
+    shelf = BlobShelf(facets, [row.items])
     for number, facet in enumerate(facets):
         items = shelf.items(number)
         values = items.items[items.starts[0] : items.ends[0]]

@@ -22,11 +22,11 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Int64s, Lists, UInt64s
-from nearsame.canonical import CanonicalUrl
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
-from nearsame.methods import Digest, MinHash, SimHash
+from nearsame.recipes.methods import Digest, MinHash, SimHash
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.pairs import measures
 
 __all__ = [

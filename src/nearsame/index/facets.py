@@ -10,16 +10,16 @@ import numpy as np
 
 from nearsame import arrow
 from nearsame.arrow import UInt64s
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.flow.steps import steps
 from nearsame.index.codes import EXPECTED, CodeFacet
 from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from nearsame.index.sets import SetFacet
-from nearsame.methods import Digest, MinHash, SimHash, TextRecipe
+from nearsame.recipes.methods import Digest, MinHash, SimHash, TextRecipe
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys import blocks
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.pairs import measures
-from nearsame.steps import steps
 
 __all__ = ["DigestFacet", "facet_of"]
 
@@ -118,6 +118,6 @@ def _with_headers(recipe: SimHash) -> SimHash:
     """The recipe with its blocks written down: keys must not change when the way to choose them does."""
     if recipe.blocks is not None and recipe.header is not None:
         return recipe
-    codes = blocks.Codes(EXPECTED, recipe.bits, num_queries=EXPECTED)
+    codes = blocks.CodeCounts(EXPECTED, recipe.bits, num_queries=EXPECTED)
     plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=_DISK)
     return SimHash(**{**recipe.settings, "blocks": plan.num_blocks, "header": plan.header_blocks})

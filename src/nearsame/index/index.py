@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 
 from nearsame import stores
-from nearsame.arguments import checked
+from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
 from nearsame.index import adding, building, removing
-from nearsame.index.documents import Names, Sourced, at_hand
+from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions, numbers_of
 from nearsame.index.recipe import facets_of, require_same, written
@@ -27,7 +27,7 @@ from nearsame.index.shelves import pack
 from nearsame.inputs import Inputs, is_address
 from nearsame.matches import Added
 from nearsame.outputs.apart import require_apart
-from nearsame.results import Progress, Silent
+from nearsame.recipes.arguments import checked
 
 __all__ = ["Index"]
 
@@ -103,7 +103,9 @@ class Index(Questions):
         try:
             index = cls(opened)
             if source is not None:
-                names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+                names = ColumnNames(
+                    text_column, id_column, url_column, features_column, html_column, extract, max_document
+                )
                 sourced = Sourced(source, names, strict, progress or Silent(), index.skipped)
                 building.build(opened, facets, store, sourced)
             opened.publish()
@@ -207,8 +209,8 @@ class Index(Questions):
             ConfigError: A document is none.
             StoreError: Nothing could be written.
         """
-        names = Names(text_column, id_column, url_column, html=html_column, extract=extract)
-        options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
+        names = ColumnNames(text_column, id_column, url_column, html=html_column, extract=extract)
+        options = adding.AddOptions(if_new=if_new, replace=replace, limit=limit, matches=matches)
         given = [documents] if isinstance(documents, str) else documents  # a text; a path is a Path
         return [added for batch in self._added(given, names, options) for added in batch]
 
@@ -248,8 +250,8 @@ class Index(Questions):
             strict: As in `create`.
             progress: Who watches.
         """
-        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
-        options = adding.Options(if_new=if_new, replace=replace, limit=limit, matches=matches)
+        names = ColumnNames(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+        options = adding.AddOptions(if_new=if_new, replace=replace, limit=limit, matches=matches)
         yield from self._added(source, names, options, strict=strict, progress=progress)
 
     def remove(self, ids: str | Iterable[str], *, missing_ok: bool = True) -> int:
@@ -273,8 +275,8 @@ class Index(Questions):
     def _added(
         self,
         documents: Any,
-        names: Names,
-        options: adding.Options,
+        names: ColumnNames,
+        options: adding.AddOptions,
         *,
         strict: bool = False,
         progress: Progress | None = None,

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from nearsame.arguments import checked, require_number
+from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError, UnknownIdError
 from nearsame.index import adding, checking, exporting
-from nearsame.index.documents import Names, Sourced, at_hand, input_of, is_storable
+from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Facet, Input
 from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
-from nearsame.index.shelves import Shelf
+from nearsame.index.shelves import BlobShelf
 from nearsame.index.sketched import query_sketch
 from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
-from nearsame.results import Progress, Silent
+from nearsame.recipes.arguments import checked, require_number
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer, damaged
 
@@ -91,7 +91,7 @@ class Questions:
             progress: Who watches.
         """
         self.skipped.clear()
-        names = Names(text_column, id_column, url_column, features_column, html_column, extract, max_document)
+        names = ColumnNames(text_column, id_column, url_column, features_column, html_column, extract, max_document)
         for inputs in Sourced(source, names, strict, progress or Silent(), self.skipped):
             for some in _cut(inputs):
                 yield [each.id for each in some], self._queried(some, limit, threshold)
@@ -104,7 +104,7 @@ class Questions:
         """
         with self._reading() as reader:
             a, b = self._rows(reader, [id_a, id_b])
-        found = evidence_of(self._facets, Shelf(self._facets, [a.items, b.items]), 0, [1])[0]
+        found = evidence_of(self._facets, BlobShelf(self._facets, [a.items, b.items]), 0, [1])[0]
         bound = next((facet.bound for facet in self._facets if facet.measure), None)
         least = None if bound is None else bound.p / bound.q
         similar = bool(found.found_by)

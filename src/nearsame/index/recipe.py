@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
-from nearsame.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
-from nearsame.recipes import TOKENISER
+from nearsame.recipes.base import TOKENISER
+from nearsame.recipes.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
+from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["STORES", "facets_of", "read_recipe", "require_same", "written"]
 

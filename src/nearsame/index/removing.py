@@ -10,7 +10,7 @@ import numpy as np
 
 from nearsame.arrow import Int64s
 from nearsame.index.facet import Facet
-from nearsame.index.search import Asked, ask, followed, look_up
+from nearsame.index.search import Questioned, ask, followed, look_up
 from nearsame.stores.base import Row, Writer
 
 __all__ = ["follow_anew", "remove"]
@@ -28,7 +28,7 @@ def remove(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int]) -> N
     follow_anew(writer, facets, orphans)
 
 
-def _remove(writer: Writer, rows: Sequence[Row], asked: Asked) -> None:
+def _remove(writer: Writer, rows: Sequence[Row], asked: Questioned) -> None:
     numbers = np.array([row.number for row in rows], np.int64)
     parts = [(keys.sets[keys.present], numbers[keys.present]) for keys in asked.keys]
     parts += [(keys.keys, numbers[keys.rows]) for keys in asked.keys]

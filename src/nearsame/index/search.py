@@ -17,16 +17,16 @@ import numpy.typing as npt
 from nearsame.arrow import Int64s, frozen
 from nearsame.index.candidates import Pairs, bound, candidates, joined, rank, unique_pairs
 from nearsame.index.facet import Facet, Keys
-from nearsame.index.shelves import Shelf, same_items
+from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
 from nearsame.matches import Match, Matches
 from nearsame.stores.base import Reader, Row
 
 __all__ = [
-    "Asked",
-    "Evidence",
-    "Found",
+    "Likenesses",
+    "Questioned",
+    "Resembling",
     "ask",
     "evidence_of",
     "followed",
@@ -40,11 +40,11 @@ _EQUAL = Bound(EQUAL, 1, 1)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questioned:
     """Documents that are asked about, as they would be stored."""
 
     blobs: Sequence[bytes]
-    shelf: Shelf
+    shelf: BlobShelf
     keys: Sequence[Keys]  # by facet
 
     def all_keys(self) -> Int64s:
@@ -62,7 +62,7 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class Resembling:
     """What resembles documents that were asked about.
 
     Attributes:
@@ -75,7 +75,7 @@ class Found:
 
     hits: Sequence[Sequence[list[Hit]]]
     rows: dict[int, Row]
-    shelf: Shelf
+    shelf: BlobShelf
     places: dict[int, int]
     is_cut: npt.NDArray[np.bool_]
 
@@ -83,21 +83,23 @@ class Found:
         """All that resemble a document, each once."""
         return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
 
-    def evidence(self, facets: Sequence[Facet], at: int, blob: bytes, numbers: Sequence[int]) -> "list[Evidence]":
+    def evidence(self, facets: Sequence[Facet], at: int, blob: bytes, numbers: Sequence[int]) -> "list[Likenesses]":
         """What holds between a document, whose blob it is, and what resembles it."""
         if all(number in self.places for number in numbers):
             return evidence_of(facets, self.shelf, at, [self.places[number] for number in numbers])
-        shelf = Shelf(facets, [blob, *(self.rows[number].items for number in numbers)])
+        shelf = BlobShelf(facets, [blob, *(self.rows[number].items for number in numbers)])
         return evidence_of(facets, shelf, 0, range(1, len(numbers) + 1))
 
 
-def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Asked:
+def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Questioned:
     """Make ready to ask about documents."""
-    shelf = Shelf(facets, blobs)
-    return Asked(blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
+    shelf = BlobShelf(facets, blobs)
+    return Questioned(blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
 
 
-def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *, ranked: bool = True) -> Found:
+def look_up(
+    reader: Reader, facets: Sequence[Facet], asked: Questioned, most: int, *, ranked: bool = True
+) -> Resembling:
     """What resembles each document: all different ones, and of those with the same items the first `most`.
 
     Of `ranked` answers the best `most` are among them: documents that have the same items for one method, an address
@@ -108,9 +110,9 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *,
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
-        return Found(found, rows, asked.shelf, {}, is_cut)
+        return Resembling(found, rows, asked.shelf, {}, is_cut)
     numbers = list(rows)
-    shelf = Shelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
+    shelf = BlobShelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
     copied: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
     for number, facet in enumerate(facets):
@@ -126,7 +128,7 @@ def look_up(reader: Reader, facets: Sequence[Facet], asked: Asked, most: int, *,
             found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1 and place < stands_for:
                 copied.append((at, number, hit))
-    answer = Found(found, rows, shelf, places, is_cut)
+    answer = Resembling(found, rows, shelf, places, is_cut)
     for limit in sorted(set(limits)):
         if some := [copy for copy in copied if limits[copy[1]] == limit]:
             _add_copies(reader, facets, answer, some, limit, bound(most))
@@ -197,7 +199,12 @@ def similar_pairs(facet: Facet, items: Any, a: Int64s, b: Int64s) -> list[float 
 
 
 def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
-    reader: Reader, facets: Sequence[Facet], answer: Found, copied: list[tuple[int, int, Hit]], limit: int, most: int
+    reader: Reader,
+    facets: Sequence[Facet],
+    answer: Resembling,
+    copied: list[tuple[int, int, Hit]],
+    limit: int,
+    most: int,
 ) -> None:
     """Let the documents with the same items follow those that stand for them, the most similar first."""
     copied.sort(key=lambda each: each[0])
@@ -243,7 +250,7 @@ def followed(found: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -
     return None
 
 
-class Evidence(NamedTuple):
+class Likenesses(NamedTuple):
     """What holds between a document and a row."""
 
     found_by: tuple[str, ...]
@@ -252,7 +259,7 @@ class Evidence(NamedTuple):
     distance: int | None
 
 
-def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence[int]) -> list[Evidence]:
+def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequence[int]) -> list[Likenesses]:
     """What holds between a row of a shelf and others."""
     b = np.array(others, np.int64)
     a = np.full(b.size, at, np.int64)
@@ -273,13 +280,13 @@ def evidence_of(facets: Sequence[Facet], shelf: Shelf, at: int, others: Sequence
             bits = _scored(facet, facet.hamming, items, a, b).tolist()
             distances = [den - num if num >= 0 and den > 1 else None for num, den in bits]
     return [
-        Evidence(tuple(names), value, measure, distance)
+        Likenesses(tuple(names), value, measure, distance)
         for names, (value, measure), distance in zip(kinds, values, distances, strict=True)
     ]
 
 
 def matches_of(
-    rows: Sequence[Row], evidence: Sequence[Evidence], limit: int, *, is_cut: bool, but: str | None = None
+    rows: Sequence[Row], evidence: Sequence[Likenesses], limit: int, *, is_cut: bool, but: str | None = None
 ) -> Matches:
     """The best of them that hold, best first; among equals the older one; without the one of an id."""
     able = [

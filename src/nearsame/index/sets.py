@@ -13,14 +13,14 @@ from nearsame import arrow
 from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
+from nearsame.flow.steps import steps
 from nearsame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
 from nearsame.kernels.blake2b import digest_texts
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.sketches.minhash import Signatures
-from nearsame.steps import steps
 
 __all__ = ["SetFacet"]
 

@@ -14,7 +14,7 @@ from nearsame.arrow import Int64s, Lists, UInt64s, frozen
 from nearsame.errors import StoreError
 from nearsame.index.facet import Facet
 
-__all__ = ["Shelf", "pack", "same_items"]
+__all__ = ["BlobShelf", "pack", "same_items"]
 
 _WORD = 8
 
@@ -30,7 +30,7 @@ def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
     return b"".join(pieces)
 
 
-class Shelf:
+class BlobShelf:
     """Some blobs, side by side: row i has the items of blob i."""
 
     def __init__(self, facets: Sequence[Facet], blobs: Sequence[bytes]) -> None:
@@ -80,7 +80,7 @@ def same_items(facets: Sequence[Facet], number: int, blob: bytes, other: bytes) 
     """Whether two documents have the same items, of one facet."""
     if blob == other:
         return True
-    one, two = (Shelf(facets, [each]).items(number) for each in (blob, other))
+    one, two = (BlobShelf(facets, [each]).items(number) for each in (blob, other))
     return np.array_equal(one.items[one.starts[0] : one.ends[0]], two.items[two.starts[0] : two.ends[0]])
 
 

@@ -9,7 +9,7 @@ from nearsame.errors import ConfigError
 from nearsame.index.candidates import bound, closest
 from nearsame.index.facet import Facet
 from nearsame.index.sets import SetFacet
-from nearsame.index.shelves import Shelf, same_items
+from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.matches import Match, Matches
 from nearsame.stores.base import Reader, Row
 
@@ -43,7 +43,7 @@ def _agreeing(
 ) -> list[tuple[float, Row]]:
     if not rows:
         return []
-    theirs = facet.sketches(Shelf(facets, [row.items for row in rows]).items(number))
+    theirs = facet.sketches(BlobShelf(facets, [row.items for row in rows]).items(number))
     equal = (theirs == signature).sum(axis=1).tolist()
     p, q, size = facet.bound.p, facet.bound.q, signature.size
     return [(num / size, row) for num, row in zip(equal, rows, strict=True) if q * num >= p * size]
@@ -55,7 +55,7 @@ def _listed(
     """The best of them, each followed by the documents with the same items."""
     found: list[Match] = []
     for score, row in sorted(able, key=lambda each: (-each[0], each[1].number)):
-        keys = facets[number].set_keys(Shelf(facets, [row.items]).items(number))
+        keys = facets[number].set_keys(BlobShelf(facets, [row.items]).items(number))
         copies = reader.rows(reader.postings(keys, limit).numbers.tolist())
         found += [
             Match(each.id, score, "estimated", ("minhash",), None, each.url)

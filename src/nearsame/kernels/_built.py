@@ -24,9 +24,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.kernels._deferred import Deferred
+
 __all__ = [
-    "CONTENTS", "FOLDER", "Entry", "Kernel", "Library", "Numbas", "Seen", "Word", "digest", "digest_of_sources",
-    "flags_of_processor", "kind_of", "library",
+    "CONTENTS",
+    "FOLDER",
+    "BuiltKernel",
+    "Kernel",
+    "Library",
+    "Word",
+    "WrittenDown",
+    "digest",
+    "digest_of_sources",
+    "flags_of_processor",
+    "kind_of",
+    "library",
 ]  # fmt: skip
 
 FOLDER = Path(__file__).parent / "built"
@@ -49,7 +61,7 @@ _NUMBERS: dict[type, str] = {int: "i8", bool: "b1", float: "f8", np.bool_: "b1"}
 
 
 @dataclass(frozen=True)
-class Entry:
+class BuiltKernel:
     """A kernel for arguments of certain kinds.
 
     Attributes:
@@ -70,7 +82,7 @@ class Library:
     """A library that is loaded, and what it holds: entries by the kernel's name and the kinds of its arguments."""
 
     code: ctypes.CDLL
-    entries: dict[str, dict[str, Entry]]
+    entries: dict[str, dict[str, BuiltKernel]]
 
 
 def digest(data: bytes) -> str:
@@ -95,7 +107,7 @@ def library(folder: Path = FOLDER) -> Library | None:
     except (OSError, ValueError, LookupError, TypeError):  # there is none, or another one is just being made
         return None
     entries = {
-        name: {kinds: Entry(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
+        name: {kinds: BuiltKernel(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
         for name, of in contents["kernels"].items()
     }
     return Library(code, entries) if code else None
@@ -149,13 +161,8 @@ def _with_words(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(found, function)
 
 
-class Numbas:
-    """A kernel that Numba compiles, once it is needed."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
-        self.py_func = function
-        self.full_name = f"{function.__module__}.{function.__qualname__}"
+class _Deferred(Deferred):
+    """A kernel whose calls go to Numba where nothing was built for them."""
 
     @functools.cached_property
     def compiled(self) -> Any:
@@ -164,12 +171,8 @@ class Numbas:
 
         return _numba.jit(_with_words(self.py_func))
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Run it."""
-        return self.compiled(*args, **named)
 
-
-class Seen(Numbas):
+class WrittenDown(_Deferred):
     """A kernel whose calls are written down, for signatures.txt."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
@@ -190,14 +193,14 @@ class Seen(Numbas):
         return self.compiled(*args, **named)
 
 
-class Kernel(Numbas):
+class Kernel(_Deferred):
     """A kernel that was built."""
 
     def __init__(self, function: Callable[..., Any], library: Library) -> None:
         super().__init__(function)
         self._entries = library.entries.get(self.full_name, {})
         self._code = library.code
-        self._ready: dict[str, tuple[Entry, Any]] = {}
+        self._ready: dict[str, tuple[BuiltKernel, Any]] = {}
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run it; the interpreter's lock is released meanwhile."""
@@ -217,7 +220,7 @@ class Kernel(Numbas):
             raise MemoryError(f"no memory for what {self.py_func.__name__} works with")
         return None if entry.returns is None else _unpack(entry.returns, iter(row), self._code, arrays)
 
-    def _look_up(self, kinds: str) -> tuple[Entry, Any] | None:
+    def _look_up(self, kinds: str) -> tuple[BuiltKernel, Any] | None:
         entry = self._entries.get(kinds)
         if entry is None:
             return None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nearsame.kernels._built import Kernel, Seen, Word, library
+from nearsame.kernels._built import Kernel, Word, WrittenDown, library
 
 __all__ = [
     "blake2b_rounds", "is_built", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64",
@@ -39,7 +39,7 @@ def jit(function: Callable[..., Any]) -> Any:
     """The kernel of this function: the one that was built, or one that is compiled on first use."""
     if _LIBRARY is not None:
         return Kernel(function, _LIBRARY)
-    return Seen(function, Path(_SIGNATURES)) if _SIGNATURES else _numba.jit(function)
+    return WrittenDown(function, Path(_SIGNATURES)) if _SIGNATURES else _numba.jit(function)
 
 
 if _LIBRARY is None:

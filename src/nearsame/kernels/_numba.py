@@ -103,7 +103,7 @@ from llvmlite import ir  # noqa: E402  (the cache directory is read at numba's i
 from numba import types  # noqa: E402  (likewise)
 from numba.extending import intrinsic, typeof_impl  # noqa: E402
 
-from nearsame.kernels._built import Numbas  # noqa: E402  (likewise)
+from nearsame.kernels._deferred import Deferred  # noqa: E402  (likewise)
 
 
 def is_cold() -> bool:
@@ -120,7 +120,7 @@ def jit(function):  # type: ignore[no-untyped-def]
         raise OutputError(message, hint=_ELSEWHERE) from error
 
 
-@typeof_impl.register(Numbas)
+@typeof_impl.register(Deferred)
 def _(value, context):  # type: ignore[no-untyped-def]
     """Within a kernel that is compiled here, one that was built ahead is compiled here too."""
     return typeof_impl(value.compiled, context)

@@ -7,8 +7,8 @@ looked up in it, and one that hits an audited document often enough is compared 
 import numpy as np
 
 from nearsame.kernels._jit import jit
+from nearsame.kernels.hashing import finish
 from nearsame.kernels.hyperplanes import angle_across
-from nearsame.kernels.mixing import finish
 from nearsame.kernels.sets import first_at_least, intersect_across
 
 __all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter"]

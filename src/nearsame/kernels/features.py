@@ -8,7 +8,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
-from nearsame.kernels.mixing import hash_bytes, hash_keys
+from nearsame.kernels.hashing import hash_bytes, hash_keys
 from nearsame.kernels.sets import sort_distinct
 from nearsame.kernels.tokens import CHARS, fold, search
 from nearsame.kernels.xxh3 import xxh3

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nearsame.arrow import Int64s, UInt64s, frozen
 from nearsame.kernels._jit import jit
 from nearsame.kernels.hamming_blocks import windows
-from nearsame.kernels.hamming_search import Pairs, Run, distances, distinct, self_join, unpack
+from nearsame.kernels.hamming_search import CodePairs, Run, distances, distinct, self_join, unpack
 
 __all__ = ["adjacent", "rotate", "rotated_order", "runs"]
 
@@ -73,7 +73,7 @@ def rotated_order(codes: UInt64s, bits: int, by: int) -> Int64s:
     return distinct(rotate(codes, bits, by))[0]
 
 
-def adjacent(codes: UInt64s, bits: int, k: int, rotations: Sequence[int] | None = None) -> Pairs:
+def adjacent(codes: UInt64s, bits: int, k: int, rotations: Sequence[int] | None = None) -> CodePairs:
     """Pairs within k bits that are neighbours in at least one of the sorted orders: not all pairs.
 
     Args:
@@ -96,7 +96,7 @@ def adjacent(codes: UInt64s, bits: int, k: int, rotations: Sequence[int] | None 
     return unpack(codes, np.unique(np.concatenate(found)))
 
 
-def runs(codes: UInt64s, bits: int, k: int, *, run: Run = map) -> Pairs:
+def runs(codes: UInt64s, bits: int, k: int, *, run: Run = map) -> CodePairs:
     """Every pair within k bits, once, by comparing whole runs that share their leading bits after each rotation.
 
     Arguments as for `adjacent`; `run` as for `self_join`.

@@ -24,7 +24,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels import hamming
 from nearsame.kernels.hamming_blocks import block_masks, collision_ratio, hash_multipliers, weigh_bits
 
-__all__ = ["Pairs", "Run", "brute_force", "chunks", "distances", "distinct", "query", "self_join", "unpack"]
+__all__ = ["CodePairs", "Run", "brute_force", "chunks", "distances", "distinct", "query", "self_join", "unpack"]
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -41,7 +41,7 @@ _LOW32 = np.uint64(0xFFFFFFFF)
 _U32 = np.uint64(32)
 
 
-class Pairs(NamedTuple):
+class CodePairs(NamedTuple):
     """Rows within k bits, sorted by (a, b); a < b in a self-join, a of the queries and b of the base in a query."""
 
     a: Int64s
@@ -80,7 +80,7 @@ class _Dealt(NamedTuple):
     sub_bits: np.uint64
 
 
-def self_join(codes: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> Pairs:
+def self_join(codes: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> CodePairs:
     """Every pair of codes within k bits, once.
 
     Equal codes are pairs too, all of them: collapse them first (`distinct`) where they are many.
@@ -99,17 +99,17 @@ def self_join(codes: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> Pai
     return _sorted_pairs(codes, chunks(codes, k, tables, run=run))
 
 
-def query(queries: UInt64s, base: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> Pairs:
+def query(queries: UInt64s, base: UInt64s, k: int, tables: UInt64s, *, run: Run = map) -> CodePairs:
     """Every (query, base) within k bits, once; arguments as for `self_join`."""
     if not len(queries) or not len(base):
         return unpack(np.empty((0, 1), np.uint64), np.empty(0, np.uint64))
     codes = _checked(np.concatenate([base, queries]))
     found = _sorted_pairs(codes, chunks(codes, k, tables, split=len(base), run=run))
     order = np.lexsort((found.a, found.b))
-    return Pairs(found.b[order] - len(base), found.a[order], found.distance[order])
+    return CodePairs(found.b[order] - len(base), found.a[order], found.distance[order])
 
 
-def brute_force(codes: UInt64s, k: int, *, run: Run = map) -> Pairs:
+def brute_force(codes: UInt64s, k: int, *, run: Run = map) -> CodePairs:
     """`self_join` by comparing every pair: for few codes, or a k that no table serves."""
     return self_join(codes, k, np.zeros((1, codes.shape[1]), np.uint64), run=run)
 
@@ -159,7 +159,7 @@ def distinct(codes: UInt64s) -> tuple[Int64s, Int64s]:
     return frozen(order), frozen(starts)
 
 
-def unpack(codes: UInt64s, packed: UInt64s) -> Pairs:
+def unpack(codes: UInt64s, packed: UInt64s) -> CodePairs:
     """Sorted pairs `a << 32 | b` as rows, with their distances.
 
     Example:
@@ -169,7 +169,7 @@ def unpack(codes: UInt64s, packed: UInt64s) -> Pairs:
     a, b = frozen((packed >> _U32).view(np.int64)), frozen((packed & _LOW32).view(np.int64))
     out = np.empty(len(packed), np.int32)
     hamming.pair_distances(codes, a, b, out)
-    return Pairs(a, b, frozen(out))
+    return CodePairs(a, b, frozen(out))
 
 
 def _checked(codes: UInt64s) -> UInt64s:
@@ -186,7 +186,7 @@ def _folded(codes: UInt64s) -> UInt64s:
     return frozen(out)
 
 
-def _sorted_pairs(codes: UInt64s, found: Iterable[UInt64s]) -> Pairs:
+def _sorted_pairs(codes: UInt64s, found: Iterable[UInt64s]) -> CodePairs:
     packed = np.concatenate([np.empty(0, np.uint64), *found])
     packed.sort()
     return unpack(codes, packed)

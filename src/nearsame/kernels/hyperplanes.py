@@ -11,7 +11,7 @@ import numpy as np
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.cosine import told
-from nearsame.kernels.mixing import finish, mix
+from nearsame.kernels.hashing import finish, mix
 
 __all__ = ["LARGEST", "angle", "angle_across", "codes", "round_vectors", "slice_keys"]
 

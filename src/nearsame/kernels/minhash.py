@@ -3,7 +3,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import finish, mix
+from nearsame.kernels.hashing import finish, mix
 
 __all__ = ["band_keys", "classic_sketch", "fast_sketch"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import hash_text, join, join_last
+from nearsame.kernels.hashing import hash_text, join, join_last
 from nearsame.kernels.sets import digest_set, mark_repeats, sort_distinct
 from nearsame.kernels.tokens import fold, hash_tokens
 

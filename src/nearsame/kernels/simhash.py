@@ -9,7 +9,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import finish
+from nearsame.kernels.hashing import finish
 
 __all__ = ["append_lists", "fit_weights", "header_keys", "majority", "weigh", "weighted_majority", "weighted_sums"]
 

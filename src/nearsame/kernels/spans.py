@@ -8,7 +8,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.mixing import hash_bytes
+from nearsame.kernels.hashing import hash_bytes
 from nearsame.kernels.tokens import PUNCTUATION, SPACE, decode, fold, search
 
 __all__ = ["token_spans"]

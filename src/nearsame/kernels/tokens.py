@@ -12,7 +12,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
-from nearsame.kernels.mixing import hash_bytes
+from nearsame.kernels.hashing import hash_bytes
 
 __all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "decode", "fold", "hash_tokens", "join_tokens", "search"]
 

@@ -8,7 +8,7 @@
 import numpy as np
 
 from nearsame.kernels._jit import jit, load32, load64
-from nearsame.kernels.mixing import mix
+from nearsame.kernels.hashing import mix
 
 __all__ = ["xxh3", "xxh3_texts"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.outputs.tables import Names
+from nearsame.outputs.tables import RowNames
 
 __all__ = ["Verdict"]
 
@@ -26,7 +26,7 @@ _NONE = np.zeros(0, np.int64)
 class Verdict:
     """Who goes, and because of whom."""
 
-    names: Names
+    names: RowNames
     rows: Rows  # removed ones
     witnesses: Rows  # of each
     unreadable: Mapping[int, Iterable[int]] = field(default_factory=dict)  # positions that go too, by part

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from nearsame.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
-from nearsame.outputs.page import Page
-from nearsame.results import Comparison, Measured, Passage, Side
+from nearsame.outputs.report_page import ReportPage
 
 __all__ = ["NAMES", "Sources", "report", "verdict"]
 
@@ -48,7 +48,7 @@ class Sources(NamedTuple):
     b_text: str
 
 
-def report(out: Page, found: Comparison, sources: Sources, *, everything: bool = False) -> None:
+def report(out: ReportPage, found: Comparison, sources: Sources, *, everything: bool = False) -> None:
     """Print a comparison."""
     unit = "words" if found.recipe.get("unit") != "chars" else "characters"
     for letter, name, side in (("a", sources.a, found.a), ("b", sources.b, found.b)):
@@ -79,7 +79,7 @@ def _value(measured: Measured) -> Fraction | float:
     return 0 if measured.similarity is None else measured.similarity
 
 
-def _counts(side: Side, unit: str) -> str:
+def _counts(side: ComparedText, unit: str) -> str:
     words = "" if unit == "characters" else f", {side.tokens:,} {unit}"
     return f"{side.characters:,} characters{words}, {side.shingles:,} different shingles"
 
@@ -111,7 +111,7 @@ def _distance(measured: Measured) -> str:
     return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.4f}{unit}"
 
 
-def _list_passages(out: Page, found: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:
+def _list_passages(out: ReportPage, found: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:
     out.line()
     shown = found.passages
     promise = f"Every shared run of {found.passage_tokens} or more {unit} is found."
@@ -136,7 +136,7 @@ def _list_passages(out: Page, found: Comparison, sources: Sources, unit: str, *,
         out.line(f"The {len(shown)} longest are shown; --all shows all {len(found.passages):,}.")
 
 
-def _side_by_side(out: Page, passage: Passage, sources: Sources, *, everything: bool) -> Table:
+def _side_by_side(out: ReportPage, passage: Passage, sources: Sources, *, everything: bool) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(ratio=1, overflow="fold")
     table.add_column(ratio=1, overflow="fold")

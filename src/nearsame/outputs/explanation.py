@@ -5,9 +5,9 @@ Of a long table the first rows are shown, and how many more there are.
 
 from rich.table import Table
 
-from nearsame.outputs.page import Page
+from nearsame.comparisons import Explanation, Step
+from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
-from nearsame.results import Explanation, Step
 
 __all__ = ["report"]
 
@@ -15,7 +15,7 @@ _ROWS = 20
 _LONGEST = 1_000_000  # characters of a cell
 
 
-def report(out: Page, walk: Explanation, *, everything: bool = False) -> None:
+def report(out: ReportPage, walk: Explanation, *, everything: bool = False) -> None:
     """Print the steps."""
     for number, step in enumerate(walk.steps, 1):
         if number > 1:

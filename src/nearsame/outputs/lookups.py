@@ -11,13 +11,13 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from nearsame.canonical import CanonicalUrl
 from nearsame.matches import IN_A_CROWD, Matches
-from nearsame.methods import METHODS
 from nearsame.outputs.console import clean
-from nearsame.outputs.page import Page
+from nearsame.outputs.report_page import ReportPage
+from nearsame.recipes.methods import METHODS
+from nearsame.recipes.urls import CanonicalUrl
 
-__all__ = ["Tally", "show_likeness", "show_matches", "show_other_reading", "show_stats"]
+__all__ = ["AddTally", "show_likeness", "show_matches", "show_other_reading", "show_stats"]
 
 _REMARKS = {
     "added": "",
@@ -30,7 +30,7 @@ _SHOWN_CONFLICTS = 5
 _TELLING = ("threshold", "recall", "shingle_size", "unit", "bits", "k", "algorithm", "normalise", "confirm")
 
 
-class Tally:
+class AddTally:
     """What became of the documents that were to be added."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Tally:
         """All counts."""
         return {"documents": sum(self.counts.values()), **self.counts, "added_resembling": self.resembling}
 
-    def show(self, page: Page, seconds: float) -> None:
+    def show(self, page: ReportPage, seconds: float) -> None:
         """Print them."""
         total = sum(self.counts.values())
         _row(page, "documents", total, f"in {seconds:,.1f} s, {total / max(seconds, 1e-3):,.0f} a second")
@@ -60,7 +60,7 @@ class Tally:
                 _row(page, f"  {status}", self.counts[status], remark or more)
 
 
-def show_other_reading(page: Page, text: str) -> None:
+def show_other_reading(page: ReportPage, text: str) -> None:
     """Say that what was asked about as a text is also the name of a file."""
     page.line(
         f"Note: {text} was compared as a text, and is also the name of a file: --file asks about the file as one text,"
@@ -68,7 +68,7 @@ def show_other_reading(page: Page, text: str) -> None:
     )
 
 
-def show_matches(page: Page, matches: Matches) -> None:
+def show_matches(page: ReportPage, matches: Matches) -> None:
     """Print what a text resembles."""
     if not matches.complete:
         page.line(IN_A_CROWD)
@@ -91,7 +91,7 @@ def show_matches(page: Page, matches: Matches) -> None:
         page.line(f"Similarity: {_MEASURES.get(measure, measure)}.")
 
 
-def show_likeness(page: Page, likeness: Any) -> None:
+def show_likeness(page: ReportPage, likeness: Any) -> None:
     """Print how two documents of an index compare."""
     for letter in "ab":
         page.line(f"{letter}  {clean(getattr(likeness, letter))}", style="bold")
@@ -108,7 +108,7 @@ def show_likeness(page: Page, likeness: Any) -> None:
     page.line(f"Similar, by {by}." if likeness.similar else "Not similar, by any method of the index.", style="bold")
 
 
-def show_stats(page: Page, stats: Mapping[str, Any]) -> None:
+def show_stats(page: ReportPage, stats: Mapping[str, Any]) -> None:
     """Print what there is to know of an index."""
     page.line(clean(stats["where"]), style="bold")
     _row(page, "documents", stats["documents"], "")
@@ -145,5 +145,5 @@ def _similarity(match: Any) -> str:
     return f"{floor(match.similarity * 1000) / 1000:.3f}"
 
 
-def _row(page: Page, name: str, count: int, remark: str) -> None:
+def _row(page: ReportPage, name: str, count: int, remark: str) -> None:
     page.line(f"{name:<16}{count:>14,}   {remark}".rstrip())

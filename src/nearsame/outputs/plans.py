@@ -22,7 +22,7 @@ def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
     """A plan for MinHash.
 
     Example:
-        >>> from nearsame.planning import plan
+        >>> from nearsame.studies.plan import plan
         >>> plan_text(plan()).splitlines()[0]
         'MinHash: threshold 0.8, recall 0.99, 128 permutations'
     """
@@ -41,7 +41,7 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
     """A plan for SimHash.
 
     Example:
-        >>> from nearsame.planning import plan_simhash
+        >>> from nearsame.studies.plan import plan_simhash
         >>> simhash_text(plan_simhash(k=3)).splitlines()[0]
         'SimHash: 64 bits, within k=3'
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
-from nearsame import results
+from nearsame import clock
 from nearsame.printable import printable
 
 __all__ = ["Lines", "Live", "watched"]
@@ -40,11 +40,11 @@ _MOST_PER_SECOND = 10.0
 
 
 @contextmanager
-def watched(*, quiet: bool = False) -> Iterator[results.Progress]:
+def watched(*, quiet: bool = False) -> Iterator[clock.Progress]:
     """What to show while something runs."""
-    progress: results.Progress
+    progress: clock.Progress
     if quiet:
-        progress = results.Silent()
+        progress = clock.Silent()
     elif sys.stderr.isatty():
         progress = Live(Console(stderr=True, markup=False, emoji=False))
     else:

@@ -11,7 +11,7 @@ from math import comb
 from operator import mul
 from typing import Any
 
-from nearsame.results import Stats
+from nearsame.stats import Stats
 
 __all__ = ["component", "dropped", "guarantee", "in_bytes", "measured", "plural", "shuffled"]
 

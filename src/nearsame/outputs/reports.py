@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from nearsame.arguments import checked
 from nearsame.errors import OutputError
 from nearsame.findings import Evaluation
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.folder import appearing, require_place
+from nearsame.recipes.arguments import checked
 
 __all__ = ["require_format", "write_evaluation"]
 

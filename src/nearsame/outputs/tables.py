@@ -18,7 +18,7 @@ __all__ = [
     "CLUSTERS",
     "PAIRS",
     "REMOVED",
-    "Names",
+    "RowNames",
     "clusters_table",
     "extended",
     "pairs_table",
@@ -52,7 +52,7 @@ PAIRS = pa.schema(
 )
 
 
-class Names(NamedTuple):
+class RowNames(NamedTuple):
     """What rows are called."""
 
     origins: pa.Table  # ORIGINS, by row
@@ -80,7 +80,7 @@ def repeated_ids(origins: pa.Table) -> int:
 
 
 def removed_table(
-    names: Names, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array
+    names: RowNames, rows: Rows, witnesses: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array
 ) -> pa.Table:
     """The removed documents, each with its witness; a cluster is numbered by its keeper's row."""
     columns = [
@@ -94,7 +94,7 @@ def removed_table(
 
 
 def clusters_table(
-    names: Names,
+    names: RowNames,
     rows: Rows,
     witnesses: Rows,
     similarity: npt.NDArray[np.float64],
@@ -125,7 +125,7 @@ def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
     return table
 
 
-def pairs_table(names: Names, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
+def pairs_table(names: RowNames, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
     """Pairs of documents."""
     columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
     return pa.Table.from_arrays(columns, schema=PAIRS)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nearsame.methods import Containment, Method, ModP
 from nearsame.proofs import tables
 from nearsame.proofs.claims import Claim, Claims
 from nearsame.proofs.verdict import Findings
+from nearsame.recipes.methods import Containment, Method, ModP
 
 __all__ = ["Shares", "check_pairs", "check_tables", "measure_problem"]
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import SourceError
-from nearsame.methods import Method
 from nearsame.proofs import tables
 from nearsame.proofs.files import Part
 from nearsame.proofs.parts import part_problems, parts_of
@@ -24,7 +23,8 @@ from nearsame.proofs.settings import about_problems, method_of, recipe_problems
 from nearsame.proofs.statistics import read_stats
 from nearsame.proofs.tables import Look, metadata
 from nearsame.proofs.verdict import Findings
-from nearsame.recipes import TOKENISER
+from nearsame.recipes.base import TOKENISER
+from nearsame.recipes.methods import Method
 
 __all__ = ["Claim", "Claims", "Skips", "key_of"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.methods import Digest, Method, MinHash, ModP, Shingled, TextRecipe
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings
+from nearsame.recipes.methods import Digest, Method, MinHash, ModP, Shingled, TextRecipe
 
 __all__ = ["Boilerplate", "check_counts", "unproven"]
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearsame.methods import SimHash
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.places import annotations_of, copies_of
 from nearsame.proofs.verdict import Findings
+from nearsame.recipes.methods import SimHash
 
 __all__ = ["check_files"]
 

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.methods import SimHash
 from nearsame.proofs.agreement import check_pairs, check_tables
 from nearsame.proofs.claims import Claims, key_of
 from nearsame.proofs.counting import boilerplate
@@ -36,7 +35,8 @@ from nearsame.proofs.store import Store
 from nearsame.proofs.tables import FREQUENCIES, metadata, read
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings, Verification
-from nearsame.recipes import Shingling
+from nearsame.recipes.base import Shingling
+from nearsame.recipes.methods import SimHash
 
 __all__ = ["Watch", "prove", "unreadable"]
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from nearsame.methods import Containment, Digest, MinHash, ModP, Shingled, SimHash
 from nearsame.proofs.agreement import Shares
 from nearsame.proofs.claims import Claim, Claims, key_of
 from nearsame.proofs.evidence import Evidence
@@ -19,6 +18,7 @@ from nearsame.proofs.measures import ESTIMATES, Judge
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import default_id
 from nearsame.proofs.verdict import Estimates, Findings
+from nearsame.recipes.methods import Containment, Digest, MinHash, ModP, Shingled, SimHash
 
 __all__ = ["Rows"]
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
-from nearsame.methods import METHODS, Method, Shingling, TextRecipe
+from nearsame.recipes.methods import METHODS, Method, Shingling, TextRecipe
+from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["about_problems", "method_of", "recipe_problems"]
 

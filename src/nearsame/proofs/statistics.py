@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from nearsame.proofs.files import BROKEN, first_line
 from nearsame.proofs.verdict import Findings
-from nearsame.results import Component, Stats
+from nearsame.stats import Component, Stats
 
 __all__ = ["read_stats"]
 

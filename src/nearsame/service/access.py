@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from fastapi import Request
 
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 from nearsame.service.tokens import Holder, Tokens
 
 __all__ = ["COOKIE", "LIFETIME", "Access"]
@@ -62,12 +62,12 @@ class Access:
         if holder is None:
             hint = "Send the header Authorization: Bearer TOKEN."
             detail = "the token is not valid" if given else "a token is needed"
-            raise Problem(
+            raise HttpProblem(
                 401, "unauthorized", detail, hint=hint, headers={"WWW-Authenticate": 'Bearer realm="nearsame"'}
             )
         request.scope["state"]["holder"] = holder.name
         if scope not in holder.scopes:
-            raise Problem(403, "forbidden", f"the token may not {scope}", hint=f"Use one with the scope {scope}.")
+            raise HttpProblem(403, "forbidden", f"the token may not {scope}", hint=f"Use one with the scope {scope}.")
         return holder
 
     def sign_in(self, token: str) -> str | None:
@@ -106,7 +106,7 @@ class Access:
             Problem: It was not one of our pages.
         """
         if self.asks and not hmac.compare_digest(self.form_key(request).encode(), given.encode("utf-8", "replace")):
-            raise Problem(403, "form", "the form is too old, or from another site", hint="Load the page again.")
+            raise HttpProblem(403, "form", "the form is too old, or from another site", hint="Load the page again.")
 
     def _hash(self, purpose: bytes, value: bytes) -> bytes:
         return hmac.digest(self._key, purpose + b"\0" + value, hashlib.sha256)

@@ -4,11 +4,7 @@
 2. Whoever runs the application starts the service before, and closes it when the last request has been answered.
 """
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,91 +17,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nearsame._version import __version__
 from nearsame.errors import NearSameError
 from nearsame.service import description, problems, receiving
-from nearsame.service.access import Access
 from nearsame.service.guard import Guard
-from nearsame.service.limits import Limits, seconds_left
+from nearsame.service.limits import Limits
 from nearsame.service.logs import Log
-from nearsame.service.lookups import Later
-from nearsame.service.metrics import Metrics
-from nearsame.service.pages import Pages
-from nearsame.service.problems import Problem
-from nearsame.service.readers import Readers
-from nearsame.service.receiving import Receiver
+from nearsame.service.pages import HtmlPages
+from nearsame.service.problems import HttpProblem
 from nearsame.service.routes import BODIES, Routes
-from nearsame.service.settings import Settings
-from nearsame.service.watch import Watch
-from nearsame.service.workers import Workers
-from nearsame.service.writer import Writer
+from nearsame.service.service import Service
+from nearsame.service.watch import RequestWatch
 
-__all__ = ["Service", "create"]
+__all__ = ["create"]
 
 _OPEN = {"/healthz", "/readyz"}  # to everybody
 _GONE = 499  # for the log: nobody reads an answer
-
-
-@dataclass(frozen=True)
-class Service:
-    """What requests are answered with.
-
-    Attributes:
-        name: of the index, for people.
-        settings: the bounds.
-        access: who may.
-        log: where events go.
-        metrics: what is counted.
-        readers: who answers questions.
-        health: the same for nothing but whether the index can be read, so that it waits for no question.
-        workers: who does what takes long by itself.
-        receiver: who reads bodies.
-        writer: who makes changes; None: nobody may.
-    """
-
-    name: str
-    settings: Settings
-    access: Access
-    log: Log
-    metrics: Metrics
-    readers: Readers
-    health: Readers
-    workers: Workers
-    receiver: Receiver
-    writer: Writer | None
-
-    @classmethod
-    def around(cls, name: str, opener: Callable[..., Any], settings: Settings, access: Access, log: Log) -> "Service":
-        """The parts; `opener(read_only=...)` opens the index."""
-        metrics = Metrics()
-        reading, waiting = partial(opener, read_only=True), settings.queue
-        readers = Readers(reading, metrics, threads=settings.readers, most_waiting=waiting)
-        health = Readers(reading, metrics, threads=1, most_waiting=waiting, kind="health")
-        writer = None
-        if not settings.read_only:
-            writer = Writer(lambda: opener(read_only=False), metrics, most_waiting=settings.queue, group=settings.group)
-        workers = Workers(settings.readers, settings.queue, metrics)
-        receiver = Receiver(settings, workers)
-        return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer)
-
-    def start(self) -> None:
-        """Open the index."""
-        if self.writer is not None:
-            self.writer.start()
-        self.readers.start()
-        self.health.start()
-
-    async def ask(self, request: Request, question: Callable[[Any], Any]) -> Any:
-        """The answer to a question about the index; what a reader leaves for a worker is done by one."""
-        found = await self.readers.ask(question, seconds_left(request.scope))
-        if isinstance(found, Later):
-            return await self.workers.run(seconds_left(request.scope), found.task, *found.given)
-        return found
-
-    def close(self, seconds: float) -> bool:
-        """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""
-        deadline = time.monotonic() + seconds
-        self.workers.close()
-        is_written = self.writer is None or self.writer.close(seconds)
-        closed = [each.close(max(0.0, deadline - time.monotonic())) for each in (self.readers, self.health)]
-        return is_written and all(closed)
 
 
 def create(service: Service) -> ASGIApp:
@@ -123,7 +47,7 @@ def create(service: Service) -> ASGIApp:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    pages = Pages(service)
+    pages = HtmlPages(service)
     routers = Routes(service).router, pages.router
     for router in routers:
         app.include_router(router)
@@ -133,7 +57,7 @@ def create(service: Service) -> ASGIApp:
     inner = Limits(_Paths(app), service.settings, service.metrics)
     hosts = None if service.access.asks or service.settings.insecure else frozenset(service.settings.allowed_hosts)
     guarded = Guard(inner, hosts=hosts)
-    return Watch(guarded, service.log, service.metrics, pages.answer)
+    return RequestWatch(guarded, service.log, service.metrics, pages.answer)
 
 
 def _describe(app: FastAPI, *, asks: bool) -> None:
@@ -148,15 +72,15 @@ def _describe(app: FastAPI, *, asks: bool) -> None:
                 operation["security"] = [] if path in _OPEN else [{"token": []}]
 
 
-def _translate(app: FastAPI, pages: Pages, log: Log, routes: Sequence[Route]) -> None:
+def _translate(app: FastAPI, pages: HtmlPages, log: Log, routes: Sequence[Route]) -> None:
     """Every exception into our own shape."""
 
-    def answer(request: Request, problem: Problem) -> Response:
+    def answer(request: Request, problem: HttpProblem) -> Response:
         request.scope["state"]["problem"] = problem.code
         return pages.answer(request.scope, problem, request.scope["state"]["request_id"])
 
     async def of_problem(request: Request, error: Exception) -> Response:
-        return answer(request, error if isinstance(error, Problem) else problems.unexpected())
+        return answer(request, error if isinstance(error, HttpProblem) else problems.unexpected())
 
     async def of_library(request: Request, error: Exception) -> Response:
         if not isinstance(error, NearSameError):
@@ -174,7 +98,7 @@ def _translate(app: FastAPI, pages: Pages, log: Log, routes: Sequence[Route]) ->
         detail = said.get(error.status_code, error.detail)
         allowed = {"Allow": ", ".join(sorted(_methods(routes, request.scope)))} if code == "method" else {}
         headers = {**(error.headers or {}), **allowed}
-        return answer(request, Problem(error.status_code, code, detail, headers=headers))
+        return answer(request, HttpProblem(error.status_code, code, detail, headers=headers))
 
     async def of_settings(request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
@@ -186,7 +110,7 @@ def _translate(app: FastAPI, pages: Pages, log: Log, routes: Sequence[Route]) ->
 
     app.add_exception_handler(Exception, of_nobody)
     app.add_exception_handler(ClientDisconnect, _of_gone)
-    app.add_exception_handler(Problem, of_problem)
+    app.add_exception_handler(HttpProblem, of_problem)
     app.add_exception_handler(NearSameError, of_library)
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(RequestValidationError, of_settings)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 
 __all__ = ["Guard", "is_loopback"]
 
@@ -40,7 +40,7 @@ class Guard:
         name = _name(f"//{given}")
         if self._hosts is not None and name not in self._hosts and not is_loopback(name):
             detail = "the Host header names another machine"
-            raise Problem(421, "host", detail, hint="Start with --allow-host NAME, or with tokens.")
+            raise HttpProblem(421, "host", detail, hint="Start with --allow-host NAME, or with tokens.")
 
 
 def _require_same_site(headers: Headers) -> None:
@@ -49,7 +49,7 @@ def _require_same_site(headers: Headers) -> None:
         origin is not None and site is None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
     )
     if foreign:
-        raise Problem(403, "origin", "the request comes from a page of another site")
+        raise HttpProblem(403, "origin", "the request comes from a page of another site")
 
 
 def _name(url: str) -> str:

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem, busy
+from nearsame.service.problems import HttpProblem, busy
 from nearsame.service.settings import Settings
 
 __all__ = ["Limits", "seconds_left"]
@@ -41,7 +41,7 @@ class Limits:
         state["deadline"] = time.monotonic() + self._settings.timeout
         if state.get("only_health") and scope["path"].removeprefix(scope.get("root_path", "")) not in _HEALTH:
             detail = "there are too many connections"
-            raise Problem(503, "connections", detail, headers={"Retry-After": "1", "Connection": "close"})
+            raise HttpProblem(503, "connections", detail, headers={"Retry-After": "1", "Connection": "close"})
         body = _Body(self, scope, receive)
         try:
             body.declare()
@@ -53,7 +53,7 @@ class Limits:
         """Refuse a body of so many bytes if that is too large."""
         if num_bytes > self._settings.max_body:
             detail = f"the request has more than {self._settings.max_body:,} bytes"
-            raise Problem(413, "too-large", detail, hint="Send fewer documents at once.")
+            raise HttpProblem(413, "too-large", detail, hint="Send fewer documents at once.")
 
     def hold(self, num_bytes: int) -> None:
         """Take so many more bytes on, or refuse to."""
@@ -88,7 +88,7 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), seconds_left(self._scope))
         except TimeoutError:
-            raise Problem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
+            raise HttpProblem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
         self._arrived += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
         if self._declared is None:

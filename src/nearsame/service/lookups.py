@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from nearsame import questions
+from nearsame.comparisons import Comparison
 from nearsame.index.index import Index
 from nearsame.matches import Entry, Matches
-from nearsame.methods import METHODS
-from nearsame.results import Comparison
-from nearsame.service.problems import Problem, late
+from nearsame.recipes.methods import METHODS
+from nearsame.service.problems import HttpProblem, late
+from nearsame.studies import compare as study
 
 __all__ = [
     "SMALL", "Later", "compare", "compared", "documents", "duplicates", "extracted", "extracted_all", "get",
@@ -43,7 +43,7 @@ def later(size: int, task: Callable[..., Any], *given: Any) -> Any:
 
 def extracted(page: str | bytes, charset: str | None = None) -> str:
     """The main text of a page; of bytes in a charset, or in the one that the page itself or its bytes tell."""
-    from nearsame.stages.texts.pages import page_text  # noqa: PLC0415  (what it needs is optional)
+    from nearsame.stages.texts.page_text import page_text  # noqa: PLC0415  (what it needs is optional)
 
     if isinstance(page, str):
         return page_text(page.encode("utf-8", "replace"), "utf-8")
@@ -129,7 +129,7 @@ def compared(settings: dict[str, Any] | None, a: str, b: str) -> tuple[Compariso
     """Two texts with their longest passages, and how many others there are."""
     given = dict(settings or {})
     recipe = METHODS[given.pop("method")](**given) if settings else None
-    found = questions.compare(a, b, method=recipe)
+    found = study.compare(a, b, method=recipe)
     left_out = max(0, len(found.passages) - _MOST_PASSAGES)
     if left_out:
         longest = sorted(found.passages, key=lambda passage: (-passage.tokens, passage.a_start, passage.b_start))
@@ -150,6 +150,6 @@ def keeps_texts(index: Index) -> bool:
     return index.stats().store == "text"
 
 
-def unknown() -> Problem:
+def unknown() -> HttpProblem:
     """There is no such document."""
-    return Problem(404, "unknown-id", "there is no document of this id in the index")
+    return HttpProblem(404, "unknown-id", "there is no document of this id in the index")

@@ -7,9 +7,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nearsame.results import Passage
+from nearsame.comparisons import Passage
 
-__all__ = ["Piece", "of_a", "of_b", "pieces"]
+__all__ = ["MarkedPiece", "of_a", "of_b", "pieces"]
 
 _CONTEXT = 240  # characters on either side of a shared passage that are shown
 _SHARED = 1500  # characters of a long passage that are shown at its start, and at its end
@@ -17,7 +17,7 @@ _SHARED = 1500  # characters of a long passage that are shown at its start, and 
 Span = tuple[int, int, int]
 
 
-class Piece(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A stretch of a text.
 
     Attributes:
@@ -45,14 +45,14 @@ def of_b(passages: Sequence[Passage]) -> list[Span]:
     return [(found.b_start, found.b_end, number) for number, found in enumerate(passages, 1)]
 
 
-def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[Piece]:
+def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[MarkedPiece]:
     """A text in pieces; where passages overlap, the common part belongs to the one that begins first."""
-    found: list[Piece] = []
+    found: list[MarkedPiece] = []
     done = 0
     for start, end, number in sorted(spans):
         begin = max(start, done)
         if begin >= end:
-            found.append(Piece("shared", "", number, first=True))  # within another one: a place to be led to
+            found.append(MarkedPiece("shared", "", number, first=True))  # within another one: a place to be led to
             continue
         found.extend(_other(text[done:begin], everything=everything, inner=done > 0))
         found.extend(_shared(text[begin:end], number, everything=everything))
@@ -61,26 +61,26 @@ def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[Piece]
     return found
 
 
-def _shared(text: str, number: int, *, everything: bool) -> Iterator[Piece]:
+def _shared(text: str, number: int, *, everything: bool) -> Iterator[MarkedPiece]:
     if everything or len(text) <= 2 * _SHARED + _CONTEXT:
-        yield Piece("shared", text, number, first=True)
+        yield MarkedPiece("shared", text, number, first=True)
         return
-    yield Piece("shared", text[:_SHARED], number, first=True)
-    yield Piece("gap", "", number, left_out=len(text) - 2 * _SHARED)
-    yield Piece("shared", text[-_SHARED:], number)
+    yield MarkedPiece("shared", text[:_SHARED], number, first=True)
+    yield MarkedPiece("gap", "", number, left_out=len(text) - 2 * _SHARED)
+    yield MarkedPiece("shared", text[-_SHARED:], number)
 
 
-def _other(text: str, *, everything: bool, inner: bool, last: bool = False) -> Iterator[Piece]:
+def _other(text: str, *, everything: bool, inner: bool, last: bool = False) -> Iterator[MarkedPiece]:
     """What stands before, between or behind passages: next to one, so much of it that one sees where one is."""
     head, tail = (_CONTEXT if inner else 0), (0 if last else _CONTEXT)
     if not inner and last:
         head = 2 * _SHARED  # there is no passage at all
     if everything or len(text) <= head + tail + _CONTEXT:
         if text:
-            yield Piece("other", text)
+            yield MarkedPiece("other", text)
         return
     if head:
-        yield Piece("other", text[:head])
-    yield Piece("gap", "", left_out=len(text) - head - tail)
+        yield MarkedPiece("other", text[:head])
+    yield MarkedPiece("gap", "", left_out=len(text) - head - tail)
     if tail:
-        yield Piece("other", text[len(text) - tail :])
+        yield MarkedPiece("other", text[len(text) - tail :])

@@ -8,7 +8,7 @@
 
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Request
@@ -22,13 +22,11 @@ from nearsame._version import __version__
 from nearsame.service import lookups, problems, views
 from nearsame.service.access import COOKIE, LIFETIME
 from nearsame.service.limits import seconds_left
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 from nearsame.service.rendering import Templates
+from nearsame.service.service import Service
 
-if TYPE_CHECKING:
-    from nearsame.service.app import Service
-
-__all__ = ["Pages"]
+__all__ = ["HtmlPages"]
 
 _CLUSTERS = 50
 _MATCHES = 10
@@ -41,10 +39,10 @@ _KEPT = {"Cache-Control": "public, max-age=86400"}
 Id = Annotated[str, Setting(min_length=1, max_length=1000)]
 
 
-class Pages:
+class HtmlPages:
     """The pages of a service."""
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
         self._templates = Templates()
         self.router = APIRouter(include_in_schema=False)
@@ -160,11 +158,11 @@ class Pages:
     async def static(self, name: str) -> Response:
         """The style and the picture; the same for everybody."""
         if name not in _STATIC:
-            raise Problem(404, "not-found", "there is nothing at this address")
+            raise HttpProblem(404, "not-found", "there is nothing at this address")
         content = files(__package__).joinpath("static", name).read_bytes()
         return Response(content, media_type=_STATIC[name], headers=_KEPT)
 
-    def answer(self, scope: Scope, problem: Problem, request_id: str) -> Response:
+    def answer(self, scope: Scope, problem: HttpProblem, request_id: str) -> Response:
         """A problem, as whoever asked reads it: a page for browsers, JSON for programs."""
         if "text/html" not in Headers(scope=scope).get("accept", ""):
             return problems.response(problem, request_id)

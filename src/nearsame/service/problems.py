@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from nearsame import errors
 from nearsame.errors import NearSameError
 
-__all__ = ["MEDIA_TYPE", "Problem", "busy", "late", "of_error", "response", "unexpected"]
+__all__ = ["MEDIA_TYPE", "HttpProblem", "busy", "late", "of_error", "response", "unexpected"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -36,7 +36,7 @@ _SAID = {
 }
 
 
-class Problem(Exception):  # noqa: N818  (the RFC's word)
+class HttpProblem(Exception):  # noqa: N818  (the RFC's word)
     """An answer that is no success."""
 
     def __init__(
@@ -51,35 +51,35 @@ class Problem(Exception):  # noqa: N818  (the RFC's word)
         self.more = more
 
 
-def busy(detail: str, *, seconds: int = 1) -> Problem:
+def busy(detail: str, *, seconds: int = 1) -> HttpProblem:
     """Too much at once: the client is to come back."""
     hint = f"Send it again after {seconds} s."
-    return Problem(429, "busy", detail, hint=hint, headers={"Retry-After": str(seconds)})
+    return HttpProblem(429, "busy", detail, hint=hint, headers={"Retry-After": str(seconds)})
 
 
-def late(seconds: float) -> Problem:
+def late(seconds: float) -> HttpProblem:
     """The time for an answer is over."""
     detail = f"no answer within {seconds:g} s"
-    return Problem(503, "timeout", detail, hint="Ask for less at once.", headers={"Retry-After": "1"})
+    return HttpProblem(503, "timeout", detail, hint="Ask for less at once.", headers={"Retry-After": "1"})
 
 
-def of_error(error: NearSameError) -> Problem:
+def of_error(error: NearSameError) -> HttpProblem:
     """What an exception of the library is to a client."""
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             detail = _SAID.get(status, error.message)
             headers = {"Retry-After": "1"} if status == 503 else None
-            return Problem(status, error.code, detail, hint="" if status in _SAID else error.hint, headers=headers)
+            return HttpProblem(status, error.code, detail, hint="" if status in _SAID else error.hint, headers=headers)
     return unexpected()
 
 
-def unexpected() -> Problem:
+def unexpected() -> HttpProblem:
     """What nobody foresaw."""
     hint = "Report the request_id to whoever runs the service: the log has more."
-    return Problem(500, "internal", "something unexpected went wrong", hint=hint)
+    return HttpProblem(500, "internal", "something unexpected went wrong", hint=hint)
 
 
-def response(problem: Problem, request_id: str) -> Response:
+def response(problem: HttpProblem, request_id: str) -> Response:
     """A problem as the answer to a request."""
     content = {
         "type": "about:blank",

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from nearsame.service import lookups
 from nearsame.service.limits import seconds_left
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 from nearsame.service.settings import Settings
-from nearsame.service.workers import Workers
+from nearsame.service.workers import WorkerProcesses
 
 __all__ = ["Receiver", "content_type", "invalid"]
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 class Receiver:
     """How the bodies of a service are read."""
 
-    def __init__(self, settings: Settings, workers: Workers) -> None:
+    def __init__(self, settings: Settings, workers: WorkerProcesses) -> None:
         self._settings = settings
         self._workers = workers
         self._parsing = asyncio.Lock()
@@ -50,13 +50,13 @@ class Receiver:
             named = f"not {kind}" if kind else "nothing that Content-Type names"
             detail = f"a body is JSON, plain text or HTML, {named}"
             hint = "Send Content-Type: application/json, text/plain or text/html."
-            raise Problem(415, "media-type", detail, hint=hint)
+            raise HttpProblem(415, "media-type", detail, hint=hint)
         body = await request.body()
         given = {name: value for name, value in settings.items() if value is not None}
         if kind == "application/json":
             if given:
                 detail = f"{', '.join(given)}: in the URL, beside JSON"
-                raise Problem(409, "settings", detail, hint="Write it into the JSON.")
+                raise HttpProblem(409, "settings", detail, hint="Write it into the JSON.")
             return await self._of_json(model, body)
         if kind == "text/html":
             text = await self.extracted(body, charset, seconds_left(request.scope))
@@ -95,7 +95,7 @@ class Receiver:
         """Refuse so many documents if these are too many."""
         if number > self._settings.max_batch:
             detail = f"{number:,} documents, more than {self._settings.max_batch:,}"
-            raise Problem(413, "too-large", detail, hint="Send them in several requests.")
+            raise HttpProblem(413, "too-large", detail, hint="Send them in several requests.")
 
     async def _of_json(self, model: TypeAdapter[T], body: bytes) -> T:
         if len(body) <= _LARGE:
@@ -129,7 +129,7 @@ class Receiver:
     def _require_length(self, length: int) -> None:
         if length > self._settings.max_text:
             detail = f"a text of {length:,} characters, more than {self._settings.max_text:,}"
-            raise Problem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
+            raise HttpProblem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
 
 
 def content_type(request: Request) -> tuple[str, str | None]:
@@ -150,12 +150,12 @@ def _validated(model: TypeAdapter[T], given: Any) -> T:
         raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
 
 
-def invalid(errors: Iterable[Any]) -> Problem:
+def invalid(errors: Iterable[Any]) -> HttpProblem:
     """A body that is not as described: where, and what was expected."""
     found = [{"place": _place(each["loc"]), "message": _message(each)} for each in errors][:20]
     first = found[0] if found else {"place": "", "message": "not as described"}
     detail = f"{first['place']}: {first['message']}" if first["place"] else first["message"]
-    return Problem(422, "invalid", detail, hint="GET /openapi.json describes every request.", errors=found)
+    return HttpProblem(422, "invalid", detail, hint="GET /openapi.json describes every request.", errors=found)
 
 
 def _place(location: Iterable[str | int]) -> str:
@@ -176,9 +176,9 @@ def _decoded(body: bytes, charset: str | None) -> str:
     except LookupError:
         known = False
     if not known:
-        raise Problem(415, "media-type", "the charset is not known", hint="Send UTF-8.")
+        raise HttpProblem(415, "media-type", "the charset is not known", hint="Send UTF-8.")
     try:
         return body.decode(charset)
     except (LookupError, UnicodeError):
         detail = "the body is not of its charset"
-        raise Problem(422, "invalid", detail, hint="Send UTF-8, or name the charset in Content-Type.") from None
+        raise HttpProblem(422, "invalid", detail, hint="Send UTF-8, or name the charset in Content-Type.") from None

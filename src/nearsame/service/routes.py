@@ -6,7 +6,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 import orjson
@@ -19,10 +19,8 @@ from nearsame.matches import Added
 from nearsame.service import bodies, description, lookups, metrics
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.limits import seconds_left
-from nearsame.service.problems import Problem
-
-if TYPE_CHECKING:
-    from nearsame.service.app import Service
+from nearsame.service.problems import HttpProblem
+from nearsame.service.service import Service
 
 __all__ = ["BODIES", "Routes"]
 
@@ -66,7 +64,7 @@ DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-enco
 class Routes:
     """The routes of a service."""
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
         self.router = APIRouter()
         self._documents()
@@ -160,7 +158,7 @@ class Routes:
             return _json({"results": results, "added": added})
         if results[0].status == "conflict":
             detail = "the id is in the index with another text: nothing was changed"
-            raise Problem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
+            raise HttpProblem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
         return _json(results[0])
 
     async def query(
@@ -233,7 +231,7 @@ class Routes:
         """Whether the index can be read and, unless read-only, written; needs no token."""
         service = self._service
         if service.writer is not None and not service.writer.works:
-            raise Problem(503, "stopping", "changes are not taken")
+            raise HttpProblem(503, "stopping", "changes are not taken")
         await service.health.ask(lookups.documents, seconds_left(request.scope))
         return _json({"status": "ready"})
 
@@ -266,14 +264,14 @@ def _json(content: Any) -> Response:
     return Response(orjson.dumps(content), media_type="application/json")
 
 
-def _read_only() -> Problem:
-    return Problem(403, "read-only", "the service only reads", hint="Start it without --read-only.")
+def _read_only() -> HttpProblem:
+    return HttpProblem(403, "read-only", "the service only reads", hint="Start it without --read-only.")
 
 
 def _decoded(id: str) -> str:
     try:
         return unquote(id, errors="strict")
     except UnicodeDecodeError:
-        raise Problem(
+        raise HttpProblem(
             422, "invalid", "the id in the URL is not UTF-8", hint="Percent-encode its UTF-8 bytes."
         ) from None

@@ -21,9 +21,10 @@ from uvicorn import Config, Server
 from nearsame.errors import ConfigError, NearSameError, OutputError
 from nearsame.service import lookups
 from nearsame.service.access import Access
-from nearsame.service.app import Service, create
+from nearsame.service.app import create
 from nearsame.service.connections import Connections
 from nearsame.service.logs import Log
+from nearsame.service.service import Service
 from nearsame.service.settings import Settings
 from nearsame.service.tokens import Tokens, is_open_to_others
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 
+from nearsame.comparisons import Comparison, Measured
 from nearsame.index.index import Index
 from nearsame.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
 from nearsame.outputs.comparison import NAMES, verdict
-from nearsame.results import Comparison, Measured
 from nearsame.service import lookups, marking
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 
 __all__ = ["about", "beside", "clusters", "document", "find", "text_of"]
 
@@ -42,7 +42,7 @@ async def text_of(form: FormData, most: int, extracted: Callable[[bytes], Awaita
         content = await file.read()
         text = await extracted(content) if name.lower().endswith(_PAGES) else _read(content)
     if len(text) > most:
-        raise Problem(413, "too-large", f"the text has {len(text):,} characters, more than {most:,}")
+        raise HttpProblem(413, "too-large", f"the text has {len(text):,} characters, more than {most:,}")
     return text, name
 
 
@@ -51,7 +51,7 @@ def _read(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         detail = "the file is not a text in UTF-8"
-        raise Problem(422, "invalid", detail, hint="Choose a file of text or HTML.") from None
+        raise HttpProblem(422, "invalid", detail, hint="Choose a file of text or HTML.") from None
 
 
 def find(text: str, name: str, limit: int, compared: int) -> View:

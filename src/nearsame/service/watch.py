@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nearsame.service import problems
 from nearsame.service.logs import Log
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem
+from nearsame.service.problems import HttpProblem
 
-__all__ = ["POLICY", "Watch"]
+__all__ = ["POLICY", "RequestWatch"]
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,10 +35,10 @@ _HEADERS = {
 }
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
-Answer = Callable[[Scope, Problem, str], Response]
+Answer = Callable[[Scope, HttpProblem, str], Response]
 
 
-class Watch:
+class RequestWatch:
     """The outermost layer."""
 
     def __init__(self, app: ASGIApp, log: Log, metrics: Metrics, answer: Answer) -> None:
@@ -55,7 +55,7 @@ class Watch:
         seen = _Seen(scope, send)
         try:
             await self._app(scope, receive, seen.send)
-        except Problem as problem:
+        except HttpProblem as problem:
             await self._fail(seen, problem, receive)
         except Exception as error:  # noqa: BLE001  (no request ends without an answer)
             self._log.failure("unexpected", error, request_id=seen.request_id)
@@ -63,7 +63,7 @@ class Watch:
         finally:
             self._note(seen)
 
-    async def _fail(self, seen: "_Seen", problem: Problem, receive: Receive) -> None:
+    async def _fail(self, seen: "_Seen", problem: HttpProblem, receive: Receive) -> None:
         if seen.status is None:
             seen.scope["state"]["problem"] = problem.code
             await self._answer(seen.scope, problem, seen.request_id)(seen.scope, receive, seen.send)

@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 from nearsame.engines.processes import python
 from nearsame.errors import NearSameError
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem, busy, late
+from nearsame.service.problems import HttpProblem, busy, late
 
-__all__ = ["Workers", "serve"]
+__all__ = ["WorkerProcesses", "serve"]
 
 _SIZE = 8
 _MEMORY = 1 << 30  # bytes that a process may take besides what it has when it is ready
@@ -35,7 +35,7 @@ _STARTING_SECONDS = 60.0
 T = TypeVar("T")
 
 
-class Workers:
+class WorkerProcesses:
     """At most so many processes, and the queue before them."""
 
     def __init__(self, most: int, most_waiting: int, metrics: Metrics, memory: int = _MEMORY) -> None:
@@ -144,7 +144,7 @@ class _Task:
 class _Ended(Exception):  # noqa: N818  (it is not an error of ours)
     """A process was ended, and what its client is told."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: HttpProblem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
 
@@ -204,13 +204,13 @@ class _Process:
         return pickle.loads(content)  # noqa: S301  (from a process that was started here)
 
 
-def _stopping() -> Problem:
-    return Problem(503, "stopping", "the service is about to stop")
+def _stopping() -> HttpProblem:
+    return HttpProblem(503, "stopping", "the service is about to stop")
 
 
-def _too_large() -> Problem:
+def _too_large() -> HttpProblem:
     detail = "a text or page takes more memory than there is for one request"
-    return Problem(413, "too-large", detail, hint="Send less at once.")
+    return HttpProblem(413, "too-large", detail, hint="Send less at once.")
 
 
 def serve() -> None:
@@ -232,7 +232,7 @@ def serve() -> None:
 
 
 def _warm_up() -> None:
-    from nearsame.questions import compare  # noqa: PLC0415  (most modules of a service need no compiler)
+    from nearsame.studies.compare import compare  # noqa: PLC0415  (most modules of a service need no compiler)
 
     compare("what every comparison loads", "is loaded before there is a bound on the memory")
 

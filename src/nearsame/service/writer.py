@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import Problem, busy
+from nearsame.service.problems import HttpProblem, busy
 
-__all__ = ["Change", "Index", "Writer"]
+__all__ = ["Change", "GroupWriter", "WritableIndex"]
 
 
-class Index(Protocol):
+class WritableIndex(Protocol):
     """What the writer needs of an index, besides what changes do with it."""
 
     def close(self) -> None:
@@ -52,10 +52,10 @@ class _Waiting:
     answer: asyncio.Future[Any]
 
 
-class Writer:
+class GroupWriter:
     """A thread, and the queue before it."""
 
-    def __init__(self, opener: Callable[[], Index], metrics: Metrics, *, most_waiting: int, group: int) -> None:
+    def __init__(self, opener: Callable[[], WritableIndex], metrics: Metrics, *, most_waiting: int, group: int) -> None:
         self._opener = opener
         self._metrics = metrics
         self._most_waiting = most_waiting
@@ -93,7 +93,7 @@ class Writer:
         except TimeoutError:
             if self._withdraw(waiting):
                 detail = f"the change waited {seconds:g} s and was not written"
-                raise Problem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
+                raise HttpProblem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
             return await waiting.answer  # it is being written: in a moment the answer is certain
 
     def close(self, seconds: float) -> bool:
@@ -111,7 +111,7 @@ class Writer:
         waiting = _Waiting(change, loop, loop.create_future())
         with self._changed:
             if not self.works:
-                raise Problem(503, "stopping", "the service is about to stop: nothing was written")
+                raise HttpProblem(503, "stopping", "the service is about to stop: nothing was written")
             if len(self._queue) >= self._most_waiting:
                 raise busy(f"{self._most_waiting:,} changes wait to be written: nothing of this one was")
             self._queue.append(waiting)
@@ -156,7 +156,7 @@ class Writer:
         change = self._queue[0].change
         return change.kind == group[0].change.kind and documents + change.documents <= self._group
 
-    def _write(self, index: Index, group: Sequence[_Waiting]) -> None:
+    def _write(self, index: WritableIndex, group: Sequence[_Waiting]) -> None:
         began = time.perf_counter()
         answers: list[Any] | Exception
         try:

@@ -27,7 +27,7 @@ __all__ = [
     "Aside",
     "Columns",
     "Part",
-    "Room",
+    "RecordRoom",
     "Skip",
     "Skipped",
     "into",
@@ -40,7 +40,7 @@ MAX_DOCUMENT = 10 << 20
 MAX_RECORD = 64 << 20
 
 
-class Room(NamedTuple):
+class RecordRoom(NamedTuple):
     """What one record may take of the memory, and what preparing it takes."""
 
     num_bytes: int
@@ -61,11 +61,11 @@ class Columns:
         str, ...
     ] = ()  # what may be known beside the content, as strings: come by these names, where they are
     html: str | None = None  # a text column that holds markup; comes as `text`, and is to be read as a page
-    extract: str = "main"  # how the text is taken out of pages: see stages/texts/pages.py
+    extract: str = "main"  # how the text is taken out of pages: see stages/texts/page_text.py
     max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
     asked_of_pages: tuple[str, ...] = ()  # which of these settings somebody asked for
     max_record: int = MAX_RECORD  # bytes of a record that is compared; a longer one stays as it is (limits.py)
-    room: Room | None = None  # what one record may take of the memory
+    room: RecordRoom | None = None  # what one record may take of the memory
     bare: bool = False  # redirects and revisits of archives come too, without a text
 
 

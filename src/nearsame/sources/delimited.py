@@ -28,7 +28,7 @@ from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.files import suffixed_name
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
@@ -103,10 +103,10 @@ class Delimited(FilePart):
         _, stream = without_bom(plain)
         header = None
 
-        def split(data: bytes | bytearray, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
+        def split(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
             values = np.frombuffer(data, np.uint8)
             starts, ends, lines, fields, consumed, num_lines = split_records(values, ord(self.delimiter), final=final)
-            return Records(starts, ends, lines, num_lines, consumed, fields)
+            return RecordSpans(starts, ends, lines, num_lines, consumed, fields)
 
         for block in blocks(stream, split, lambda: _PastRecord(ord(self.delimiter)), most):
             if header is not None:
@@ -222,7 +222,7 @@ def _no_text(name: str) -> SourceError:
     return SourceError(f"{name} is not UTF-8 text", hint=hint)
 
 
-def _from_second(found: Records) -> Records:
+def _from_second(found: RecordSpans) -> RecordSpans:
     fields = None if found.num_fields is None else found.num_fields[1:]
     return found._replace(starts=found.starts[1:], ends=found.ends[1:], lines=found.lines[1:], num_fields=fields)
 

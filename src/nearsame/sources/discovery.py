@@ -28,7 +28,7 @@ from nearsame.sources.files import File, chained, filesystem, is_url, joined, mi
 from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.memory import Memory, table_of
-from nearsame.sources.pages import BESIDE, SUFFIXES
+from nearsame.sources.page_records import BESIDE, SUFFIXES
 from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import Dangling
 from nearsame.sources.streams import COMPRESSIONS

@@ -5,7 +5,7 @@
    holds an end of line), or with `copy_files` the files themselves.
 3. Equality can be ruled out without reading: first by the sizes, then by a hash of a few fixed
    positions. What `alike` leaves needs the full digest; what it drops equals no other file.
-4. Where there are web pages, all come as pages (pages.py); a text file is one that is text already.
+4. Where there are web pages, all come as pages (page_records.py); a text file is one that is text already.
 """
 
 import os
@@ -27,7 +27,7 @@ from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
-from nearsame.sources.pages import BESIDE, MHTML, Batched, Page, is_page, page_of_file
+from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import copy_raw, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
@@ -133,7 +133,7 @@ class TextFolder:
             if mime:
                 page = self._page(position, mime, columns, skip)
             else:
-                page = Page(self._text(position, columns, skip), None, None, {})
+                page = PageRecord(self._text(position, columns, skip), None, None, {})
             if page is None or page.body is None:
                 continue
             if page.cut:
@@ -141,7 +141,7 @@ class TextFolder:
             yield from batched.add(position, page, _printable(self.paths[position]))
         yield from batched.close()
 
-    def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> Page | None:
+    def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> PageRecord | None:
         most = longest(columns) if mime == MHTML else columns.max_document  # of that only the page is bounded
         try:
             with self.file(position).open() as raw:

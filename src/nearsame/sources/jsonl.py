@@ -30,7 +30,7 @@ from nearsame.sources.files import suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, Records, blocks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["JsonLines", "annotate_line"]
@@ -127,12 +127,12 @@ class JsonLines(FilePart):
         return _TYPES[kinds.pop()] if len(kinds) == 1 else pa.string()
 
 
-def split_lines(data: bytes | bytearray, final: bool) -> Records:  # noqa: FBT001  (the signature that `blocks` calls)
+def split_lines(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
     """The lines of some bytes that are not blank."""
     starts, ends, numbers, count, consumed, blank = lines.split_lines(np.frombuffer(data, np.uint8), final=final)
     if blank and not consumed and len(data) >= BATCH_BYTES:
         consumed = len(data)  # blanks without an end are held by nobody: the line begins behind them
-    return Records(starts, ends, numbers, count, consumed)
+    return RecordSpans(starts, ends, numbers, count, consumed)
 
 
 class _PastLine:

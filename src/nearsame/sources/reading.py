@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.clock import Progress, Silent
 from nearsame.errors import ColumnError, SourceError
-from nearsame.results import Progress, Silent
 from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped
 from nearsame.sources.folder import TextFolder, alike
 from nearsame.sources.limits import require_room
 from nearsame.sources.ordering import one_order
-from nearsame.sources.pages import as_pages
+from nearsame.sources.page_records import as_pages
 
 __all__ = ["Reading"]
 

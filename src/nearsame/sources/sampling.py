@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from nearsame.sources.reading import Reading
 
-__all__ = ["Sample", "sample"]
+__all__ = ["DocumentSample", "sample"]
 
 
 @dataclass(frozen=True)
-class Sample:
+class DocumentSample:
     """Documents as a table of `id` and `text`, in the order of reading."""
 
     table: pa.Table
@@ -67,7 +67,7 @@ def sample(
     *,
     seed: int = 0,
     extract: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
-) -> Sample:
+) -> DocumentSample:
     """At most so many documents of a reading; None takes all.
 
     Args:
@@ -91,7 +91,7 @@ def sample(
     rows = table.column("row").cast(pa.int64()).to_numpy()
     ids = _ids(reading)
     texts = table.column("text").cast(pa.large_string())
-    return Sample(pa.table({"id": ids.take(pa.array(rows)), "text": texts}), reading.num_documents, ids, rows)
+    return DocumentSample(pa.table({"id": ids.take(pa.array(rows)), "text": texts}), reading.num_documents, ids, rows)
 
 
 def _ids(reading: Reading) -> pa.Array:

@@ -29,7 +29,7 @@ __all__ = [
     "Block",
     "BrokenStreamError",
     "Passing",
-    "Records",
+    "RecordSpans",
     "begun",
     "blocks",
     "chunks",
@@ -51,7 +51,7 @@ _CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by by
 _BOM = b"\xef\xbb\xbf"
 
 
-class Records(NamedTuple):
+class RecordSpans(NamedTuple):
     """Where the whole records of some bytes are."""
 
     starts: npt.NDArray[np.int64]
@@ -62,15 +62,15 @@ class Records(NamedTuple):
     num_fields: npt.NDArray[np.int64] | None = None  # where a record has fields; -1: a quote never closed
 
 
-_ONE = Records(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, 0)
-_NO_RECORDS = Records(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
+_ONE = RecordSpans(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, 0)
+_NO_RECORDS = RecordSpans(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
 
 
 class Block(NamedTuple):
     """Some whole records of a stream, as they stand there."""
 
     data: memoryview
-    records: Records
+    records: RecordSpans
     position: int  # of the first record
     line: int  # 1-based, of the first byte
     tail: bytes = b""  # the partial record before a break
@@ -248,7 +248,7 @@ class Past(Protocol):
 
 def blocks(
     stream: Iterator[bytes],
-    split: Callable[[bytes | bytearray, bool], Records],
+    split: Callable[[bytes | bytearray, bool], RecordSpans],
     past: Callable[[], Past],
     most: int = MAX_RECORD,
 ) -> Iterator[Block]:

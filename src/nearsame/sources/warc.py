@@ -25,7 +25,7 @@ from nearsame.sources import archives, http
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
 from nearsame.sources.markup import HTML, about_page, absolute, link_canonical, resiliparse
-from nearsame.sources.pages import BESIDE, Batched, Page
+from nearsame.sources.page_records import BESIDE, Batched, PageRecord
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.streams import BrokenStreamError, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
@@ -198,7 +198,7 @@ def _with_companions(places: list[_Place], removed: npt.NDArray[np.int64]) -> se
     return gone
 
 
-def _page(record: archives.Archived, columns: Columns, wanted: set[str]) -> Page | str:
+def _page(record: archives.Archived, columns: Columns, wanted: set[str]) -> PageRecord | str:
     """The document of a record; of what is none, what it is."""
     match record.kind:
         case "response":
@@ -209,17 +209,17 @@ def _page(record: archives.Archived, columns: Columns, wanted: set[str]) -> Page
         case "resource" | "conversion":
             return _plain(record, columns, wanted)
         case "revisit" if columns.bare:
-            return Page(None, None, None, _values(record, wanted) | _revisited(record))
+            return PageRecord(None, None, None, _values(record, wanted) | _revisited(record))
         case kind:
             return f"record {kind}"
 
 
-def _responded(record: archives.Archived, found: http.Response, columns: Columns, wanted: set[str]) -> Page | str:
+def _responded(record: archives.Archived, found: http.Response, columns: Columns, wanted: set[str]) -> PageRecord | str:
     status, headers = found.status or 0, found.headers
     if status != 200:
         if columns.bare and 300 <= status < 400:
             target = absolute(headers.get("location"), record.headers.get("warc-target-uri"))
-            return Page(None, None, None, _values(record, wanted) | {"redirect": target, "status": str(status)})
+            return PageRecord(None, None, None, _values(record, wanted) | {"redirect": target, "status": str(status)})
         return f"status {status}"
     kind = headers.get("content-type", "")
     mime = http.media_type(kind) or record.headers.get("warc-identified-payload-type", "").lower()
@@ -232,10 +232,10 @@ def _responded(record: archives.Archived, found: http.Response, columns: Columns
     if not {"title", "canonical"}.isdisjoint(wanted) and mime in HTML:
         title, canonical = about_page(found.body.data, charset, values["url"], title="title" in wanted)
         values |= {"title": title, "canonical": canonical or link_canonical(headers.get("link", ""), values["url"])}
-    return Page(found.body.data, charset, mime, values, cut)
+    return PageRecord(found.body.data, charset, mime, values, cut)
 
 
-def _plain(record: archives.Archived, columns: Columns, wanted: set[str]) -> Page | str:
+def _plain(record: archives.Archived, columns: Columns, wanted: set[str]) -> PageRecord | str:
     """A record whose block is the document itself."""
     kind = record.headers.get("content-type", "")
     body = record.block[: columns.max_document]
@@ -249,7 +249,7 @@ def _plain(record: archives.Archived, columns: Columns, wanted: set[str]) -> Pag
     values = _values(record, wanted) | {"mime": mime}
     if not {"title", "canonical"}.isdisjoint(wanted) and mime in HTML:
         values["title"], values["canonical"] = about_page(body, charset, values["url"], title="title" in wanted)
-    return Page(body, charset, mime, values, record.length > len(body))
+    return PageRecord(body, charset, mime, values, record.length > len(body))
 
 
 def _values(record: archives.Archived, wanted: set[str]) -> dict[str, str | None]:

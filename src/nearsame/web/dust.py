@@ -22,15 +22,15 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
-from nearsame.arguments import checked
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical, matcher
-from nearsame.web.pages import ALONE, Pages, read_pages
+from nearsame.web.reading import ALONE, ReadPages, read_pages
 from nearsame.web.rules import (
-    Evidence,
-    Rule,
+    RuleEvidence,
+    UrlRule,
     UrlRules,
     first_folder,
     split_url,
@@ -75,7 +75,7 @@ class Learning:
                 message = f"{name}={getattr(self, name)} is not at least 0 and below 1"
                 raise ConfigError(message, hint="Give a share, as in 0.05.")
 
-    def verdict(self, evidence: Evidence) -> str:
+    def verdict(self, evidence: RuleEvidence) -> str:
         """Why a rule does not hold; nothing, where it does."""
         if _error(evidence.support, evidence.against) > self.max_error:
             return "evidence against it"
@@ -124,7 +124,7 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
     return replace(learn(pages, recipe or CanonicalUrl(), learning or Learning()), inputs=inputs)
 
 
-def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
+def learn(pages: ReadPages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
     """The rules that hold for these pages, and those that do not."""
     transform, hosts, counted = Canonical(recipe), defaultdict[str, dict[str, int]](dict), Counter[str]()
     for number, (raw, cluster) in enumerate(zip(pages.urls, pages.clusters.tolist(), strict=True)):
@@ -132,8 +132,8 @@ def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
         host = split_url(url)[0]
         if host and url not in hosts[host]:
             hosts[host][url] = cluster if cluster != ALONE else -2 - number
-    rules: list[Rule] = []
-    rejected: list[Rule] = []
+    rules: list[UrlRule] = []
+    rejected: list[UrlRule] = []
     for host, urls in sorted(hosts.items()):
         kept, refused = _of_host(host, urls, how, counted, recipe.keep)
         rules += kept
@@ -156,10 +156,10 @@ def learn(pages: Pages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
 
 def _of_host(
     host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]
-) -> tuple[list[Rule], list[Rule]]:
+) -> tuple[list[UrlRule], list[UrlRule]]:
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
-    rules: list[Rule] = []
-    rejected: dict[tuple[Any, ...], Rule] = {}
+    rules: list[UrlRule] = []
+    rejected: dict[tuple[Any, ...], UrlRule] = {}
     now, refuted = dict(urls), set[_What]()
     for number in range(_ROUNDS):
         counted = counted if number == 0 else Counter()
@@ -181,7 +181,7 @@ def _of_host(
     return rules, [rule for key, rule in rejected.items() if key not in held and not _covered(rule, rules)]
 
 
-def _covered(rule: Rule, rules: Sequence[Rule]) -> bool:
+def _covered(rule: UrlRule, rules: Sequence[UrlRule]) -> bool:
     """Whether a set of parameters holds another rule's, which is the better one."""
     return bool(rule.parameters) and any(
         each.parameters and set(each.parameters) < set(rule.parameters) and each.folder in ("", rule.folder)
@@ -200,13 +200,13 @@ def _reduced(urls: Mapping[str, int], rules: UrlRules) -> dict[str, int]:
 _What = tuple[tuple[str, ...], str, str]
 
 
-def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[_What]) -> list[Rule]:
+def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[_What]) -> list[UrlRule]:
     """Likely rules with their evidence: of the host, or where it objects, of its folders."""
-    found: list[Rule] = []
-    taken: list[Rule] = []
+    found: list[UrlRule] = []
+    taken: list[UrlRule] = []
     index = _Index.of(urls, how)
     for parameters, find, by in likely:
-        rule = Rule(host, parameters=parameters, find=find, replace=by)
+        rule = UrlRule(host, parameters=parameters, find=find, replace=by)
         if _covered(rule, taken):
             continue
         whole, folders = _held_against(rule, urls, index)
@@ -236,16 +236,16 @@ class _Index:
                 having[name].append(url)
         return cls(urls, having, how.held_out)
 
-    def changed_by(self, rule: Rule) -> Iterable[str]:
+    def changed_by(self, rule: UrlRule) -> Iterable[str]:
         """The URLs that a rule may change."""
         if rule.parameters:
             return dict.fromkeys(url for name in rule.parameters for url in self.having.get(name, ()))
         return (url for url in self.urls if rule.find in url)
 
 
-def _held_against(rule: Rule, urls: Mapping[str, int], index: _Index) -> tuple[Rule, list[Rule]]:
+def _held_against(rule: UrlRule, urls: Mapping[str, int], index: _Index) -> tuple[UrlRule, list[UrlRule]]:
     """A rule with the evidence of the whole host, and of each first folder."""
-    evidence = defaultdict[str, Evidence](Evidence)
+    evidence = defaultdict[str, RuleEvidence](RuleEvidence)
     examples = defaultdict[str, list[tuple[str, str]]](list)
     for key, members in _groups(rule, urls, index):
         clusters = Counter(cluster for _, cluster in members)
@@ -253,13 +253,13 @@ def _held_against(rule: Rule, urls: Mapping[str, int], index: _Index) -> tuple[R
         wrong = len(members) - 1 - right
         held = _share(key) < index.held_out
         place = first_folder(split_url(members[0][0])[1])
-        evidence[place] += Evidence(0, 0, right, wrong) if held else Evidence(right, wrong)
+        evidence[place] += RuleEvidence(0, 0, right, wrong) if held else RuleEvidence(right, wrong)
         if right and len(examples[place]) < _EXAMPLES:
             most = clusters.most_common(1)[0][0]
             a, b = [url for url, cluster in members if cluster == most][:2]
             examples[place].append((a, b))
     some = tuple(example for each in examples.values() for example in each)[:_EXAMPLES]
-    whole = replace(rule, evidence=sum(evidence.values(), Evidence()), examples=some)
+    whole = replace(rule, evidence=sum(evidence.values(), RuleEvidence()), examples=some)
     folders = [
         replace(rule, folder=place, evidence=found, examples=tuple(examples[place]))
         for place, found in sorted(evidence.items())
@@ -267,7 +267,7 @@ def _held_against(rule: Rule, urls: Mapping[str, int], index: _Index) -> tuple[R
     return whole, folders
 
 
-def _groups(rule: Rule, urls: Mapping[str, int], index: _Index) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+def _groups(rule: UrlRule, urls: Mapping[str, int], index: _Index) -> Iterator[tuple[str, list[tuple[str, int]]]]:
     """The URLs that a rule makes one, with their content, where it makes at least two one."""
     groups = defaultdict[str, list[tuple[str, int]]](list)
     for url in index.changed_by(rule):
@@ -367,22 +367,22 @@ def _alike(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Ite
             yield from pairwise(members)
 
 
-def _everywhere(rules: list[Rule], rejected: list[Rule], how: Learning) -> tuple[list[Rule], list[Rule]]:
+def _everywhere(rules: list[UrlRule], rejected: list[UrlRule], how: Learning) -> tuple[list[UrlRule], list[UrlRule]]:
     """Rules of hosts, and in the place of those on which many agree one for all hosts."""
-    whole = defaultdict[tuple[Any, ...], list[Rule]](list)
+    whole = defaultdict[tuple[Any, ...], list[UrlRule]](list)
     for rule in rules:
         if not rule.folder:
             whole[rule.what].append(rule)
-    objecting = defaultdict[tuple[Any, ...], list[Rule]](list)
+    objecting = defaultdict[tuple[Any, ...], list[UrlRule]](list)
     for rule in rejected:
         if "against" in rule.why_not and not rule.folder:
             objecting[rule.what].append(rule)
-    found: list[Rule] = []
+    found: list[UrlRule] = []
     for what, agreeing in whole.items():
         against = objecting[what]
         if len(agreeing) < how.min_hosts or len(against) > how.max_error * len(agreeing) + 0.5:
             continue
-        evidence = sum((rule.evidence for rule in agreeing), Evidence())
+        evidence = sum((rule.evidence for rule in agreeing), RuleEvidence())
         examples = tuple(example for rule in agreeing for example in rule.examples[:1])[:_EXAMPLES]
         hosts = tuple(sorted(rule.host for rule in against))
         found.append(
@@ -396,6 +396,6 @@ def _everywhere(rules: list[Rule], rejected: list[Rule], how: Learning) -> tuple
     return sorted([*found, *single], key=_order), sorted(supported, key=_order)
 
 
-def _order(rule: Rule) -> Any:
+def _order(rule: UrlRule) -> Any:
     """For all hosts first, then by support."""
     return rule.host != "", -rule.evidence.support, rule.host, rule.folder, rule.what

@@ -20,16 +20,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.arguments import checked, require_number
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
-from nearsame.web.pages import read_pages
-from nearsame.web.places import Crawl, Place, crawl_of
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
+from nearsame.web.reading import read_pages
+from nearsame.web.site_paths import Crawl, SitePath, crawl_of
 
 __all__ = ["MirrorStats", "Mirrors", "mirrors"]
 
@@ -208,49 +208,49 @@ class Mirrors:
         return self.prefer.ranks(crawl.sites, [place.site for place in crawl.places], crawl.values)
 
     @cached_property
-    def _groups(self) -> dict[Place, Place]:
+    def _groups(self) -> dict[SitePath, SitePath]:
         """Of each prefix of a mirror the first of its group: prefixes joined by pairs."""
-        above: dict[Place, Place] = {}
+        above: dict[SitePath, SitePath] = {}
 
-        def top(place: Place) -> Place:
+        def top(place: SitePath) -> SitePath:
             while above.setdefault(place, place) != place:
                 above[place] = place = above[above[place]]
             return place
 
         for pair in self._pairs:
-            first, second = sorted((top(Place(*pair[:2])), top(Place(*pair[2:4]))))
+            first, second = sorted((top(SitePath(*pair[:2])), top(SitePath(*pair[2:4]))))
             above[second] = first
         return {place: top(place) for place in list(above)}
 
     @cached_property
-    def _kept(self) -> dict[Place, Place]:
+    def _kept(self) -> dict[SitePath, SitePath]:
         """Of each group, by its first prefix, the one that is kept."""
         sizes = {
-            Place(*each): size for pair in self._pairs for each, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
+            SitePath(*each): size for pair in self._pairs for each, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
         }
         complete = self.prefer.policy == "most-complete"
 
-        def key(place: Place) -> tuple[Any, ...]:
+        def key(place: SitePath) -> tuple[Any, ...]:
             return (-sizes[place] if complete else 0, self._ranks[place.site], len(place.path), place.path)
 
-        best: dict[Place, Place] = {}
+        best: dict[SitePath, SitePath] = {}
         for place, group in self._groups.items():
             best[group] = min(best.get(group, place), place, key=key)
         return best
 
     @cached_property
-    def _numbers(self) -> dict[Place, int]:
+    def _numbers(self) -> dict[SitePath, int]:
         """Groups numbered, the largest first."""
         sizes = Counter(self._groups.values())
         return {group: n for n, group in enumerate(sorted(sizes, key=lambda group: (-sizes[group], group)))}
 
     def _row(self, pair: Pair) -> tuple[Any, ...]:
-        group = self._groups[Place(*pair[:2])]
+        group = self._groups[SitePath(*pair[:2])]
         return (
             self._numbers[group],
             self._kind(pair),
-            self._url(Place(*pair[:2])),
-            self._url(Place(*pair[2:4])),
+            self._url(SitePath(*pair[:2])),
+            self._url(SitePath(*pair[2:4])),
             pair.common,
             pair.agreeing,
             pair.a_pages,
@@ -261,7 +261,7 @@ class Mirrors:
             self._url(self._kept[group]),
         )
 
-    def _url(self, place: Place) -> str:
+    def _url(self, place: SitePath) -> str:
         return f"{self._crawl.sites[place.site]}/{'/'.join(place.path)}"
 
     def _kind(self, pair: Pair) -> str:
@@ -275,10 +275,10 @@ class Mirrors:
             return "partial mirror"
         return "virtual host" if not pair.a_prefix and not pair.b_prefix else "mirror"
 
-    def _mirrored(self, place: Place) -> Iterator[tuple[Place, Segments]]:
+    def _mirrored(self, place: SitePath) -> Iterator[tuple[SitePath, Segments]]:
         """The groups of the prefixes that a page is below, with the rest of its path."""
         for length in range(len(place.path) + 1):
-            prefix = Place(place.site, place.path[:length])
+            prefix = SitePath(place.site, place.path[:length])
             if prefix in self._groups:
                 yield self._groups[prefix], place.path[length:]
 
@@ -304,7 +304,7 @@ class Mirrors:
                     target[page], reasons[page] = best, self._reason(page, best, around)
         return target, reasons
 
-    def _reason(self, page: int, best: int, around: Mapping[Place, Segments]) -> str:
+    def _reason(self, page: int, best: int, around: Mapping[SitePath, Segments]) -> str:
         place, other = self._crawl.places[page], self._crawl.places[best]
         a, b = self._crawl.hosts[place.site], self._crawl.hosts[other.site]
         if place.path == other.path and _bare(a) == _bare(b):
@@ -391,9 +391,9 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     return found
 
 
-def _above(place: Place, rest: Segments) -> Place:
+def _above(place: SitePath, rest: Segments) -> SitePath:
     """The prefix of a page without the rest of its path."""
-    return Place(place.site, place.path[: len(place.path) - len(rest)])
+    return SitePath(place.site, place.path[: len(place.path) - len(rest)])
 
 
 def _bare(host: str) -> str:

@@ -18,8 +18,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from nearsame.arguments import checked
 from nearsame.errors import ConfigError
+from nearsame.recipes.arguments import checked
 
 __all__ = ["Counts", "MirrorThresholds", "Pair", "Sites", "find_pairs"]
 

@@ -12,15 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from nearsame.arguments import checked
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.outputs import folder
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.whole import read_json
 from nearsame.stages.keys.urls import Canonical
 
-__all__ = ["Evidence", "Rule", "UrlRules", "first_folder", "replacing", "split_url", "without_parameters"]
+__all__ = ["RuleEvidence", "UrlRule", "UrlRules", "first_folder", "replacing", "split_url", "without_parameters"]
 
 FORMAT, VERSION = "nearsame-url-rules", 1
 _MARKS = r"/?&=;.,:+~_\-"
@@ -28,7 +28,7 @@ _MOST_ROUNDS = 8
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RuleEvidence:
     """How often a rule was right on a corpus.
 
     Attributes:
@@ -43,8 +43,8 @@ class Evidence:
     held_support: int = 0
     held_against: int = 0
 
-    def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(
+    def __add__(self, other: "RuleEvidence") -> "RuleEvidence":
+        return RuleEvidence(
             self.support + other.support,
             self.against + other.against,
             self.held_support + other.held_support,
@@ -53,7 +53,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Rule:
+class UrlRule:
     """What does not matter in the URLs of a host.
 
     Attributes:
@@ -74,7 +74,7 @@ class Rule:
     parameters: tuple[str, ...] = ()
     find: str = ""
     replace: str = ""
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: RuleEvidence = field(default_factory=RuleEvidence)
     num_hosts: int = 1
     not_hosts: tuple[str, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
@@ -101,7 +101,7 @@ class Rule:
         """The rule of a record."""
         lists = ("parameters", "not_hosts")
         plain: dict[str, Any] = {name: tuple(value) if name in lists else value for name, value in record.items()}
-        plain["evidence"] = Evidence(**record["evidence"])
+        plain["evidence"] = RuleEvidence(**record["evidence"])
         plain["examples"] = tuple((a, b) for a, b in record["examples"])
         return cls(**plain)
 
@@ -121,8 +121,8 @@ class UrlRules:
     """
 
     recipe: CanonicalUrl
-    rules: tuple[Rule, ...]
-    rejected: tuple[Rule, ...] = ()
+    rules: tuple[UrlRule, ...]
+    rejected: tuple[UrlRule, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     stats: Mapping[str, Any] = field(default_factory=dict)
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
@@ -162,12 +162,12 @@ class UrlRules:
         return Canonical(self.recipe)
 
     @cached_property
-    def _anywhere(self) -> tuple[Rule, ...]:
+    def _anywhere(self) -> tuple[UrlRule, ...]:
         return tuple(rule for rule in self.rules if not rule.host)
 
     @cached_property
-    def _by_host(self) -> dict[str, list[Rule]]:
-        found: dict[str, list[Rule]] = {}
+    def _by_host(self) -> dict[str, list[UrlRule]]:
+        found: dict[str, list[UrlRule]] = {}
         for rule in self.rules:
             if rule.host:
                 found.setdefault(rule.host, []).append(rule)
@@ -216,7 +216,7 @@ class UrlRules:
             raise ConfigError(message, hint="Learn the rules again.")
         try:
             made = CanonicalUrl(**{name: value for name, value in record["recipe"].items() if name != "method"})
-            rules, rejected = ([Rule.of(each) for each in record[name]] for name in ("rules", "rejected"))
+            rules, rejected = ([UrlRule.of(each) for each in record[name]] for name in ("rules", "rejected"))
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{path} is damaged: {error}", hint="Learn the rules again.") from None
         _require_same(path, made, recipe)

@@ -17,9 +17,9 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.arrow import UInt64s
 from nearsame.errors import ConfigError, StoreError
+from nearsame.flow.steps import Steps, steps
 from nearsame.index.index import Index
-from nearsame.methods import Digest, Jaccard, Method, MinHash
-from nearsame.steps import Steps, steps
+from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 

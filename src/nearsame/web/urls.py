@@ -14,16 +14,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.arguments import checked
-from nearsame.canonical import RULES, CanonicalUrl
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.urls import RULES, CanonicalUrl
 from nearsame.sources.base import Skipped, into
 from nearsame.stages.keys.surt import surt
 from nearsame.stages.keys.urls import Canonical
-from nearsame.web.pages import read_urls
+from nearsame.web.reading import read_urls
 from nearsame.web.rules import UrlRules
 
 __all__ = ["RuleStats", "UrlStats", "Urls", "urls"]

@@ -4,10 +4,10 @@ The session of the other tests adapts nothing, which is faster on so little.
 """
 
 import pytest
-from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
 import nearsame as ns
 from nearsame.engines.spark.verbs import Verbs
+from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

@@ -1,9 +1,9 @@
 """The audit on Spark: of a corpus that is sampled whole it says what that of one machine says, to the last count."""
 
 import pytest
-from tests.parity import corpora
 
 import nearsame as ns
+from tests.parity import corpora
 
 COARSE = ns.MinHash(threshold=0.6, shingle_size=2, bands=4, rows=8)  # misses many
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.engines.spark.test_parity_with_local import decisions, frame
 
 import nearsame as ns
-from nearsame import pipeline
+from nearsame.flow import pipeline
+from tests.engines.spark.test_parity_with_local import decisions, frame
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

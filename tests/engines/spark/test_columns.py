@@ -5,26 +5,26 @@ from typing import Any
 import pytest
 
 import nearsame as ns
+from nearsame.clock import Clock
 from nearsame.engines.spark.reading import Given, read
-from nearsame.frames.asked import Asked
-from nearsame.frames.documents import Side
-from nearsame.frames.parts import part_of
-from nearsame.results import Clock
+from nearsame.frames.documents import FrameSide
+from nearsame.frames.inputs import part_of
+from nearsame.frames.request import Request
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
 
-def _asked(spark: Any, **columns: Any) -> Asked:
-    return Asked(ns.Spark(spark), ns.Jaccard(), Columns(**columns), Clock())
+def _asked(spark: Any, **columns: Any) -> Request:
+    return Request(ns.Spark(spark), ns.Jaccard(), Columns(**columns), Clock())
 
 
-def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[Side, ...]:
+def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[FrameSide, ...]:
     """What a run makes of its sources before it reads them."""
     given = [(1, source)] if against is None else [(0, against), (1, source)]
     return _asked(spark, **columns)._sides(spark, given, Keep.parse(keep, "reading"))
 
 
-def _documents(side: Side, *names: str) -> list[tuple[Any, ...]]:
+def _documents(side: FrameSide, *names: str) -> list[tuple[Any, ...]]:
     return sorted((tuple(row[name] for name in names) for row in side.documents().collect()), key=str)
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
 import nearsame as ns
+from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.engines.spark.test_parity_with_local import corpus, decisions, frame
 
 import nearsame as ns
 from nearsame.engines.spark.plans import changing
 from nearsame.engines.spark.verbs import Verbs
+from tests.engines.spark.test_parity_with_local import corpus, decisions, frame
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.engines.spark.test_parity_with_local import decisions, frame, listed
 
 import nearsame as ns
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.frames import candidates
 from nearsame.kernels.scores import JACCARD, Bound
+from tests.engines.spark.test_parity_with_local import decisions, frame, listed
 
 pytestmark = pytest.mark.long
 

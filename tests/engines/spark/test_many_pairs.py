@@ -3,7 +3,7 @@
 import pytest
 
 import nearsame as ns
-from nearsame.corpus import Question
+from nearsame.flow.corpus import Question
 from nearsame.frames.corpus import Frames
 from nearsame.frames.foreseeing import foreseen
 

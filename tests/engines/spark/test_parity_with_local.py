@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import nearsame as ns
-from nearsame import pipeline
+from nearsame.flow import pipeline
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

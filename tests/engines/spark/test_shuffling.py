@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from tests.engines.spark.test_parity_with_local import corpus, frame
 
 import nearsame as ns
 from nearsame.frames.shuffling import KEY_BYTES, advice, predicted
+from tests.engines.spark.test_parity_with_local import corpus, frame
 
 MOST = Fraction(4, 5)
 

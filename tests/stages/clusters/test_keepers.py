@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.oracle.corpora import thresholds
-from tests.oracle.decisions import decide, greedy, pairs
 
 from nearsame.kernels import scores
 from nearsame.kernels.buckets import Entries, Meeting
-from nearsame.kernels.sharing import Stamps
+from nearsame.kernels.stamps import Stamps
 from nearsame.stages.clusters import keepers
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy, inherit
 from nearsame.stages.pairs.join import AllPairs
 from nearsame.stages.pairs.measures import bound
+from tests.examples import share
+from tests.oracle.corpora import thresholds
+from tests.oracle.decisions import decide, greedy, pairs
 
 
 def _meeting(sets, rows):

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.priority import order
 
 import nearsame as ns
 from nearsame.errors import ConfigError
 from nearsame.stages.clusters.policies import Keep, order_of, ranks, readable
+from tests.oracle.priority import order
 
 BY_COLUMN = ("newest:c", "oldest:c", "max:c", "min:c")
 UTC = dt.UTC

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearsame import arrow
-from nearsame.kernels.distinct import PLACES, mark_longest
+from nearsame.kernels.hyperloglog import PLACES, mark_longest
 from nearsame.stages.features.distinct import DistinctItems
 
 

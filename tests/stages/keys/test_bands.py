@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.oracle.measures import band_chance
 
 from nearsame import arrow, schemas
 from nearsame.errors import ConfigError
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.stages.keys.bands import BandKeys, choose_bands, collision_probability
+from tests.examples import share
+from tests.oracle.measures import band_chance
 
 
 def _all_shapes(threshold, recall, num_perm):

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
-from tests.oracle.measures import jaccard
 
 from nearsame import arrow, schemas
 from nearsame.kernels import scores
 from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys, plan_counting
 from nearsame.stages.pairs.measures import bound
+from tests.examples import share
+from tests.oracle.measures import jaccard
 
 ITEMS = st.integers(0, 2**64 - 1) | st.integers(0, 9).map(lambda n: (n << 60) + n)
 SETS = st.lists(st.sets(ITEMS, max_size=9).map(sorted), max_size=7)

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
-from nearsame.canonical import DEGREE_OF, DEGREES, RULES, CanonicalUrl
 from nearsame.errors import ConfigError
+from nearsame.recipes.urls import DEGREE_OF, DEGREES, RULES, CanonicalUrl
 from nearsame.stages.keys import urls
 from nearsame.stages.keys.surt import surt
 from nearsame.stages.keys.urls import Canonical, canonical_url, host_of, pieces, whatwg
+from tests.examples import share
 
 SESSION = "0123456789abcdef0123456789abcdef"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.corpora import sets_of_numbers, thresholds
-from tests.oracle.decisions import greedy, pairs
 
 from nearsame.stages.pairs.agreement import adjusted_rand, agreement, clusters_of, pack
+from tests.oracle.corpora import sets_of_numbers, thresholds
+from tests.oracle.decisions import greedy, pairs
 
 PAIRS = st.frozensets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda pair: pair[0] < pair[1]))
 LABELS = st.integers(2, 12).flatmap(

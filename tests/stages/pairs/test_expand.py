@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nearsame.errors import TooManyPairsError
 from nearsame.stages.pairs.expand import Groups, check_number
-from nearsame.stages.pairs.join import Found
+from nearsame.stages.pairs.join import JoinedPairs
 
 
 @st.composite
@@ -47,7 +47,7 @@ def joined(draw):
     chosen = draw(st.lists(st.sampled_from(every), unique=True)) if every else []
     nums = draw(st.lists(st.integers(1, 8), min_size=len(chosen), max_size=len(chosen)))
     a, b = (np.array([pair[side] for pair in chosen], np.int64) for side in range(2))
-    return best, Found(a, b, np.array(nums, np.int64), np.full(len(nums), 8, np.int64))
+    return best, JoinedPairs(a, b, np.array(nums, np.int64), np.full(len(nums), 8, np.int64))
 
 
 @given(joined())

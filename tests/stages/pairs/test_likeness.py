@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle import measures as oracle
 
 from nearsame.errors import ConfigError
 from nearsame.stages.pairs import likeness
+from tests.oracle import measures as oracle
 
 SETS = st.frozensets(st.integers(0, 6))
 VECTORS = st.dictionaries(st.integers(0, 4), st.integers(1, 5), min_size=1)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.passages import common_runs, covered
 
 from nearsame.kernels import passages as kernel
 from nearsame.stages.pairs import passages
 from nearsame.stages.pairs.passages import shared_passages
+from tests.oracle.passages import common_runs, covered
 
 TOKENS = st.lists(st.integers(0, 2), max_size=40)
 ONCE = st.permutations(range(30))

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle import minhash as twin
 
 from nearsame import arrow, schemas
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 from nearsame.stages.sketches.minhash import Signatures
+from tests.oracle import minhash as twin
 
 
 def _features(rows):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.stages.texts.encodings import encoding, to_utf8
-from nearsame.stages.texts.pages import page_text
+from nearsame.stages.texts.page_text import page_text
 
 pytest.importorskip("resiliparse")
 

@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.examples import share
 
-from nearsame.methods import UNICODE_VERSION
+from nearsame.recipes.methods import UNICODE_VERSION
 from nearsame.stages.texts.normalise import normalise
+from tests.examples import share
 
 NFKC = {"nfkc": True, "strip_accents": False}
 STRIP = {"nfkc": False, "strip_accents": True}

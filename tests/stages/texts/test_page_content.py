@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE, Content, main_or_visible
+from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE, PageContent, main_or_visible
 
 html = pytest.importorskip("resiliparse.parse.html")
 
@@ -14,7 +14,7 @@ MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/b>All about us</a><li><a hre
 SENTENCE = "Some seven words that say something new. "
 
 
-def content(body: str, head: str = "") -> Content:
+def content(body: str, head: str = "") -> PageContent:
     """Of a page."""
     page = f"<html><head><title>The title</title>{head}</head><body>{body}</body></html>"
     return main_or_visible(html.HTMLTree.parse(page), formatted=True)
@@ -58,13 +58,13 @@ def test_comments_are_the_page_where_nothing_else_is():
 )
 def test_a_page_that_shows_menus_at_most_has_no_text(body):
     """Nobody can tell what it says, so it is nobody's copy."""
-    assert Content("", NOWHERE) == content(body)
+    assert PageContent("", NOWHERE) == content(body)
 
 
 def test_a_frameset_has_no_text():
     """Its content is in other pages."""
     page = "<html><frameset><frame src=a><noframes><p>Your browser shows no frames at all</noframes></frameset>"
-    assert Content("", NOWHERE) == main_or_visible(html.HTMLTree.parse(page), formatted=True)
+    assert PageContent("", NOWHERE) == main_or_visible(html.HTMLTree.parse(page), formatted=True)
 
 
 def test_the_article_of_the_metadata_stands_for_an_empty_page():
@@ -77,7 +77,7 @@ def test_the_article_of_the_metadata_stands_for_an_empty_page():
     assert SENTENCE.strip() in content(f"{MENU}<main></main>", linked).text
     assert ELSEWHERE == content(f"{MENU}<main></main><noscript><p>{SENTENCE * 9}</p></noscript>").found
     assert f"The title\n\n{SENTENCE * 2}".strip() == content(f"{MENU}<main></main>", described + article).text
-    assert Content("", NOWHERE) == content(f"{MENU}<main></main>", described)
+    assert PageContent("", NOWHERE) == content(f"{MENU}<main></main>", described)
 
 
 @pytest.mark.parametrize("record", ["{", "[" * 100_000, '{"articleBody": 7}', '"x"', '{"articleBody": {"a": []}}'])

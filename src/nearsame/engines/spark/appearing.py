@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nearsame.engines.spark.places import Place
+from nearsame.engines.spark.places import HadoopPlace
 from nearsame.errors import NearSameError, OutputError
 from nearsame.placing import to_disk
 
@@ -25,7 +25,7 @@ _NEW, _OLD = ".new", ".old"  # not what one machine calls its own, which it woul
 
 
 @contextmanager
-def appearing(place: Place) -> Iterator[Place]:
+def appearing(place: HadoopPlace) -> Iterator[HadoopPlace]:
     """The place to write a folder at; it is renamed to the one that is asked for when the block ends without an error.
 
     Raises:
@@ -56,7 +56,7 @@ def _require_on_disk(made: Path) -> None:
         raise OutputError.at(made, error) from error
 
 
-def _restore(place: Place, old: Place) -> None:
+def _restore(place: HadoopPlace, old: HadoopPlace) -> None:
     """Put the former answer back, if nothing stands in its place.
 
     Raises:
@@ -71,12 +71,12 @@ def _restore(place: Place, old: Place) -> None:
         raise OutputError(f"{message} ({error.message})", hint=f"Rename {old.name} to {place.name}.") from None
 
 
-def _clear(place: Place) -> None:
+def _clear(place: HadoopPlace) -> None:
     with suppress(NearSameError):  # the next run names it
         place.delete()
 
 
-def mended(place: Place) -> list[str]:
+def mended(place: HadoopPlace) -> list[str]:
     """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again."""
     pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}({re.escape(_NEW)}|{re.escape(_OLD)})")
     left = [name for name in place.parent().names() if pattern.fullmatch(name)]

@@ -31,8 +31,8 @@ def plainly() -> Iterator[None]:
         SourceError: A file cannot be read, or the source has changed.
         EngineError: Spark gave up for another reason.
     """
-    from py4j.protocol import Py4JError  # noqa: PLC0415  (an extra)
-    from pyspark.errors import PySparkException  # noqa: PLC0415  (likewise)
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     try:
         yield

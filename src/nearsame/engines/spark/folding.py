@@ -93,7 +93,7 @@ class _Shares:
 
 def _whole(state: Any) -> Pieces:
     """A state as it is, with the number of its partition."""
-    from pyspark import TaskContext, cloudpickle  # noqa: PLC0415  (an extra)
+    from pyspark import TaskContext, cloudpickle
 
     context = TaskContext.get()
     yield context.partitionId() if context else 0, cloudpickle.dumps(state)  # type: ignore[no-untyped-call]

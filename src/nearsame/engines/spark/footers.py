@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from nearsame.engines.spark.failures import innermost
 
-__all__ = ["File", "Footers", "footers"]
+__all__ = ["Footers", "HadoopFile", "footers"]
 
 _AT_A_TIME = 32
 
 
-class File(NamedTuple):
+class HadoopFile(NamedTuple):
     """One file (Hadoop's path), and the folder whose subfolders are partitions of its data set."""
 
     path: Any
@@ -37,7 +37,7 @@ class Footers(NamedTuple):
     broken: tuple[tuple[str, str], ...]
 
 
-def footers(session: Any, conf: Any, kind: str, files: Sequence[File]) -> Footers:
+def footers(session: Any, conf: Any, kind: str, files: Sequence[HadoopFile]) -> Footers:
     """The footers of some files of one format."""
     ask = partial({"parquet": _of_parquet, "orc": _of_orc}[kind], session._jvm.org.apache, conf)  # noqa: SLF001  (no public way)
     alike: dict[tuple[str, str | None], list[str]] = defaultdict(list)
@@ -56,7 +56,7 @@ def footers(session: Any, conf: Any, kind: str, files: Sequence[File]) -> Footer
 
 def _columns(ask: Any, path: Any) -> tuple[str, str]:
     """The columns of a file, or why they cannot be read."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+    from py4j.protocol import Py4JJavaError
 
     try:
         return ask(path), ""

@@ -98,7 +98,7 @@ def _shipped(context: Any, work: Callable[[Batches], Batches]) -> Callable[[Batc
 
 def _carried(context: Any, work: Any) -> Any:
     """What gives the work as its `value`."""
-    from pyspark import cloudpickle  # noqa: PLC0415  (an extra)
+    from pyspark import cloudpickle
 
     pickled = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
     if len(pickled) <= _LARGE:

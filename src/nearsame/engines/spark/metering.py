@@ -13,7 +13,7 @@ _WAIT = 10_000  # milliseconds until figures are read as they are
 
 def shuffled_bytes(session: Any) -> int:
     """Written by all executors since the session began, those that are gone included."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (comes with pyspark)
+    from py4j.protocol import Py4JJavaError
 
     context = session.sparkContext._jsc.sc()  # noqa: SLF001  (no other way in)
     with suppress(Py4JJavaError):  # a bus that does not keep up

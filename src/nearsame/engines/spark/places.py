@@ -16,7 +16,7 @@ from typing import Any
 from nearsame.engines.spark.failures import first_line
 from nearsame.errors import OutputError
 
-__all__ = ["Place", "as_pattern", "matches", "place_at", "places_of"]
+__all__ = ["HadoopPlace", "as_pattern", "matches", "place_at", "places_of"]
 
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
@@ -24,7 +24,7 @@ _PORTS = {"hdfs": 8020}
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class HadoopPlace:
     """A file or folder, there or not.
 
     Attributes:
@@ -75,19 +75,19 @@ class Place:
             found = self._system.resolvePath(path)
         return place_at(self.session, "/".join([str(found.toString()), *reversed(rest)]))._path  # noqa: SLF001  (own class)
 
-    def holds(self, other: "Place") -> bool:
+    def holds(self, other: "HadoopPlace") -> bool:
         """Whether the other one is this one, or inside."""
         *store, path = self.key
         *other_store, other_path = other.key
         return store == other_store and f"{other_path}/".startswith(f"{path}/")
 
-    def beside(self, name: str) -> "Place":
+    def beside(self, name: str) -> "HadoopPlace":
         """The place of another name in the same folder."""
-        return Place(self.session, f"{self.address.rpartition('/')[0]}/{name}")
+        return HadoopPlace(self.session, f"{self.address.rpartition('/')[0]}/{name}")
 
-    def inside(self, name: str) -> "Place":
+    def inside(self, name: str) -> "HadoopPlace":
         """The place of a name in this folder."""
-        return Place(self.session, f"{self.address}/{name}")
+        return HadoopPlace(self.session, f"{self.address}/{name}")
 
     def exists(self) -> bool:
         """Whether anything is there."""
@@ -107,11 +107,11 @@ class Place:
             known = self._system.listStatus(self._path)
             return [str(each.getPath().getName()) for each in sorted(known, key=lambda one: one.getModificationTime())]
 
-    def parent(self) -> "Place":
+    def parent(self) -> "HadoopPlace":
         """The folder that it is in."""
-        return Place(self.session, self.address.rpartition("/")[0] or "/")
+        return HadoopPlace(self.session, self.address.rpartition("/")[0] or "/")
 
-    def move_to(self, other: "Place") -> None:
+    def move_to(self, other: "HadoopPlace") -> None:
         """Rename, where nothing is.
 
         Raises:
@@ -148,9 +148,9 @@ def _conf(session: Any) -> Any:
 
 
 @contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _told(place: HadoopPlace) -> Iterator[None]:
     """What Java says, as an error that names the place."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+    from py4j.protocol import Py4JJavaError
 
     try:
         yield
@@ -160,25 +160,25 @@ def _told(place: Place) -> Iterator[None]:
         raise OutputError(f"{place.address}: {said}", hint=hint) from None
 
 
-def place_at(session: Any, address: str | os.PathLike[str]) -> Place:
+def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
     """The place of an address or a path.
 
     Raises:
         OutputError: It is none, or of a file system that Spark does not know.
     """
     given = os.fspath(address).rstrip("/") or os.fspath(address)
-    found = Place(session, given)
-    with _told(Place(session, given)):
+    found = HadoopPlace(session, given)
+    with _told(HadoopPlace(session, given)):
         whole = found._system.makeQualified(found._path)  # noqa: SLF001  (of the same class)
     uri = whole.toUri()
     if uri.getScheme() == "file":
-        return Place(session, f"file://{os.path.realpath(uri.getPath())}")
-    return Place(session, str(whole.toString()))
+        return HadoopPlace(session, f"file://{os.path.realpath(uri.getPath())}")
+    return HadoopPlace(session, str(whole.toString()))
 
 
-def places_of(session: Any, source: str) -> list[Place]:
+def places_of(session: Any, source: str) -> list[HadoopPlace]:
     """The place of a source, or those of all that its pattern matches; none where it is not an address."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
+    from py4j.protocol import Py4JJavaError
 
     try:
         found = place_at(session, source)
@@ -194,7 +194,7 @@ def places_of(session: Any, source: str) -> list[Place]:
     return [found, *(place_at(session, str(each.getPath().toString())) for each in known)]
 
 
-def matches(session: Any, pattern: str, place: Place) -> bool:
+def matches(session: Any, pattern: str, place: HadoopPlace) -> bool:
     """Whether a pattern would match a place, or a folder that it is in."""
     if not _GLOB.search(pattern):
         return False

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nearsame.engines.spark.failures import innermost, verdict
-from nearsame.engines.spark.footers import File, Footers, footers
+from nearsame.engines.spark.footers import Footers, HadoopFile, footers
 from nearsame.engines.spark.places import as_pattern
 from nearsame.errors import ColumnError, SourceError
 
@@ -141,8 +141,8 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
 @contextmanager
 def _mishaps() -> Iterator[None]:
     """What Spark cannot read is an error of one line."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  (an extra)
-    from pyspark.errors import PySparkException  # noqa: PLC0415  (an extra)
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         yield
@@ -257,7 +257,7 @@ class _Files:
             ]
             parted = not form.nested and any("=" in folder for folders, _ in inside for folder in folders)
             base = str(root.getPath().toString()) if parted else None
-            every += [File(place, base) for _, place in inside]
+            every += [HadoopFile(place, base) for _, place in inside]
         return footers(self.session, self.conf, form.kind, every)
 
     def columns(self, path: str, kind: str) -> str:

@@ -17,7 +17,7 @@ from nearsame.engines.spark.crossing import frame_of
 from nearsame.engines.spark.folding import fold_frame, num_tasks
 from nearsame.engines.spark.mapping import map_batches, map_stages, widened
 from nearsame.engines.spark.metering import num_executors, shuffled_bytes
-from nearsame.engines.spark.session import Spark
+from nearsame.engines.spark.settings import Spark
 
 __all__ = ["Verbs"]
 
@@ -101,7 +101,7 @@ class Verbs:
     @staticmethod
     def expression(text: str) -> Any:
         """A column in SQL."""
-        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+        from pyspark.sql import functions
 
         return functions.expr(text)
 
@@ -119,7 +119,7 @@ class Verbs:
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
         """Grouped, by expressions in SQL."""
-        from pyspark.sql import functions  # noqa: PLC0415  (an extra)
+        from pyspark.sql import functions
 
         return frame.groupBy(*by).agg(*map(functions.expr, expressions))
 

@@ -18,9 +18,9 @@ from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound, unbounded
-from nearsame.kernels.sharing import Array, Each
-from nearsame.results import Component
+from nearsame.kernels.stamps import Array, Each
 from nearsame.stages.clusters.keepers import Decided, Rows
+from nearsame.stats import Component
 
 __all__ = ["Connected"]
 

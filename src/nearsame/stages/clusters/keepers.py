@@ -16,8 +16,8 @@ import numpy.typing as npt
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
-from nearsame.kernels.sharing import Array, Each, Stamps
-from nearsame.results import Component
+from nearsame.kernels.stamps import Array, Each, Stamps
+from nearsame.stats import Component
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 

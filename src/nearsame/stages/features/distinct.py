@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.kernels import distinct as kernel
+from nearsame.kernels import hyperloglog as kernel
 
 __all__ = ["DistinctItems"]
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
-from nearsame.kernels.mixing import hash_keys
+from nearsame.kernels.hashing import hash_keys
 from nearsame.stages.features.identity import digest_lists
 from nearsame.stages.features.words import hash_words
 
-__all__ = ["ItemSets", "Room", "ShingleSets"]
+__all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class ShingleSets:
         )
         return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
 
-    def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "Room":
+    def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
         """The sets of some texts without a table around them; `digests` are both halves of each raw text's."""
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
-        room = Room(longest, int(lengths.sum()) + lengths.size + 1, lengths.size)
+        room = SetRoom(longest, int(lengths.sum()) + lengths.size + 1, lengths.size)
         kernel.shingle_sets(
             texts.data, texts.offsets, arrow.frozen(np.stack(digests)), self.size, self.flags,
             hash_keys(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
@@ -73,7 +73,7 @@ class ItemSets:
         lists = arrow.list_offsets(column)
         texts = arrow.strings(column.values.fill_null(""))
         longest = int(np.diff(lists).max(initial=0))
-        room = Room(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch))
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, hash_keys(self.seed),
             room.words, room.counts, room.items, room.ends, room.about,
@@ -83,7 +83,7 @@ class ItemSets:
         return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
 
 
-class Room:
+class SetRoom:
     """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
 
     def __init__(self, longest: int, most: int, rows: int) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.kernels import tokens, unicode
-from nearsame.kernels.mixing import hash_keys
+from nearsame.kernels.hashing import hash_keys
 
 __all__ = ["hash_words", "join_words"]
 

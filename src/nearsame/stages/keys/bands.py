@@ -17,7 +17,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.errors import ConfigError
 from nearsame.kernels import minhash
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 
 __all__ = ["BandKeys", "Offer", "choose_bands", "collision_probability", "drawn_from", "offers"]
 

@@ -21,7 +21,7 @@ from nearsame.arrow import UInt64s, frozen
 from nearsame.errors import ConfigError
 from nearsame.kernels.hamming_blocks import cut, ranges_mask, weigh_bits
 
-__all__ = ["MEETING", "SEARCH", "Codes", "Costs", "Plan", "choices", "plan", "tables", "weigh_bits"]
+__all__ = ["MEETING", "SEARCH", "BlockPlan", "CodeCounts", "Costs", "choices", "plan", "tables", "weigh_bits"]
 
 _MAX_TABLES = 2000  # more are tried only where they are asked for
 
@@ -40,7 +40,7 @@ MEETING = Costs(600e-9, 40e-9)  # through keys and buckets, document by document
 
 
 @dataclass(frozen=True)
-class Codes:
+class CodeCounts:
     """What is searched, as far as the cost depends on it."""
 
     num_codes: int  # distinct ones
@@ -50,7 +50,7 @@ class Codes:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """How codes are cut, and what the search is expected to cost."""
 
     bits: int
@@ -68,8 +68,8 @@ class Plan:
 
 
 def plan(
-    codes: Codes, k: int, *, num_blocks: int | None = None, header_blocks: int | None = None, costs: Costs = SEARCH
-) -> Plan:
+    codes: CodeCounts, k: int, *, num_blocks: int | None = None, header_blocks: int | None = None, costs: Costs = SEARCH
+) -> BlockPlan:
     """The cheapest way to find every pair within k bits.
 
     Args:
@@ -94,7 +94,7 @@ def plan(
     return min(offers, key=lambda offer: offer.expected_seconds)
 
 
-def choices(codes: Codes, k: int, *, costs: Costs = SEARCH) -> list[Plan]:
+def choices(codes: CodeCounts, k: int, *, costs: Costs = SEARCH) -> list[BlockPlan]:
     """The plans that `plan` chooses from, by number of blocks; comparing everything is the first.
 
     Example:
@@ -110,7 +110,7 @@ def choices(codes: Codes, k: int, *, costs: Costs = SEARCH) -> list[Plan]:
     return [_plan(codes, k, pair, costs) for pair in pairs]
 
 
-def tables(plan: Plan) -> UInt64s:
+def tables(plan: BlockPlan) -> UInt64s:
     """The header mask of each table, in the order of `itertools.combinations`: uint64[num_tables, ceil(bits / 64)].
 
     Example:
@@ -131,7 +131,7 @@ def _given(bits: int, k: int, num_blocks: int | None, header_blocks: int | None)
         yield from ((num_blocks, size) for size in range(1, min(num_blocks - k, bits) + 1))
 
 
-def _plan(codes: Codes, k: int, pair: tuple[int, int], costs: Costs) -> Plan:
+def _plan(codes: CodeCounts, k: int, pair: tuple[int, int], costs: Costs) -> BlockPlan:
     num_blocks, header_blocks = pair
     weights = np.ones(codes.bits) if codes.weights is None else codes.weights
     blocks = tuple(cut(weights, num_blocks))
@@ -141,7 +141,7 @@ def _plan(codes: Codes, k: int, pair: tuple[int, int], costs: Costs) -> Plan:
     num_tables = math.comb(num_blocks, header_blocks) if header_blocks else 0
     seconds = (codes.num_codes + codes.num_queries) * num_tables * costs.deal_seconds
     seconds += compared * costs.compare_seconds
-    return Plan(codes.bits, k, num_blocks, header_blocks, blocks, compared, seconds)
+    return BlockPlan(codes.bits, k, num_blocks, header_blocks, blocks, compared, seconds)
 
 
 def _sum_of_products(factors: list[float], size: int) -> float:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.hamming_blocks import windows
-from nearsame.methods import SimHash
+from nearsame.recipes.methods import SimHash
 from nearsame.stages.keys import blocks, curves
 
 __all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "reach_note"]
@@ -56,7 +56,7 @@ def choose_tables(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> arrow
         return arrow.frozen(windows(recipe.bits, recipe.k))
     few = np.concatenate([codes for _, codes in sample] or [np.zeros((0, num_words), np.uint64)])
     weights = blocks.weigh_bits(few, recipe.bits)
-    codes = blocks.Codes(sum(number for number, _ in sample), recipe.bits, weights=weights)
+    codes = blocks.CodeCounts(sum(number for number, _ in sample), recipe.bits, weights=weights)
     chosen = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=costs)
     return blocks.tables(chosen)
 

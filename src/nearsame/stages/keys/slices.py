@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.errors import ConfigError
 from nearsame.kernels import hyperplanes
-from nearsame.methods import Hyperplane
+from nearsame.recipes.methods import Hyperplane
 
 __all__ = ["SliceKeys", "bit_agrees", "choose_slices", "meeting_probability"]
 

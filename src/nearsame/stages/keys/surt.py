@@ -13,8 +13,8 @@ import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from nearsame.arguments import checked
-from nearsame.canonical import RULES, CanonicalUrl
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.urls import RULES, CanonicalUrl
 from nearsame.stages.keys.urls import Canonical, pieces, whatwg
 
 __all__ = ["surt"]

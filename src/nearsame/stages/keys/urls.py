@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from nearsame.arguments import checked
-from nearsame.canonical import CanonicalUrl
 from nearsame.errors import MissingExtraError
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, TRACKING
 
 __all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "matcher", "pieces", "whatwg"]

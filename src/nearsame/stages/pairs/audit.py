@@ -4,7 +4,7 @@
    the same input gives the same sample. (A hash of the text would sample copies together.)
 2. Each audited document lends its bottom items under an independent hash; `hits` of them in another document make a
    candidate. Both numbers are chosen so that a true partner is overlooked with probability ≤ 1e-6.
-3. What the partners say of a run is for audits.py to count.
+3. What the partners say of a run is for flow/audits.py to count.
 """
 
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nearsame import arrow
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import JACCARD, Bound
-from nearsame.stages.pairs.join import Found
+from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["Directions"]
 
@@ -43,7 +43,7 @@ class Directions:
         """Which column each one becomes when a and b change places."""
         return (1, 0, *((2, 4, 3) if self.exact else ()))
 
-    def __call__(self, found: Found, sizes: Rows, take: Take) -> Shares:
+    def __call__(self, found: JoinedPairs, sizes: Rows, take: Take) -> Shares:
         """The columns, from how many items a pair shares (its score) and has (`sizes`, by row, of what was scored)."""
         same = found.a == found.b
         told = np.where(same, 1.0, _shares(found.nums, sizes[found.a], sizes[found.b]))
@@ -54,7 +54,7 @@ def _shares(shared: Rows, size_a: Rows, size_b: Rows) -> Shares:
     return np.stack([shared / np.maximum(size_a, 1), shared / np.maximum(size_b, 1)])
 
 
-def _exact(found: Found, take: Take) -> Shares:
+def _exact(found: JoinedPairs, take: Take) -> Shares:
     """Jaccard, and the shares of a in b and of b in a, of the features."""
     rows = np.unique(np.concatenate([found.a, found.b]))
     items, offsets = take(rows)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.errors import TooManyPairsError
-from nearsame.methods import Method, SimHash
-from nearsame.stages.pairs.join import Found
+from nearsame.recipes.methods import Method, SimHash
+from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
 
@@ -108,7 +108,7 @@ class Groups:
             return int((against[a] * others[b] + others[a] * against[b]).sum())
         return a.size if self.star else int((self.sizes[a] * self.sizes[b]).sum())
 
-    def between(self, found: Found, columns: npt.NDArray[np.float64]) -> Listed:
+    def between(self, found: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
         similarity = found.nums / found.dens
         if self.star:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from nearsame.kernels import buckets, deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
-from nearsame.kernels.sharing import Array, Each, Stamps
+from nearsame.kernels.stamps import Array, Each, Stamps
 
-__all__ = ["AllPairs", "Found", "found_in", "grouped", "in_rows"]
+__all__ = ["AllPairs", "JoinedPairs", "found_in", "grouped", "in_rows"]
 
 _BLOCK = 4096
 _ROOM = 1 << 14
@@ -25,7 +25,7 @@ _ENOUGH = 1 << 22  # comparisons, and so pairs: a template may have 100,000 for 
 Rows = npt.NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class JoinedPairs(NamedTuple):
     """Some of the pairs: rows a < b, similarities as fractions."""
 
     a: Rows
@@ -35,12 +35,12 @@ class Found(NamedTuple):
     num_verified: int = 0
 
     @staticmethod
-    def joined(parts: "Sequence[Found]") -> "Found":
+    def joined(parts: "Sequence[JoinedPairs]") -> "JoinedPairs":
         """Several as one."""
         if len(parts) == 1:
             return parts[0]
         a, b, nums, dens = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int64)]) for i in range(4))
-        return Found(a, b, nums, dens, sum(part.num_verified for part in parts))
+        return JoinedPairs(a, b, nums, dens, sum(part.num_verified for part in parts))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class AllPairs:
 
     bound: Bound
 
-    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[Found]:
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[JoinedPairs]:
         """The pairs, a block of documents at a time."""
         rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
         stamps = Stamps(rows.size)
@@ -62,7 +62,7 @@ class AllPairs:
             for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
                 yield in_rows(piece, rows)
 
-    def sample(self, meeting: Meeting, array: Array = np.empty) -> tuple[list[Found], float]:
+    def sample(self, meeting: Meeting, array: Array = np.empty) -> tuple[list[JoinedPairs], float]:
         """The pairs of some documents with those before them, and by what to multiply for all."""
         rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
         if rows.size <= _SAMPLED * _RUN:
@@ -87,13 +87,13 @@ def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
     return (*entries[1:], fill, *members, *meeting[1:], bound)
 
 
-def in_rows(piece: Found, rows: Rows) -> Found:
+def in_rows(piece: JoinedPairs, rows: Rows) -> JoinedPairs:
     """Pairs of documents by number as pairs of rows."""
     a, b = rows[piece.a], rows[piece.b]
-    return Found(np.minimum(a, b), np.maximum(a, b), *piece[2:])
+    return JoinedPairs(np.minimum(a, b), np.maximum(a, b), *piece[2:])
 
 
-def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[int, int, int]]) -> Found:
+def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[int, int, int]]) -> JoinedPairs:
     """The pairs of a range of documents, in as many calls of a kernel as the output needs."""
     parts: list[list[Any]] = [[], [], [], []]
     room, total = _ROOM, 0
@@ -105,8 +105,8 @@ def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[i
             part.append(column[:filled].copy())
         room = room * 4 if low == start else room
     a, b, nums, dens = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts)
-    return Found(a, b, nums, dens, total)
+    return JoinedPairs(a, b, nums, dens, total)
 
 
-def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> Found:
+def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> JoinedPairs:
     return found_in(low, high, lambda a, b, out: deciding.all_pairs(a, b, *shared, stamps, *out))

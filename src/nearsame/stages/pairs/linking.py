@@ -16,8 +16,8 @@ import numpy.typing as npt
 from nearsame.kernels import components as kernel
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
-from nearsame.kernels.sharing import Array, Each, Stamps
-from nearsame.stages.pairs.join import Found, found_in, grouped, in_rows
+from nearsame.kernels.stamps import Array, Each, Stamps
+from nearsame.stages.pairs.join import JoinedPairs, found_in, grouped, in_rows
 
 __all__ = ["Linking"]
 
@@ -38,7 +38,7 @@ class Linking:
     num_against: int = 0
     within: bool = True
 
-    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[Found]:
+    def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[JoinedPairs]:
         """The pairs, a block of documents at a time."""
         rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
         n = rows.size
@@ -58,5 +58,5 @@ class Linking:
 
 def _linking(
     settled: tuple[Any, ...], shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]
-) -> Found:
+) -> JoinedPairs:
     return found_in(low, high, lambda a, b, out: kernel.linking_pairs(a, b, *settled, *shared, stamps, *out))

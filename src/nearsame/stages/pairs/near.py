@@ -19,8 +19,8 @@ from nearsame.kernels.buckets import Entries, Meeting
 from nearsame.kernels.hamming_rotations import adjacent
 from nearsame.kernels.hamming_search import chunks
 from nearsame.kernels.scores import Bound
-from nearsame.kernels.sharing import Array, Each
-from nearsame.stages.pairs.join import Found
+from nearsame.kernels.stamps import Array, Each
+from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["ADJACENT_NOTE", "NearCodes", "Neighbours"]
 
@@ -48,7 +48,7 @@ class NearCodes:
     tables: Callable[[arrow.UInt64s], arrow.UInt64s]
     one_side: npt.NDArray[np.bool_] | None = None
 
-    def join(self, meeting: Meeting, each: Each, _threads: int, _array: Array = np.empty) -> Iterator[Found]:
+    def join(self, meeting: Meeting, each: Each, _threads: int, _array: Array = np.empty) -> Iterator[JoinedPairs]:
         """The pairs, as they are found."""
         codes = _codes(meeting, self.bits)
         among = np.zeros(len(codes), np.bool_) if self.one_side is None else self.one_side[meeting.entries.rows]
@@ -66,17 +66,17 @@ class NearCodes:
                 pieces = [packed[low : low + _PIECE] for low in range(0, packed.size, _PIECE)]
                 yield from each(pieces, partial(self._verified, docs, meeting))
 
-    def sample(self, _meeting: Meeting, _array: Array = np.empty) -> tuple[list[Found], float]:
+    def sample(self, _meeting: Meeting, _array: Array = np.empty) -> tuple[list[JoinedPairs], float]:
         """No prediction: the search is quick, and counts as it goes."""
         return [], 0.0
 
-    def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> Found:
+    def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> JoinedPairs:
         nums, dens = np.empty(packed.size, np.int64), np.empty(packed.size, np.int64)
         a, b = docs[(packed >> _U32).view(np.int64)], docs[(packed & _LOW32).view(np.int64)]
         deciding.verify_pairs(a, b, *meeting[1:], self.bound, nums, dens)
         good = nums >= 0
         one, other = meeting.entries.rows[a[good]], meeting.entries.rows[b[good]]
-        return Found(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], packed.size)
+        return JoinedPairs(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], packed.size)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from math import exp, lgamma, log
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.results import Share
+from nearsame.stats import Share
 
 __all__ = ["beta_quantile", "bunched_share", "share"]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.kernels import minhash
-from nearsame.methods import MinHash
+from nearsame.recipes.methods import MinHash
 
 __all__ = ["Signatures"]
 

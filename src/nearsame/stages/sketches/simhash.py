@@ -17,9 +17,9 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.sets import digest_sets
-from nearsame.methods import SimHash
+from nearsame.recipes.methods import SimHash
 
-__all__ = ["Codes", "Frequencies"]
+__all__ = ["Frequencies", "SimHashCodes"]
 
 _BARE_ITEMS = 4  # more than the words of a code
 
@@ -32,7 +32,7 @@ class Frequencies(Protocol):
 
 
 @dataclass(frozen=True)
-class Codes:
+class SimHashCodes:
     """The stage that sketches weighted features.
 
     Attributes:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "Content", "main_or_visible", "resiliparse", "visible"]
+__all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_visible", "resiliparse", "visible"]
 
 MAIN, VISIBLE, ELSEWHERE, NOWHERE = range(4)  # where the text of a page was found
 
@@ -41,14 +41,14 @@ _APPLICATIONS = ("root", "app", "__next", "__nuxt")
 _PLACES = ", ".join(("frameset", "main", "[role=main]", "#main", "#content", *(f"#{name}" for name in _APPLICATIONS)))
 
 
-class Content(NamedTuple):
+class PageContent(NamedTuple):
     """The text of a page."""
 
     text: str
     found: int  # MAIN, VISIBLE, ELSEWHERE or NOWHERE
 
 
-def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> Content:
+def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> PageContent:
     """What stands for a page.
 
     Args:
@@ -61,23 +61,23 @@ def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> C
         main = _plain(tree, formatted=formatted, main_content=True, comments=False)
     body, num_main = tree.body, _num_words(main)
     if body is None:
-        return Content(main, MAIN) if num_main else Content(_plain(tree, formatted=formatted), VISIBLE)
+        return PageContent(main, MAIN) if num_main else PageContent(_plain(tree, formatted=formatted), VISIBLE)
     waits = _waits(tree)
     if bounded and not waits and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
-        return Content(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
+        return PageContent(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
     around = _AROUND if num_main < _FEW_WORDS else [*_AROUND, *_COMMENTS]
     own = _plain(tree, formatted=formatted, skip_elements=around)
     num_own = _num_words(own)
     if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_WORDS):
         return _elsewhere(tree, formatted=formatted)
     if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
-        return Content(main, MAIN)
-    return Content(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
+        return PageContent(main, MAIN)
+    return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
 
 
-def visible(tree: Any, *, formatted: bool) -> Content:
+def visible(tree: Any, *, formatted: bool) -> PageContent:
     """All text that a reader sees."""
-    return Content(_plain(tree, formatted=formatted), MAIN)
+    return PageContent(_plain(tree, formatted=formatted), MAIN)
 
 
 def _says_nothing(tree: Any, num_own: int, num_main: int, *, waits: bool) -> bool:
@@ -109,9 +109,9 @@ def _num_unlinked(tree: Any, around: list[str]) -> int:
     return _num_words(_plain(tree, formatted=False, skip_elements=[*around, "a"]))
 
 
-def _elsewhere(tree: Any, *, formatted: bool) -> Content:
+def _elsewhere(tree: Any, *, formatted: bool) -> PageContent:
     text = _from_records(tree) or _from_noscript(tree, formatted=formatted) or _from_description(tree)
-    return Content(text, ELSEWHERE if text else NOWHERE)
+    return PageContent(text, ELSEWHERE if text else NOWHERE)
 
 
 def _from_records(tree: Any) -> str:

@@ -17,21 +17,21 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from nearsame.methods import MinHash
-from nearsame.web.scrapy.options import MEMORY, Options
+from nearsame.recipes.methods import MinHash
+from nearsame.web.scrapy.options import MEMORY, CrawlOptions
 from nearsame.web.seen import Indexed, InMemory, Resemblance, Seen
 
-__all__ = ["Judge"]
+__all__ = ["PageJudge"]
 
 logger = logging.getLogger("nearsame.scrapy")
 
 _MOST_UNDER_WAY = 10_000  # items; one that takes longer is found by its URL
 
 
-class Judge:
+class PageJudge:
     """Judgements of one crawl, and what they go by."""
 
-    def __init__(self, options: Options, crawler: Crawler) -> None:
+    def __init__(self, options: CrawlOptions, crawler: Crawler) -> None:
         self.options = options
         self._crawler = crawler
         self._seen = _opened(options)
@@ -109,7 +109,7 @@ class Judge:
         return name if number == 1 and url else f"{name}#{number}"
 
 
-def _opened(options: Options) -> Seen:
+def _opened(options: CrawlOptions) -> Seen:
     if options.index == MEMORY:
         return InMemory(options.method or MinHash())
     return Indexed(options.index, options.method)

@@ -14,9 +14,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from nearsame.web.scrapy.judge import Judge
-from nearsame.web.scrapy.options import Options
-from nearsame.web.scrapy.pages import response_text
+from nearsame.web.scrapy.judge import PageJudge
+from nearsame.web.scrapy.options import CrawlOptions
+from nearsame.web.scrapy.texts import response_text
 from nearsame.web.seen import Resemblance
 
 __all__ = ["DONT", "NearDuplicateLinksMiddleware"]
@@ -33,7 +33,7 @@ class NearDuplicateLinksMiddleware:
         SPIDER_MIDDLEWARES = {"nearsame.web.scrapy.NearDuplicateLinksMiddleware": 950}
     """
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: PageJudge) -> None:
         self.judge = judge
 
     @classmethod
@@ -41,7 +41,7 @@ class NearDuplicateLinksMiddleware:
         """As Scrapy makes it."""
         if not crawler.settings.getbool("NEARSAME_ENABLED", True):
             raise NotConfigured("NEARSAME_ENABLED is off")
-        made = cls(Judge(Options.of(crawler.settings), crawler))
+        made = cls(PageJudge(CrawlOptions.of(crawler.settings), crawler))
         crawler.signals.connect(made.spider_closed, signal=signals.spider_closed)
         return made
 

@@ -9,10 +9,10 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
 from nearsame.errors import ConfigError
-from nearsame.methods import Method, MinHash, Recipe, by_name
-from nearsame.stages.texts.pages import EXTRACTS
+from nearsame.recipes.methods import Method, MinHash, Recipe, by_name
+from nearsame.stages.texts.page_text import EXTRACTS
 
-__all__ = ["MEMORY", "NAMES", "Options"]
+__all__ = ["MEMORY", "NAMES", "CrawlOptions"]
 
 MEMORY = "memory"
 _ACTIONS = ("drop", "mark")
@@ -32,7 +32,7 @@ NAMES = (
 
 
 @dataclass(frozen=True)
-class Options:
+class CrawlOptions:
     """The settings.
 
     Attributes:
@@ -56,7 +56,7 @@ class Options:
     mark_field: str
 
     @classmethod
-    def of(cls, settings: BaseSettings) -> "Options":
+    def of(cls, settings: BaseSettings) -> "CrawlOptions":
         """Read and check them.
 
         Raises:
@@ -69,7 +69,7 @@ class Options:
             raise
 
     @classmethod
-    def _of(cls, settings: BaseSettings) -> "Options":
+    def _of(cls, settings: BaseSettings) -> "CrawlOptions":
         unknown = [name for name in settings if str(name).startswith("NEARSAME_") and name not in NAMES]
         if unknown:
             raise ConfigError(f"{unknown[0]} is not a setting", hint=f"Choose from {', '.join(NAMES)}.")

@@ -11,10 +11,10 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
-from nearsame.web.scrapy.judge import Judge
+from nearsame.web.scrapy.judge import PageJudge
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
-from nearsame.web.scrapy.options import Options
-from nearsame.web.scrapy.pages import markup_text
+from nearsame.web.scrapy.options import CrawlOptions
+from nearsame.web.scrapy.texts import markup_text
 from nearsame.web.seen import Resemblance
 
 __all__ = ["NearDuplicatePipeline"]
@@ -29,10 +29,10 @@ class NearDuplicatePipeline:
         ITEM_PIPELINES = {"nearsame.web.scrapy.NearDuplicatePipeline": 100}
     """
 
-    def __init__(self, options: Options, crawler: Crawler) -> None:
+    def __init__(self, options: CrawlOptions, crawler: Crawler) -> None:
         self.options = options
         self._crawler = crawler
-        self._judge: Judge | None = None
+        self._judge: PageJudge | None = None
         self._own = self._said = False
 
     @classmethod
@@ -40,13 +40,13 @@ class NearDuplicatePipeline:
         """As Scrapy makes it."""
         if not crawler.settings.getbool("NEARSAME_ENABLED", True):
             raise NotConfigured("NEARSAME_ENABLED is off")
-        return cls(Options.of(crawler.settings), crawler)
+        return cls(CrawlOptions.of(crawler.settings), crawler)
 
     def open_spider(self) -> None:
         """The crawl begins: share the judge of the middleware, if there is one."""
         middleware = self._crawler.get_spider_middleware(NearDuplicateLinksMiddleware)
         self._own = middleware is None
-        self._judge = Judge(self.options, self._crawler) if middleware is None else middleware.judge
+        self._judge = PageJudge(self.options, self._crawler) if middleware is None else middleware.judge
         self._judge.shared = True
 
     def close_spider(self) -> None:
@@ -78,7 +78,7 @@ class NearDuplicatePipeline:
         markup = fields.get(self.options.html_field)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
-    def _resembling(self, judge: Judge, item: Any, fields: ItemAdapter, found: Resemblance) -> Any:
+    def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, found: Resemblance) -> Any:
         if self.options.action == "drop":
             judge.count("items_dropped")
             what = f"{found.measure} {found.similarity:.3f}"
@@ -91,7 +91,7 @@ class NearDuplicatePipeline:
             judge.count("items_marked")
         return item
 
-    def _cannot_mark(self, judge: Judge, item: Any) -> None:
+    def _cannot_mark(self, judge: PageJudge, item: Any) -> None:
         """Say so, once: an item is not lost for it."""
         if not self._said:
             self._said = True

@@ -1,0 +1,68 @@
+"""Seconds of each step of a run, and a word to whoever watches."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["Clock", "Progress", "Silent"]
+
+
+@runtime_checkable
+class Progress(Protocol):
+    """Who watches a run."""
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        """A step begins."""
+
+    def add(self, documents: int, num_bytes: int) -> None:
+        """So many more documents, of so many bytes of text, have been read."""
+
+    def note(self, text: str) -> None:
+        """Something was chosen on the way that one may want to know."""
+
+    def end(self) -> None:
+        """The run is over."""
+
+
+class Silent:
+    """Nobody watches."""
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        """Say nothing."""
+
+    def add(self, documents: int, num_bytes: int) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""
+
+
+class Clock:
+    """Seconds of each step of a run, and a word to whoever watches."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress or Silent()
+        self.seconds: dict[str, float] = {}
+
+    def note(self, room: Mapping[str, Any]) -> None:
+        """Tell what had to be done for want of memory, of all that `Stats.room` says."""
+        if room.get("features") == "files":
+            self.progress.note("features do not fit in memory: they are in files")
+        slots, slot_bits, passes = room.get("count_table", {"slots": 0, "slot_bits": 8, "passes": 1}).values()
+        if slot_bits < 8 or passes > 1:
+            times = f"{passes} passes" if passes > 1 else "one pass"
+            self.progress.note(f"counting in {times}: {slots:,} slots of {slot_bits} bits")
+
+    @contextmanager
+    def __call__(self, step: str, total_bytes: int | None = None) -> Iterator[None]:
+        """Time a step."""
+        self.progress.begin(step, total_bytes)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - began

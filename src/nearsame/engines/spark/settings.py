@@ -1,0 +1,93 @@
+"""What of a run may pass through Spark's driver, and in which session it runs.
+
+1. Nothing starts before it is used: making a `Spark` only keeps the settings.
+2. A session that is given is used as it is; one that was started here stays for the next call.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from nearsame.engines.space import num_bytes
+from nearsame.engines.spark.start import SUBMITTED, require_spark
+from nearsame.errors import ConfigError
+from nearsame.recipes.arguments import checked, require_number
+
+__all__ = ["Spark"]
+
+_START = "SparkSession.builder.master(...).getOrCreate()"
+
+
+@checked
+@dataclass(frozen=True)
+class Spark:
+    """Spark as the engine of `dedup` and `pairs`.
+
+    Args:
+        session: A SparkSession. If None, the active one, else a new one on all cores of this machine.
+        broadcast_bytes: The most that a table which all workers hold may take, in bytes or as in "256MB": the counts of
+            the exact join, frequencies. Each worker process holds one. Below one slot for each different shingle more
+            keys are shuffled; the answer does not depend on it.
+        driver_bytes: While the keys and features of all documents that could be similar take at most so much, they
+            are decided on the driver, by the kernels of one machine; 0: never. The answer does not depend on it.
+        task_bytes: While what is undecided takes at most so much, one task decides it in order, on its disk where it
+            must; 0: only after all rounds. The answer does not depend on it.
+        partitions: Of what is read, made before anything else; None: as it comes.
+        rounds: How often documents decide side by side before what is left is decided in order, by one task. The answer
+            does not depend on it.
+
+    Example:
+        >>> Spark(broadcast_bytes="1GB").table_bytes
+        1073741824
+    """
+
+    session: Any = None
+    broadcast_bytes: int | str = "256MB"
+    driver_bytes: int | str = "64MB"
+    task_bytes: int | str = "1GB"
+    partitions: int | None = None
+    rounds: int = 20
+
+    def __post_init__(self) -> None:
+        for size in (self.broadcast_bytes, self.driver_bytes, self.task_bytes):
+            num_bytes(size)
+        if self.partitions is not None:
+            require_number("partitions", self.partitions, 1)
+        require_number("rounds", self.rounds, 0)
+
+    @property
+    def table_bytes(self) -> int:
+        """The most that a table which all workers share may take."""
+        return num_bytes(self.broadcast_bytes)
+
+    def connected(self) -> Any:
+        """The session; started if there is none.
+
+        Raises:
+            MissingExtraError: pyspark or Java is not installed.
+            ConfigError: It is no session, or a stopped one, or one of Spark Connect, where Python functions cannot be
+                given large tables.
+        """
+        require_spark()
+        session = self.session or _found()
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            message = "a session of Spark Connect cannot broadcast tables to Python functions"
+            raise ConfigError(message, hint=f"Give a classic session: {_START}.")
+        if not hasattr(session, "sparkContext"):
+            raise ConfigError(f"session={session!r} is not a SparkSession", hint=f"Give one: {_START}.")
+        if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
+            raise ConfigError("the Spark session has been stopped", hint=f"Start another: {_START}.")
+        return session
+
+
+def _found() -> Any:
+    """The active session, or one on all cores of this machine (or what spark-submit chose)."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if SUBMITTED not in os.environ:  # workers are to have what this process has
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return SparkSession.builder.appName("nearsame").config("spark.ui.showConsoleProgress", "false").getOrCreate()

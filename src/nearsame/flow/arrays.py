@@ -1,0 +1,185 @@
+"""What is known of every document on one machine: arrays by row.
+
+1. Rows are numbered in order of reading, the `against` side first.
+2. What is found in a work directory is not computed again.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.engines.base import Machine
+from nearsame.flow.corpus import Met, Question, State
+from nearsame.flow.steps import OneSide, Steps
+from nearsame.kernels import tokens
+from nearsame.kernels.buckets import Meeting
+from nearsame.recipes.methods import Method
+from nearsame.sources.base import RecordRoom
+from nearsame.sources.reading import Reading
+from nearsame.sources.sizes import text_bytes
+from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
+from nearsame.stages.clusters.policies import Keep, Order, ranks, readable
+from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
+from nearsame.stages.texts.page_text import PageTexts
+
+__all__ = ["Arrays", "placed"]
+
+Rows = npt.NDArray[np.int64]
+
+_NOTHING = Describe.close([])
+
+
+def _no_rows() -> Rows:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """What is known of every document, by row.
+
+    Attributes:
+        reading: where they come from.
+        engine: where flows run.
+        keep: which of two similar documents stays.
+        about: sizes and digests.
+        ranks: the place in the order of priority.
+        best: the best row with equal features.
+        notes: what one must know of the priority.
+    """
+
+    reading: Reading
+    engine: Machine
+    keep: Keep
+    about: About = _NOTHING
+    ranks: Rows = field(default_factory=_no_rows)
+    best: Rows = field(default_factory=_no_rows)
+    notes: tuple[str, ...] = ()
+
+    at_once = True
+
+    @property
+    def size_bytes(self) -> int | None:
+        """What there is to read."""
+        return self.reading.size_bytes
+
+    @property
+    def num_against(self) -> int:
+        """Rows below it are the `against` side."""
+        return self.reading.num_against
+
+    @property
+    def by_content(self) -> bool:
+        """Whether ties are decided by content: then the first of a pair is the one of higher priority."""
+        return self.keep.ties != "reading"
+
+    @property
+    def leads(self) -> npt.NDArray[np.bool_]:
+        """Which rows stand for all that have equal features."""
+        return np.asarray(self.best == np.arange(self.best.size))
+
+    def load(self, method: Method, step: Steps) -> Any:
+        """A flow of the documents; of pages, of the texts that are in them."""
+        reading = self.reading
+        self.engine.expect(int(method.stored_ratio * text_bytes(reading.all_parts, reading.columns)))
+        reading.columns = replace(reading.columns, room=_room(step, self.engine))
+        flow = self.engine.load(reading)
+        return self.engine.map(flow, PageTexts(reading.columns.extract)) if reading.pages else flow
+
+    def countable(self, features: Any) -> Any:
+        """The same features: the table of their frequencies is sent nowhere."""
+        return features
+
+    def kept(self, features: Any, step: str = "") -> Any:
+        """Features, computed once."""
+        return self.engine.keep(features, step)
+
+    def slots(self, features: Any) -> int:
+        """As many as there are items."""
+        return sum(self.engine.fold(features, CountEntries()))
+
+    def described(self, features: Any) -> tuple[Any, "Arrays"]:
+        """(features, a corpus that knows every document)."""
+        return features, replace(self, about=Describe.close(self.engine.fold(features, Describe())))
+
+    def ranked(self, order: Order) -> "Arrays":
+        """A corpus that knows each document's place in an order."""
+        found, notes = placed(order, self.keep, self.about, self.reading)
+        return replace(self, ranks=found, notes=notes)
+
+    def collapsed(self, features: Any) -> "Arrays":
+        """A corpus that knows of each document the best one with equal features."""
+        (best,) = self.engine.once("identical", lambda: (self.engine.collapse(features, self.ranks),))
+        return replace(self, best=best)
+
+    def leaders(self, features: Any) -> Any:
+        """The features of the documents that stand for all others."""
+        return self.engine.only(features, self.leads)
+
+    def once(self, meet: Callable[[], Met]) -> Met:
+        """What documents that met became, computed or, where an earlier run got so far, found."""
+        room, num_keys, *meeting = self.engine.once("meeting", lambda: self._flat(meet()))
+        self.engine.room |= json.loads(room.tobytes())
+        return Met(int(num_keys[0]), Meeting.of(tuple(meeting)))
+
+    def _flat(self, met: Met) -> tuple[npt.NDArray[Any], ...]:
+        room = np.frombuffer(json.dumps(self.engine.room).encode(), np.uint8)
+        return room, np.array([met.num_keys]), *met.meeting.flat()
+
+    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:  # noqa: ARG002  (a cluster looks)
+        """As many as all documents have."""
+        return int(self.about.sizes.sum()), ()
+
+    def offered(self, keys: Any) -> tuple[Any, int]:
+        """Keys, computed once, and how many there are."""
+        found = self.engine.keep(keys)
+        return found, sum(self.engine.fold(found, CountRows()))
+
+    def meet(self, keys: Any, lists: Any) -> Meeting:
+        """Documents that share a key, grouped by it."""
+        found: Meeting = self.engine.meet(keys, lists, self.ranks)
+        return found
+
+    def rule(self, step: Steps, question: Question, one_side: OneSide = None) -> Any:
+        """The rule that answers a question."""
+        weights = np.bincount(self.best, minlength=self.best.size)
+        return question.rule(step, self.num_against, weights, one_side)
+
+    def answer(self, state: State["Arrays"], question: Question) -> Decided:
+        """Who of the leaders goes, and by whose witness."""
+        if not state.meeting:
+            return NOBODY
+        found: Decided = self.engine.decide(state.meeting, self.rule(state.step, question))
+        return found
+
+    def inherit(self, decision: Decided, *, within: bool) -> Decided:
+        """The same of all documents."""
+        return inherit(decision, self.best, self.num_against, within=within)
+
+
+def _room(step: Steps, engine: Machine) -> RecordRoom:
+    """What one record may take of the memory, and what the stages that prepare it take."""
+    token_bytes = max(getattr(stage, "token_bytes", 0) for stage in step.features)
+    of_chars = any(getattr(stage, "flags", 0) & tokens.CHARS for stage in step.features)
+    return RecordRoom(engine.record_bytes, token_bytes, of_chars)
+
+
+def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:
+    """By row its place in an order, and what one must know of the values that decide it."""
+    size, values = about.sizes.size, reading.order
+    columns: dict[str, Any] = {
+        "side": (np.arange(size) >= reading.num_against).astype(np.int64),
+        "size": about.sizes,
+        "text_bytes": about.text_bytes,
+        "digest_a": about.digest_a,
+        "digest_b": about.digest_b,
+    }
+    notes: tuple[str, ...] = ()
+    if values is not None:
+        columns["value"], notes = readable(keep, values)
+    if any(name == "id" for name, _ in order):
+        columns["id"] = reading.origins.column("id")
+    return ranks(order, columns, size), notes

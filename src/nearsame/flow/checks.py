@@ -1,0 +1,134 @@
+"""What callers ask for, seen to before anything is read: what cannot be is an error that names the values.
+
+1. Functions called `chosen_…` give what stands for a choice that was left out; those called `require_…` only refuse.
+2. Recipes check themselves; here is what a recipe, columns, sides and an engine mean together.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from nearsame.errors import ConfigError
+from nearsame.flow import audits
+from nearsame.recipes.methods import METHODS, Jaccard, Method, Shingling, by_name
+from nearsame.sources import Columns
+
+__all__ = [
+    "chosen_recipe",
+    "chosen_ties",
+    "chosen_vectors",
+    "chosen_within",
+    "is_audited",
+    "require_clusters",
+    "require_columns",
+    "with_method_hint",
+]
+
+_Asking = TypeVar("_Asking", bound=Callable[..., Any])
+
+
+def with_method_hint(function: _Asking) -> _Asking:
+    """The same function; a setting of a recipe that is given to it directly is refused with how it is to be given."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def asked(*args: Any, **given: Any) -> Any:
+        for name in given.keys() - known:
+            for each in (Jaccard, *METHODS.values()):
+                if name in each.model_fields:
+                    asker = function.__name__
+                    call = f"{asker}(..., method=nearsame.{each.__name__}({name}={given[name]!r}))"
+                    message = f"{name}={given[name]!r} is a setting of the method, and no argument of {asker}"
+                    raise ConfigError(message, hint=f"Give it with the method, as in {call}.")
+        return function(*args, **given)
+
+    return cast("_Asking", asked)
+
+
+def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
+    """What decides between documents of equal value."""
+    if ties == "reading" and engine is not None:
+        raise ConfigError(
+            "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
+        )
+    if ties == "reading" and order_column is not None:
+        message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
+        raise ConfigError(message, hint="Leave one of them out.")
+    return ties or ("reading" if engine is None and order_column is None else "content")
+
+
+def chosen_recipe(method: Method | str | None) -> Method:
+    """The recipe itself, by its name, or the default."""
+    if method is None:
+        return Jaccard()
+    return by_name(method) if isinstance(method, str) else method
+
+
+def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
+    """Whether documents of one side are compared with each other."""
+    if within is False and against is None:
+        raise ConfigError("within=False without against: nothing would be compared", hint="Give against, too.")
+    if not recipe.across_only:
+        return within is not False
+    if against is None:
+        raise ConfigError("remove='container' needs the documents that may be contained", hint="Give them as against.")
+    if within:
+        message = "remove='container' and within=True: what contains its like on the same side is not removed"
+        raise ConfigError(message, hint="Leave within out.")
+    return False
+
+
+def require_clusters(clusters: str, recipe: Method) -> None:
+    """An error unless it is a kind of clusters, and one for this method."""
+    if clusters not in ("greedy", "components"):
+        message = f"clusters={clusters!r} is not 'greedy' or 'components'"
+        raise ConfigError(message, hint="Choose one of the two.")
+    if clusters == "components" and recipe.has_direction:
+        message = f"clusters='components' and method={recipe.name}: what shares a part would become one"
+        raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")
+
+
+def chosen_vectors(recipe: Method, name: str | None) -> str | None:
+    """The column of vectors, where the method is about them."""
+    if recipe.of_vectors:
+        return name or "vector"
+    if name is not None:
+        message = f"vector_column={name!r} does nothing with method={recipe.name}"
+        raise ConfigError(message, hint="Leave it out, or choose hyperplane.")
+    return None
+
+
+def require_columns(columns: Columns, recipe: Method) -> None:
+    """An error unless columns are what the method looks at."""
+    if recipe.of_vectors and columns.text is not None:
+        message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
+    if recipe.of_vectors and columns.items is not None:
+        message = f"method={recipe.name} needs vectors, not features_column={columns.items!r}"
+        raise ConfigError(message, hint="Name their column with vector_column.")
+    if columns.items is None:
+        return
+    if columns.text is not None:
+        raise ConfigError(
+            f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
+        )
+    if not isinstance(recipe, Shingling):
+        message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
+        *others, last = (name for name, each in METHODS.items() if issubclass(each, Shingling))
+        raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
+    given = recipe.for_texts
+    if given:
+        raise ConfigError(f"{given[0]} does nothing to features_column={columns.items!r}", hint="Leave it out.")
+
+
+def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
+    """Whether a run is audited: unasked, if its method may miss pairs.
+
+    Raises:
+        ConfigError: It is asked for, of a method that has none.
+    """
+    if wanted and not audits.can_be_audited(recipe):
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
+        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
+    return recipe.may_miss if wanted is None else wanted

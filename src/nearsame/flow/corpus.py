@@ -1,0 +1,185 @@
+"""What is known of every document: the noun of the flow, which each engine fills in its own way.
+
+1. On one machine these are arrays by row (arrays.py), on a cluster the rows of a DataFrame (frames/corpus.py).
+2. What the flow asks of a corpus is all here; what a flow of batches goes through is the engine's (engines/base.py).
+3. A corpus does not change: each step gives one that knows more. What it knows is known to no stage.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.flow.steps import OneSide, Steps
+from nearsame.recipes.methods import Method
+from nearsame.stages.clusters.components import Connected
+from nearsame.stages.clusters.keepers import Greedy
+from nearsame.stages.clusters.policies import Keep, Order
+from nearsame.stages.features.frequencies import FrequencyTable
+
+__all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "Met", "Question", "State"]
+
+Rows = npt.NDArray[np.int64]
+Known_co = TypeVar("Known_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What boilerplate was taken out of the features."""
+
+    shingles: int = 0  # different ones
+    occurrences: int = 0  # documents that each stands in, summed
+    documents: int = 0  # that had nothing else
+
+
+NOTHING_DROPPED = Dropped()
+
+
+@dataclass(frozen=True)
+class Met:
+    """Documents that share a key, brought together.
+
+    Attributes:
+        num_keys: of all documents.
+        meeting: the engine's own; None where equal features are all there is.
+        notes: what one must know of the way there.
+    """
+
+    num_keys: int = 0
+    meeting: Any = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of documents that meet.
+
+    Attributes:
+        threshold: at least the recipe's.
+        kind: `greedy` and `components` ask who goes, `pairs` which are similar.
+        within: whether documents that are not on the `against` side are compared with each other.
+    """
+
+    threshold: Fraction
+    kind: str = "greedy"
+    within: bool = True
+
+    def rule(self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None) -> Any:
+        """The rule that answers it.
+
+        Args:
+            step: of the method.
+            num_against: documents with a number below it are the `against` side.
+            weights: how many documents each stands for.
+            one_side: which stand for documents of the `against` side only.
+        """
+        bound = step.bound(self.threshold)
+        if self.kind == "pairs":
+            return step.joining(bound, one_side)
+        if self.kind == "greedy":
+            return step.deciding(Greedy(bound, num_against, self.within))
+        return Connected(step.linking(bound, num_against, self.within), bound, weights, num_against, self.within)
+
+
+class Corpus(Protocol):
+    """What is known of every document, and what is done with all of them."""
+
+    @property
+    def engine(self) -> Any:
+        """Where flows run."""
+
+    @property
+    def keep(self) -> Keep:
+        """Which of two similar documents stays."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all codes can meet in one place, to list their pairs."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """What there is to read, where that is known."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one must know of the documents and their order."""
+
+    def load(self, method: Method, step: Steps) -> Any:
+        """A flow of the documents, as the first stage of a method reads them."""
+
+    def countable(self, features: Any) -> Any:
+        """The same features, whose frequencies there is room for."""
+
+    def kept(self, features: Any, step: str = "") -> Any:
+        """Features, computed once, as `collapse` can compare them."""
+
+    def slots(self, features: Any) -> int:
+        """How many slots a table that counts all of their items needs, at most."""
+
+    def described(self, features: Any) -> tuple[Any, Any]:
+        """(features, a corpus that knows every document)."""
+
+    def ranked(self, order: Order) -> Any:
+        """A corpus that knows each document's place in an order, the first the most worth keeping."""
+
+    def collapsed(self, features: Any) -> Any:
+        """A corpus that knows of each document the best one with equal features."""
+
+    def leaders(self, features: Any) -> Any:
+        """The features of the documents that stand for all others."""
+
+    def once(self, meet: Callable[[], Met]) -> Met:
+        """What documents that met became, computed or, where an earlier run got so far, found."""
+
+    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
+        """How many items to plan a table of counts for, and what one must know of it."""
+
+    def offered(self, keys: Any) -> tuple[Any, int]:
+        """Keys, computed once, and how many there are."""
+
+    def meet(self, keys: Any, lists: Any) -> Any:
+        """Documents that share a key, grouped by it, what they are compared by beside them."""
+
+    def answer(self, state: "State[Any]", question: Question) -> Any:
+        """Who of the leaders goes, and by whose witness; or which of them are similar."""
+
+    def inherit(self, decision: Any, *, within: bool) -> Any:
+        """The same of all documents: who equals another shares its fate, or has it as a witness."""
+
+
+@dataclass(frozen=True)
+class State(Generic[Known_co]):
+    """What a run knows once all documents that could be similar have met.
+
+    Attributes:
+        method: the recipe.
+        step: what stands at each arrow.
+        corpus: what is known of every document.
+        leaders: the features of the documents that stand for all others; None once nobody needs them.
+        met: who met.
+        frequencies: of all features, where they were weighed by them.
+        dropped: what boilerplate was taken out.
+    """
+
+    method: Method
+    step: Steps
+    corpus: Known_co
+    leaders: Any = None
+    met: Met = field(default_factory=Met)
+    frequencies: FrequencyTable | None = None
+    dropped: Dropped = NOTHING_DROPPED
+
+    @property
+    def meeting(self) -> Any:
+        """Documents that share a key."""
+        return self.met.meeting
+
+    @cached_property
+    def frequency_table(self) -> pa.Table | None:
+        """Of TF-IDF: in how many documents each feature stands, to weigh those of a later run."""
+        return None if self.frequencies is None else self.frequencies.table()

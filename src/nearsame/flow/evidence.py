@@ -1,0 +1,244 @@
+"""Evidence: what else than the method says that a removed document and its witness are one page.
+
+1. It decides nothing: it is told of pairs that are decided.
+2. What is declared (a redirect, rel=canonical) may be relative to the page; URLs are compared in canonical form, or as
+   they stand where what makes that is not installed, and a note says so.
+3. What was not looked at is not claimed: of documents that a layer removed by URL, texts are known to be the same byte
+   for byte, or nothing is said of them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urljoin
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.errors import MissingExtraError
+from nearsame.installation import install_command
+from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
+from nearsame.sources.reading import Reading
+from nearsame.stages.keys.urls import Canonical
+from nearsame.stages.pairs import evidence
+
+__all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
+
+
+@runtime_checkable
+class OneForm(Protocol):
+    """What makes one of several URLs, as learnt rules do: a guess, beside what its recipe is sure of."""
+
+    @property
+    def recipe(self) -> CanonicalUrl:
+        """Of the canonical URLs that it is about."""
+
+    def apply(self, url: str) -> str:
+        """The one form."""
+
+    def record(self) -> dict[str, Any]:
+        """What it is made by, JSON-able."""
+
+
+@dataclass(frozen=True)
+class PageEvidence:
+    """Of pairs of documents: which kinds hold, and whether both are of one host (null: not known)."""
+
+    kinds: pa.Array
+    same_host: pa.Array
+
+    def counts(self) -> dict[str, int]:
+        """For how many pairs each kind holds, strongest first; kinds that hold for none are left out."""
+        found = {each["values"]: each["counts"] for each in pc.value_counts(self.kinds.flatten()).to_pylist()}
+        return {kind: found[kind] for kind in evidence.KINDS if kind in found}
+
+    def sides(self) -> tuple[int, int]:
+        """Pairs of one host, and of two."""
+        return sides(self.same_host)
+
+
+def sides(same_host: pa.Array) -> tuple[int, int]:
+    """How many are of one host, and of two."""
+    same = pc.sum(same_host).as_py() or 0
+    return same, len(same_host) - same_host.null_count - same
+
+
+@dataclass(frozen=True)
+class PageFacts:
+    """What is known of documents as pages, by row.
+
+    Attributes:
+        reading: that has read them, with the URL first in `Columns.beside`, and `BESIDE` behind it.
+        recipe: of canonical URLs, or whatever else makes one of several URLs.
+        required: whether there must be canonical forms; else, without what makes them, URLs are compared as they stand.
+    """
+
+    reading: Reading
+    recipe: CanonicalUrl | OneForm
+    required: bool = False
+
+    @property
+    def have_urls(self) -> bool:
+        """Whether any document has a URL."""
+        return self.has(self.url_column)
+
+    @property
+    def url_column(self) -> str:
+        """What it is called."""
+        return self.reading.columns.beside[0]
+
+    def has(self, name: str) -> bool:
+        """Whether any document has something in a column."""
+        if name not in self.reading.columns.beside:
+            return False
+        column = self.reading.beside(name)
+        return int(column.null_count) < len(column)
+
+    def known(self, name: str, rows: Rows | None = None) -> pa.Array:
+        """A column as it stands, of all rows or of some."""
+        column = self.reading.beside(name)
+        return (column if rows is None else column.take(pa.array(rows))).combine_chunks().cast(pa.large_string())
+
+    def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
+        """Canonical URLs by the rules up to a degree."""
+        return self.forms[degree](self.known(self.url_column, rows))
+
+    def target(self, name: str, rows: Rows | None = None) -> pa.Array:
+        """The canonical form of what pages say of themselves, null where they say nothing; of redirects the last."""
+        found = self.known(name, rows)
+        if not self.has(name):
+            return found
+        targets = self.form(_absolute(self.known(self.url_column, rows), found))
+        return targets if name != "redirect" else _followed(targets, self._redirects)
+
+    @cached_property
+    def _redirects(self) -> dict[str, str]:
+        """From canonical URLs to those that they redirect to; of several the first."""
+        rows = np.flatnonzero(self.known("redirect").is_valid())
+        bases, targets = self.known(self.url_column, rows), self.known("redirect", rows)
+        pairs = zip(self.form(bases).to_pylist(), self.form(_absolute(bases, targets)).to_pylist(), strict=True)
+        found: dict[str, str] = {}
+        for url, target in pairs:
+            if url is not None and url != target:
+                found.setdefault(url, target)
+        return found
+
+    @property
+    def form(self) -> Callable[[Any], pa.Array]:
+        """From URLs to canonical ones, without a guess."""
+        return self.forms["usual"]
+
+    @cached_property
+    def forms(self) -> Mapping[Degree, Callable[[Any], pa.Array]]:
+        """From URLs to canonical ones, by the rules up to each degree."""
+        if self.notes:
+            return dict.fromkeys(DEGREES, lambda urls: urls)
+        own = self.recipe if isinstance(self.recipe, CanonicalUrl) else self.recipe.recipe
+        found = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
+        return found if isinstance(self.recipe, CanonicalUrl) else {**found, "guess": _by(self.recipe)}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """That there are no canonical forms, where that is so."""
+        if self.required or not self.have_urls or self.reading.columns.beside[1:] != BESIDE:
+            return ()  # no form is asked for
+        try:
+            Canonical(CanonicalUrl())("")
+        except MissingExtraError:
+            return (f"URLs were compared as they are. To compare their canonical forms, run: {install_command('web')}",)
+        return ()
+
+    def same_host(self, rows: Rows, others: Rows) -> pa.Array:
+        """Whether documents are of one host; null where a URL is not known."""
+        if rows.size < self.reading.num_documents:
+            return pc.equal(*(evidence.hosts(self.known(self.url_column, each)) for each in (rows, others)))
+        a, b = self._host_numbers[rows], self._host_numbers[others]  # rows occur again and again
+        return pa.array(a == b, mask=(a < 0) | (b < 0))
+
+    @cached_property
+    def _host_numbers(self) -> Rows:
+        """By row; negative where the URL is not known."""
+        found = evidence.hosts(self.known(self.url_column)).dictionary_encode().indices
+        return np.asarray(found.fill_null(-1))
+
+    def evidence(self, rows: Rows, witnesses: Rows, holds: dict[str, Mask]) -> PageEvidence:
+        """Which kinds hold between rows and their witnesses.
+
+        Args:
+            rows: documents.
+            witnesses: another one for each.
+            holds: the kinds that are about the content.
+        """
+        url, other = (self.urls(each) for each in (rows, witnesses))
+        holds = {**holds, **self._by_degree(rows, witnesses), "mirror": evidence.mirrored(url, other)}
+        for name in ("redirect", "canonical"):
+            if self.has(name):
+                holds[name] = evidence.named(self.target(name, rows), url, self.target(name, witnesses), other)
+        if self.has("revisit_of") or self.has("payload_digest"):
+            holds["revisit"] = self._revisits(rows, witnesses, url, other)
+        return PageEvidence(evidence.kinds(holds), self.same_host(rows, witnesses))
+
+    def _by_degree(self, rows: Rows, witnesses: Rows) -> dict[str, Mask]:
+        """Which URLs are one, each by the surest rules that make them one."""
+        found, before = {}, np.zeros(rows.size, np.bool_)
+        for degree in DEGREES:
+            same = evidence.same(*(self.urls(each, degree) for each in (rows, witnesses)))
+            found[f"url-{degree}"] = same & ~before
+            before |= same
+        return found
+
+    def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
+        """Whether an archive has recorded the same digest of what was sent."""
+        return evidence.same(*(self.known("payload_digest", each) for each in (rows, witnesses)))
+
+    def _revisits(self, rows: Rows, witnesses: Rows, url: pa.Array, other: pa.Array) -> Mask:
+        """One of the two is a revisit, of the other's URL or with the other's payload digest."""
+        revisited, other_revisited = (self.target("revisit_of", each) for each in (rows, witnesses))
+        is_revisit = np.asarray(pc.or_(revisited.is_valid(), other_revisited.is_valid()))
+        nothing = pa.nulls(len(rows), pa.large_string())
+        named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)
+        return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
+
+
+def _by(rules: OneForm) -> Callable[[pa.Array], pa.Array]:
+    def column(urls: pa.Array) -> pa.Array:
+        plain = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
+        return pa.array([None if url is None else rules.apply(url) for url in plain.to_pylist()], pa.large_string())
+
+    return column
+
+
+def _followed(targets: pa.Array, redirects: dict[str, str]) -> pa.Array:
+    """Where redirects end; one that goes round in a circle ends at the least URL on the way."""
+
+    def end(target: str | None) -> str | None:
+        if target is None:
+            return None
+        seen = {target}
+        while (after := redirects.get(target)) is not None:
+            if after in seen:
+                return min(seen)
+            seen.add(target := after)
+        return target
+
+    return pa.array(map(end, targets.to_pylist()), pa.large_string())
+
+
+def _absolute(base: pa.Array, target: pa.Array) -> pa.Array:
+    pairs = zip(base.to_pylist(), target.to_pylist(), strict=True)
+    return pa.array([None if there is None else _joined(here or "", there) for here, there in pairs], pa.large_string())
+
+
+def _joined(base: str, target: str) -> str:
+    try:
+        return urljoin(base, target)
+    except ValueError:  # a broken address of version 6
+        return target

@@ -1,0 +1,101 @@
+"""Documents whose URLs are one by a guess only: each is compared with the others, and goes if its text is near enough.
+
+1. They are read once more, and nothing else is: where no guess brings two documents together, nothing is read.
+2. What is near enough is what the method of the run says, where it compares sets of shingles or whole texts; else the
+   default method does.
+3. This is the flow of `Jaccard` with a URL in the place of all keys, so the rule of deciding is the same one.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+from nearsame.engines.base import Machine
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.evidence import PageFacts
+from nearsame.flow.rereading import Left, changed
+from nearsame.flow.steps import steps
+from nearsame.recipes.methods import Digest, Jaccard, Method, Recipe, Shingled
+from nearsame.sources.parts import FilePart
+from nearsame.sources.reading import Reading
+from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy
+from nearsame.stages.clusters.policies import Keep
+from nearsame.stages.features.document_facts import About, Describe
+
+__all__ = ["comparing", "confirmed"]
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_SPREAD = 0x9E3779B97F4A7C15  # keys are dealt by their highest bits
+
+
+def comparing(method: Recipe, *, has_text: bool) -> Method:
+    """What says whether two texts are near enough.
+
+    Args:
+        method: that of the run.
+        has_text: whether it is used in the run, and not only there because there must be one.
+
+    Example:
+        >>> from nearsame import MinHash
+        >>> float(comparing(MinHash(threshold=0.7), has_text=True).threshold)
+        0.7
+    """
+    if has_text and isinstance(method, Digest):
+        return method
+    if not has_text or not isinstance(method, Shingled):
+        return Jaccard(seed=getattr(method, "seed", 0))
+    own = {name: value for name, value in method.settings.items() if name in Jaccard.model_fields}
+    return Jaccard(**{**own, "drop_boilerplate": None})
+
+
+def confirmed(  # noqa: PLR0913, PLR0917  (what is asked, of whom, by which priority, where)
+    pages: PageFacts, entering: Mask, method: Method, about: About, priority: Rows, engine: Machine, *, within: bool
+) -> Decided:
+    """Who goes of the documents that enter, and by which witness.
+
+    Raises:
+        SourceError: A source changed since it was read.
+    """
+    groups = _shared(pages.urls(degree="guess"), entering)
+    if not (groups >= 0).any():
+        return NOBODY
+    reading, step = pages.reading, steps(method)
+    corpus = Arrays(Left.of(reading, groups < 0, priority), engine, Keep("min", "priority"))
+    features = engine.keep(engine.map(corpus.load(method, step), *step.features))
+    again = Describe.close(engine.fold(features, Describe()))
+    _require_unchanged(corpus.reading, about, again, groups >= 0)
+    rows = np.flatnonzero((groups >= 0) & (again.sizes > 0))
+    meeting = engine.meet(engine.load([_keys(rows, groups[rows])]), features, priority)
+    rule = Greedy(step.bound(method.least), reading.num_against, within)
+    found: Decided = engine.decide(meeting, rule)
+    return found
+
+
+def _shared(urls: pa.Array, entering: Mask) -> Rows:
+    """By row the number of its URL, where another one that enters has the same; else -1."""
+    asked = pc.if_else(pa.array(entering), urls, pa.scalar(None, urls.type))
+    numbers = np.asarray(asked.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+    counts = np.bincount(numbers[numbers >= 0], minlength=1)
+    return np.where((numbers >= 0) & (counts[np.maximum(numbers, 0)] > 1), numbers, -1)
+
+
+def _keys(rows: Rows, groups: Rows) -> pa.RecordBatch:
+    keys = (groups.astype(np.uint64) * np.uint64(_SPREAD)).view(np.int64)
+    columns = (keys, rows, np.full(rows.size, -1, np.int32), np.ones(rows.size, np.uint8))
+    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+
+
+def _require_unchanged(reading: Reading, before: About, again: About, asked: Mask) -> None:
+    """Refuse what would be decided about other texts than were read first."""
+    if again.sizes.size != asked.size:
+        raise changed()
+    pairs = ((before.digest_a, again.digest_a), (before.digest_b, again.digest_b))
+    if not reading.pages and not all(np.array_equal(one[asked], two[asked]) for one, two in pairs):
+        raise changed()
+    for part in reading.all_parts:
+        if isinstance(part, FilePart):
+            part.require_unchanged()

@@ -1,0 +1,134 @@
+"""The records of a run that stay and those that go: read again, as tables and as files.
+
+1. Records are written by the sources that they came from; what is not removed is copied as it is.
+2. A folder appears complete or not at all, and touches nothing that was read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame import schemas
+from nearsame.flow.runs import Run
+from nearsame.outputs import folder
+from nearsame.outputs.annotations import Verdict
+from nearsame.outputs.writing import copy_parts, num_bytes
+from nearsame.sources import Annotations, TextFolder
+from nearsame.sources.manifest import manifest
+from nearsame.sources.select import take, together
+from nearsame.sources.targets import with_own_targets
+from nearsame.stages.clusters.keepers import Decided
+from nearsame.stages.texts.page_text import PageTexts
+from nearsame.stats import Stats
+
+__all__ = ["Choices", "records", "write"]
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a written folder holds.
+
+    Attributes:
+        pairs: `pairs.parquet`, too.
+        annotate: all records, with columns that say what was found of each.
+        drop_unreadable: nothing that could not be read.
+        copy_files: copies of text files, where otherwise a list of their paths is written.
+    """
+
+    pairs: bool = False
+    annotate: bool = False
+    drop_unreadable: bool = False
+    copy_files: bool = False
+
+
+def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
+    """The records of the judged side that stay or go; one that could not be read is in neither."""
+    reading, origins = run.reading, run.names.origins
+    gone = np.zeros(len(origins), np.bool_)
+    gone[decided.rows] = True
+    source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
+    found = []
+    for number, part in enumerate(reading.parts, start=len(reading.against)):
+        here = source == number
+        removed, kept = position[here & gone], position[here & ~gone]
+        kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
+        unreadable = np.array(reading.unreadable.get(number, []), np.int64)
+        wanted, others = (kept, removed) if stay else (removed, kept)
+        table = take(part, wanted, np.union1d(others, unreadable), reading.columns)
+        found.append(_with_texts(table, run.extract) if getattr(part, "pages", False) else table)
+    return together(found, [part.name for part in reading.parts])
+
+
+def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goes, and what of it)
+    run: Run,
+    decided: Decided,
+    stats: Stats,
+    tables: Callable[[], Mapping[str, pa.Table]],
+    directory: str | Path,
+    choices: Choices,
+    *,
+    overwrite: bool,
+) -> Stats:
+    """Write a folder; the statistics, with the seconds of writing.
+
+    Raises:
+        OutputError: The folder cannot be written, or would lie in a source or over one.
+    """
+    reading = run.reading
+    place = folder.require_place(directory, run.inputs, overwrite=overwrite)
+    unreadable = reading.unreadable if choices.drop_unreadable else {}
+    verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
+    parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
+    with folder.appearing(place) as home:
+        with run.clock("writing"):
+            copy_parts(
+                parts,
+                len(reading.against),
+                verdict,
+                home / "kept",
+                annotate=Annotations if choices.annotate else None,
+                memory=run.state.corpus.engine.free_bytes,
+                drop_unread=choices.drop_unreadable,
+            )
+            sources = [*reading.against, *parts]
+            read = manifest(sources, len(reading.against), reading.columns, asdict(choices), run.num_ignored)
+            for name, table in {**tables(), "sources": read}.items():
+                folder.write_table(table, home / f"{name}.parquet")
+        written = {"documents": stats.documents if choices.annotate else stats.kept, "out": num_bytes(home)}
+        notes = (*stats.notes, *_led_out(parts)) if choices.copy_files else stats.notes
+        stats = replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
+        folder.write_json(stats.record(), home / "stats.json")
+    return stats
+
+
+def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
+    """Records of pages with the text in the place of the body."""
+    if extract is None or "body" not in table.column_names:
+        return table
+    texts = []
+    for batch in table.to_batches():
+        rows = pa.array(np.arange(len(batch)))
+        pages = pa.RecordBatch.from_arrays([rows, *map(batch.column, schemas.PAGES.names[1:])], schema=schemas.PAGES)
+        texts.append(extract(pages).column("text"))
+    at = table.column_names.index("body")
+    found = table.set_column(at, "text", pa.chunked_array(texts, pa.large_string()))
+    return found.drop_columns(["charset"])
+
+
+def _led_out(parts: Sequence[Any]) -> Iterator[str]:
+    """What one must know of copies of links that lead out of their folder."""
+    for part in parts:
+        links = part.leading_out() if isinstance(part, TextFolder) else []
+        if links:
+            others = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
+            yield f"{links[0]}{others} in {part.name} led out of the folder, and was copied as what it led to"
+
+
+def _as_files(part: Any) -> Any:
+    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part

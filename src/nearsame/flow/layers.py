@@ -1,0 +1,314 @@
+"""Layers: what is cheap to know removes documents first, and the method compares those that are left.
+
+1. Layers run in the order of `LAYERS`, cheapest first, however they are asked for; what one removes enters no later
+   one. Where `url` is asked for, `url-guess` follows it: what only a guess about URLs brings together is compared.
+2. Every other layer is the flow of `Digest` over one string of each document: its canonical URL, the URL that it says
+   it really is, the digest of its payload, or its text. Equal strings are compared, not only hashed.
+3. All layers go by one priority, that of --keep.
+4. Every removed document has a witness that stays to the end. Where a later layer removes a witness, what it stood for
+   inherits its keeper, and says through which document (`via`). Equal bytes inherit the similarity, too; of anything
+   else the two were never compared, and the measure says `chain`.
+5. A document without a text is no witness: whoever has something to say is not removed for a page that came back empty.
+   Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+from nearsame.clock import Clock
+from nearsame.engines.base import Machine
+from nearsame.errors import ConfigError
+from nearsame.flow.arrays import Arrays, placed
+from nearsame.flow.corpus import State
+from nearsame.flow.evidence import OneForm, PageFacts
+from nearsame.flow.guesses import confirmed
+from nearsame.flow.pipeline import prepare
+from nearsame.flow.rereading import Left, changed
+from nearsame.flow.steps import steps
+from nearsame.recipes.methods import Digest, Method, Recipe
+from nearsame.recipes.urls import CanonicalUrl
+from nearsame.sources.base import RecordRoom
+from nearsame.sources.parts import FilePart
+from nearsame.sources.reading import Reading
+from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
+from nearsame.stages.clusters.policies import Keep, order_of
+from nearsame.stages.features.document_facts import About, Describe
+from nearsame.stages.texts.raw import Texts
+
+__all__ = [
+    "GUESSED",
+    "LAYERS",
+    "Layer",
+    "Layers",
+    "Left",
+    "Settled",
+    "chosen_layers",
+    "first",
+    "needs_bare",
+    "require_layers",
+    "with_guesses",
+]
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
+GUESSED = "url-guess"  # the layer that comes with `url`
+_PRIORITY = Keep("min", "priority")  # of what is left: the order that the first layer went by
+
+_BATCH = 1 << 16
+_TEXTLESS = ("redirect", "revisit")  # layers about records that have no text
+_NONE = -1
+
+
+class Layer(NamedTuple):
+    """What one layer did."""
+
+    name: str
+    num_entered: int  # documents that it looked at
+    decided: Decided
+    measure: str  # what its similarities are
+
+
+class Settled(NamedTuple):
+    """Who is removed by all layers together; beside `decided`, a value for each of its rows."""
+
+    decided: Decided
+    layer: Rows  # number in `use`
+    measure: Rows  # number in `use` of the layer whose similarity it is
+    via: Rows  # the witness in the own layer, where a later one removed it; else -1
+    chained: Mask  # never compared with the witness: only with `via`
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What the layers before the method did.
+
+    Attributes:
+        use: the layers that were asked for, in order.
+        done: all of them but `text`.
+        about: every document.
+        priority: of every document its place in the order of --keep.
+        notes: what one must know of the priority.
+    """
+
+    use: tuple[str, ...]
+    done: tuple[Layer, ...]
+    about: About
+    priority: Rows
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gone(self) -> Mask:
+        """Which rows are removed."""
+        found = np.zeros(self.priority.size, np.bool_)
+        for layer in self.done:
+            found[layer.decided.rows] = True
+        return found
+
+    def left(self, reading: Reading) -> Left:
+        """The same documents, to be read again without those that are removed."""
+        return Left.of(reading, self.gone, self.priority)
+
+    def require_unchanged(self, about: About) -> None:
+        """Refuse what was decided about other texts than were read the second time.
+
+        Raises:
+            SourceError: A source changed in between.
+        """
+        here = ~self.gone
+        same = about.digest_a.size == here.size and all(
+            np.array_equal(now[here], then[here])
+            for now, then in ((about.digest_a, self.about.digest_a), (about.digest_b, self.about.digest_b))
+        )
+        if not same:
+            raise changed()
+
+    def then(self, reading: Reading, recipe: Method, engine: Machine, clock: Clock) -> State[Arrays]:
+        """What the method knows of the documents that are left; without the layer `text`, nothing.
+
+        Raises:
+            SourceError: A source changed in between.
+        """
+        if "text" not in self.use:
+            rows = np.arange(self.priority.size)
+            known = Arrays(reading, engine, _PRIORITY, self.about, self.priority, rows, self.notes)
+            return State(recipe, steps(recipe), known)
+        state = prepare(Arrays(self.left(reading), engine, _PRIORITY), recipe, clock)
+        if not reading.pages:  # of pages, texts were digested before what is no text was taken out
+            self.require_unchanged(state.corpus.about)
+        for part in reading.all_parts:
+            if isinstance(part, FilePart):
+                part.require_unchanged()
+        known = replace(state.corpus, notes=(*self.notes, *state.corpus.notes))
+        return replace(state, corpus=known)
+
+    def settled(self, text: Decided) -> Settled:
+        """All layers together: `text` is what the method decided about those that were left."""
+        size = self.priority.size
+        witness, layer, measure, via = (np.full(size, _NONE) for _ in range(4))
+        num, den, chained = np.ones(size, np.int64), np.ones(size, np.int64), np.zeros(size, np.bool_)
+        last = len(self.use) - 1
+        witness[text.rows], num[text.rows], den[text.rows] = text.witnesses, text.nums, text.dens
+        layer[text.rows] = measure[text.rows] = last
+        for number, done in reversed(list(enumerate(self.done))):
+            rows, own = done.decided.rows, done.decided.witnesses
+            later = witness[own] != _NONE
+            witness[rows] = np.where(later, witness[own], own)
+            num[rows] = np.where(later, num[own], done.decided.nums)
+            den[rows] = np.where(later, den[own], done.decided.dens)
+            measure[rows] = np.where(later, measure[own], number)
+            chained[rows] = later & (chained[own] | (done.name != "digest"))
+            via[rows] = np.where(later, own, _NONE)
+            layer[rows] = number
+        rows = np.flatnonzero(witness != _NONE)
+        decided = text._replace(rows=rows, witnesses=witness[rows], nums=num[rows], dens=den[rows])
+        return Settled(decided, layer[rows], measure[rows], via[rows], chained[rows])
+
+
+def require_layers(use: str | Sequence[str]) -> tuple[str, ...]:
+    """The layers of `use`, in their order.
+
+    Raises:
+        ConfigError: There is none, or one that is not known.
+
+    Example:
+        >>> require_layers("text, url")
+        ('url', 'text')
+    """
+    names = [name.strip() for name in use.split(",")] if isinstance(use, str) else list(use)
+    unknown = [name for name in names if name not in LAYERS]
+    if unknown or not names:
+        what = f"{unknown[0]!r} is not a layer" if unknown else "there is no layer"
+        raise ConfigError(f"use={use!r}: {what}", hint=f"Choose from {', '.join(LAYERS)}.")
+    return tuple(name for name in LAYERS if name in names)
+
+
+def with_guesses(layers: tuple[str, ...], urls: CanonicalUrl | OneForm) -> tuple[str, ...]:
+    """The layers with what comes with them: guesses about URLs, where the rules have any.
+
+    Example:
+        >>> with_guesses(("url", "text"), CanonicalUrl())
+        ('url', 'url-guess', 'text')
+    """
+    may_guess = not isinstance(urls, CanonicalUrl) or urls.guesses
+    return tuple(name for each in layers for name in ((each, GUESSED) if each == "url" and may_guess else (each,)))
+
+
+def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[str, ...]:
+    """The layers of `use`, with a method that has something to do in them.
+
+    Raises:
+        ConfigError: There is no such layer, or the method and they are at odds.
+    """
+    layers = require_layers(use)
+    if "text" not in layers and method is not None:
+        message = f"use={use!r} and method={method!r}: without the layer text there is nothing for it to do"
+        raise ConfigError(message, hint="Add text, or leave the method out.")
+    if features_column is not None or (isinstance(method, Recipe) and method.of_vectors) or method == "hyperplane":
+        raise ConfigError(f"use={use!r} needs texts, not features or vectors", hint="Leave it out.")
+    return layers
+
+
+def needs_bare(layers: tuple[str, ...]) -> bool:
+    """Whether layers are about records of archives that have no text."""
+    return any(name in layers for name in _TEXTLESS)
+
+
+def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, watched by whom)
+    pages: PageFacts,
+    use: tuple[str, ...],
+    keep: Keep,
+    engine: Machine,
+    clock: Clock,
+    *,
+    within: bool,
+    guesses: Method,
+) -> Layers:
+    """Read all documents, and run every layer but `text`; `guesses` says which texts are near enough for a guess."""
+    reading = pages.reading
+    reading.columns = replace(reading.columns, room=RecordRoom(engine.record_bytes))
+    seed = getattr(guesses, "seed", 0)
+    with clock("features", reading.size_bytes):
+        texts = _digested(_as_they_are(reading), engine, seed)
+        about = Describe.close(engine.fold(texts, Describe()))
+    priority, notes = placed(order_of(keep), keep, about, reading)
+    left, done, empty = np.ones(priority.size, np.bool_), [], about.sizes == 0
+    for name in use:
+        if name == "text":
+            break
+        with clock(f"layer {name}"):
+            if name == GUESSED:
+                decided = confirmed(pages, left & ~empty, guesses, about, priority, engine, within=within)
+                done.append(Layer(name, int((left & ~empty).sum()), decided, guesses.reports))
+                left[decided.rows] = False
+                continue
+            flow = texts if name == "digest" else _digested(_documents(_names(pages, name)), engine, seed)
+            entering = left if name in _TEXTLESS else left & ~empty
+            best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
+            decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
+            done.append(Layer(name, int(entering.sum()), decided, name))
+            left[decided.rows] = False
+    return Layers(use, tuple(done), about, priority, notes)
+
+
+def _with_text(decided: Decided, empty: Mask) -> Decided:
+    """Only what has a witness with a text."""
+    good = ~empty[decided.witnesses]
+    rows, witnesses, nums, dens = (column[good] for column in decided[:4])
+    return Decided(rows, witnesses, nums, dens)
+
+
+def _digested(batches: Iterable[pa.RecordBatch], engine: Machine, seed: int) -> Any:
+    flow = engine.load(batches)
+    for stage in (Texts(seed=seed), *steps(Digest()).features[1:]):
+        flow = engine.map(flow, stage)
+    return engine.keep(flow)
+
+
+def _as_they_are(reading: Reading) -> Iterator[pa.RecordBatch]:
+    """DOCUMENTS: of pages the bytes, whatever stands in them."""
+    for batch in reading:
+        if reading.pages:
+            yield pa.RecordBatch.from_arrays(
+                [batch.column("row"), batch.column("body").view(pa.large_string())], schema=schemas.DOCUMENTS
+            )
+        else:
+            yield batch
+
+
+def _documents(strings: pa.Array) -> Iterator[pa.RecordBatch]:
+    """DOCUMENTS batches of strings, by row."""
+    for start in range(0, len(strings), _BATCH):
+        batch = strings.slice(start, _BATCH)
+        rows = np.arange(start, start + len(batch))
+        yield pa.RecordBatch.from_arrays([pa.array(rows), batch], schema=schemas.DOCUMENTS)
+
+
+def _names(pages: PageFacts, layer: str) -> pa.Array:
+    """By row, what documents must have in common to be the same to a layer.
+
+    Raises:
+        ConfigError: No document has what the layer needs, nor is there a web page, which might.
+    """
+    needed = {"revisit": "payload_digest", "url": pages.url_column}.get(layer, layer)
+    may_lack = layer != "url" and pages.reading.pages  # a small archive without redirects is no mistake of anybody's
+    if pages.reading.num_documents and not pages.has(needed) and not may_lack:
+        message = f"use={layer}: no document has anything in the column {needed!r}"
+        raise ConfigError(message, hint=f"Leave {layer} out, or give sources that have it.")
+    match layer:
+        case "url":
+            return pages.urls()
+        case "revisit":
+            return pages.known(needed)
+        case _:
+            targets, urls = pages.target(layer), pages.urls()
+            named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer
+            return pc.coalesce(targets, pc.if_else(named, urls, pa.scalar(None, urls.type)))

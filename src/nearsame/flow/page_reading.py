@@ -1,0 +1,108 @@
+"""How web pages (and records that are very long) are read: the settings, checked, and the text of a single page.
+
+1. A setting that nothing is done with is refused, never ignored.
+2. One page becomes the same text here as among many: by the same stage.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nearsame.engines.space import num_bytes
+from nearsame.errors import ConfigError, SourceError
+from nearsame.sources import MAX_DOCUMENT, Columns
+from nearsame.sources.files import File, suffixed_name
+from nearsame.sources.page_records import is_page, page_of_file
+from nearsame.sources.reading import Reading
+from nearsame.sources.sampling import DocumentSample, sample
+from nearsame.sources.whole import read_text
+from nearsame.stages.texts.page_text import PageTexts, page_text
+
+__all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_max_record", "with_pages"]
+
+_OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
+
+
+def with_pages(columns: Columns, html: str | None, extract: str | None, max_document: int | str | None) -> Columns:
+    """The columns, and how web pages are read.
+
+    Raises:
+        ConfigError: It cannot be, or contradicts itself.
+    """
+    other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
+    if html is not None and other is not None:
+        message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: one takes the other's place"
+        raise ConfigError(message, hint="Leave one of them out.")
+    most = MAX_DOCUMENT if max_document is None else num_bytes(max_document, "max_document")
+    if most < 1:
+        raise ConfigError(f"max_document={max_document!r} leaves nothing to read", hint="Write it as in 10MB.")
+    given = tuple(name for name, value in (("extract", extract), ("max_document", max_document)) if value is not None)
+    kind = PageTexts(extract or "main").extract
+    return replace(columns, html=html, extract=kind, max_document=most, asked_of_pages=given)
+
+
+def with_max_record(columns: Columns, max_record: int | str | None) -> Columns:
+    """The columns, and how long a record that is compared may be.
+
+    Raises:
+        ConfigError: Nothing would be left.
+    """
+    if max_record is None:
+        return columns
+    most = num_bytes(max_record, "max_record")
+    if most < 1:
+        raise ConfigError(f"max_record={max_record!r} leaves nothing to compare", hint="Write it as in 64MB.")
+    return replace(columns, max_record=most)
+
+
+def require_pages(reading: Reading) -> None:
+    """Refuse settings of web pages where there are none.
+
+    Raises:
+        ConfigError: There is such a setting.
+    """
+    refuse_idle(reading.columns, pages=reading.pages)
+
+
+def refuse_idle(columns: Columns, *, pages: bool) -> None:
+    """The same, of sources that are read by somebody else.
+
+    Raises:
+        ConfigError: There is such a setting.
+    """
+    given = columns.asked_of_pages
+    if given and not pages:
+        message = f"{given[0]} does nothing: no source holds web pages"
+        raise ConfigError(message, hint="Name .html or .warc files, or the column of markup with html_column.")
+
+
+def sampled(reading: Reading, most: int | None) -> DocumentSample:
+    """At most so many documents, with the texts of what is a web page."""
+    require_pages(reading)
+    return sample(reading, most, extract=PageTexts(reading.columns.extract) if reading.pages else None)
+
+
+def texts_of(paths: Sequence[str], extract: str | None = None) -> list[str]:
+    """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it.
+
+    Raises:
+        SourceError: One cannot be read.
+        ConfigError: `extract` is given, and none of them is a web page.
+    """
+    kinds = [None if path == "-" else is_page(suffixed_name(path)) for path in paths]
+    if extract is not None and not any(kinds):
+        message = f"extract={extract!r} does nothing: {' and '.join(paths)}: no web page by the name"
+        raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml, or leave it out.")
+    return [
+        read_text(path) if kind is None else _text_of_page(path, kind, extract or "main")
+        for path, kind in zip(paths, kinds, strict=True)
+    ]
+
+
+def _text_of_page(path: str, kind: str, extract: str) -> str:
+    with File(path).open() as raw:
+        data = raw.read()
+    try:
+        page = page_of_file(data, kind, Columns(max_document=max(len(data), 1)))
+    except ValueError as error:
+        raise SourceError(f"{path}: {error}", hint="Save the page again.") from None
+    return page_text(page.body or b"", page.charset, page.mime, extract)

@@ -1,0 +1,176 @@
+"""The data flow, once, for every engine.
+
+    documents → texts → features → (sketches) → keys → pairs or clusters
+
+1. A method is a choice of stages (steps.py), never a flow of its own.
+2. This is the one place where stages, engines and what is known of documents meet: on one machine and on a cluster.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame import arrow
+from nearsame.clock import Clock
+from nearsame.engines.base import Engine, Stage
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.corpus import NOTHING_DROPPED, Corpus, Dropped, Met, Question, State
+from nearsame.flow.steps import Steps, steps
+from nearsame.kernels.boilerplate import Slots
+from nearsame.recipes.methods import Method, Shingled
+from nearsame.stages.clusters.policies import order_of
+from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
+from nearsame.stages.features.document_facts import CountBare
+from nearsame.stages.keys.prefix import CountItems, plan_counting
+from nearsame.stages.pairs.expand import Groups, Listed, by_priority, check_number, fewer_pairs
+from nearsame.stages.pairs.join import JoinedPairs
+
+__all__ = ["beside", "boilerplate", "decide", "join", "joining", "prepare", "steps"]
+
+Rows = npt.NDArray[np.int64]
+Some = TypeVar("Some", bound=Corpus)
+
+_MANY_PAIRS = 1 << 20  # are looked at together
+
+
+def prepare(
+    corpus: Some, method: Method, clock: Clock, *, ready_items: bool = False, listing: bool = False
+) -> State[Some]:
+    """Read all documents, and bring together those that share a key."""
+    engine, step = corpus.engine, steps(method, ready_items=ready_items, listing=listing and corpus.at_once)
+    with clock("features", corpus.size_bytes):
+        flow = corpus.load(method, step)
+        flow, frequencies = _weighed(engine.map(flow, *step.features), corpus, method, step)
+        features = corpus.kept(flow, "features")
+    features, dropped = _without_boilerplate(features, corpus, method, clock)
+    with clock("identical"):
+        features, corpus = corpus.described(features)
+        either = listing and step.larger_first  # one side may contain the other, or be contained
+        corpus = corpus.ranked(order_of(corpus.keep, larger_first=step.larger_first, by_side=not either))
+        corpus = corpus.collapsed(features)
+        leaders = corpus.leaders(features)
+    keys = step.keys
+    met = Met() if keys is None else corpus.once(lambda: _meet(leaders, corpus, method, step, keys, clock))
+    return State(method, step, corpus, leaders, met, frequencies, dropped)
+
+
+def _weighed(features: Any, corpus: Corpus, method: Method, step: Steps) -> tuple[Any, Any]:
+    """Features by weights that must know of all of them, and the table of these: (codes, frequencies)."""
+    if step.weigh is None:
+        return features, None
+    if getattr(method, "frequencies", None) is None:  # else they are known
+        features = corpus.countable(features)
+    return step.weigh(features, corpus.engine)
+
+
+def _without_boilerplate(features: Any, corpus: Corpus, method: Method, clock: Clock) -> tuple[Any, Dropped]:
+    """The features without what too many documents have, where that is asked for."""
+    most = method.drop_boilerplate if isinstance(method, Shingled) else None
+    if most is None:
+        return features, NOTHING_DROPPED
+    engine = corpus.engine
+    with clock("boilerplate"):
+        found = boilerplate(features, corpus.slots(features), most, engine)
+        left = corpus.kept(engine.map(features, WithoutBoilerplate.of(found)))
+        before, after = (sum(engine.fold(each, CountBare())) for each in (features, left))
+    return left, Dropped(found.items.size, int(found.counts.sum()), after - before)
+
+
+def boilerplate(features: Any, num_items: int, most: int, engine: Engine) -> Boilerplate:
+    """The items that stand in more than `most` documents."""
+    counting = plan_counting(num_items, engine.table_bytes)
+    parts = []
+    for number in range(counting.passes):
+        table = engine.fold(features, CountItems(counting, number))
+        shift = np.uint64(counting.shift)
+        slots = Slots(counting.base(number), shift, 1 << counting.bits, counting.nibbles, arrow.frozen(table))
+        parts += [share.close(engine.fold(features, share)) for share in shares(slots, most, engine.table_bytes)]
+    return Boilerplate.of(parts)
+
+
+def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
+    leaders: Any, corpus: Corpus, method: Method, step: Steps, keys_by: Callable[[Any], Stage], clock: Clock
+) -> Met:
+    """Make keys, and bring together what shares one."""
+    engine = corpus.engine
+    made = engine.map(leaders, step.sketches) if step.sketches else leaders
+    if step.by_sketch:
+        with clock("sketches"):
+            made = engine.keep(made)
+    with clock("counts"):
+        num_items, notes = corpus.planned(made, method)
+        made, counts = step.counts(made, num_items, engine) if step.counts else (made, None)
+    for note in notes:
+        clock.progress.note(note)
+    clock.note(engine.room)
+    with clock("keys"):
+        keys, num_keys = corpus.offered(engine.map(made, keys_by(counts)))
+    del counts  # as large as the memory allows
+    with clock("meeting"):
+        return Met(num_keys, corpus.meet(keys, made if step.by_sketch else leaders), notes)
+
+
+def decide(state: State[Any], question: Question, clock: Clock) -> Any:
+    """Who is removed, and by which witness."""
+    with clock("deciding"):
+        decision = state.corpus.answer(state, question)
+        return state.corpus.inherit(decision, within=question.within)
+
+
+def joining(state: State[Arrays], question: Question, groups: Groups) -> Any:
+    """The rule by which pairs are listed."""
+    return state.corpus.rule(state.step, question, groups.below(state.corpus.num_against))
+
+
+def join(state: State[Arrays], question: Question, groups: Groups, most: int) -> Iterator[Listed]:
+    """All similar pairs of documents, in parts; refuses as soon as it is known that there are more than `most`."""
+    rule = joining(state, question, groups)
+    total, star = groups.num_within(), not groups.star and groups.num_against is None
+    fewer = fewer_pairs(state.method, can_star=star)
+    if state.meeting and state.meeting.entries.rows.size:
+        check_number(total, most, known="at least", fewer=fewer)
+        sampled, times = state.corpus.engine.sample(state.meeting, rule)
+        predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
+        check_number(predicted, most, known="about", fewer=fewer)
+        waiting: list[JoinedPairs] = []
+        for found in state.corpus.engine.join(state.meeting, rule):
+            total += groups.num_between(found.a, found.b)
+            check_number(total, most, known="at least", fewer=fewer)
+            waiting.append(found)
+            if sum(part.a.size for part in waiting) >= _MANY_PAIRS:
+                yield _listed(state, groups, waiting)
+                waiting = []
+        yield _listed(state, groups, waiting)
+    check_number(total, most, fewer=fewer)
+    yield _turned(state, groups.within())
+
+
+def _listed(state: State[Arrays], groups: Groups, parts: list[JoinedPairs]) -> Listed:
+    found = JoinedPairs.joined(parts)
+    return _turned(state, groups.between(found, beside(state, found)))
+
+
+def _turned(state: State[Arrays], pairs: Listed) -> Listed:
+    """The pairs with the document of higher priority first, where ties are not decided by reading."""
+    return by_priority(pairs, state.corpus.ranks, state.step.mirror) if state.corpus.by_content else pairs
+
+
+def beside(state: State[Arrays], found: JoinedPairs) -> npt.NDArray[np.float64]:
+    """What pairs say beside their similarity: as many columns as the method's `Steps.columns` has names."""
+    columns, best = state.step.columns, state.corpus.best
+    if columns is None:
+        return np.zeros((0, found.a.size))
+    leaders = found._replace(a=best[found.a], b=best[found.b])
+    return columns(leaders, _measured_sizes(state), lambda rows: state.corpus.engine.take(state.leaders, rows))
+
+
+def _measured_sizes(state: State[Arrays]) -> Rows:
+    """By row: how many items it has of what is compared, features or sketches; of who met somebody at least."""
+    meeting = state.meeting
+    if not state.step.by_sketch or meeting is None:
+        return state.corpus.about.sizes
+    sizes = np.zeros(state.corpus.best.size, np.int64)
+    sizes[meeting.entries.rows] = np.diff(meeting.offsets)
+    return sizes

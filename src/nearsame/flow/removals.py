@@ -1,0 +1,286 @@
+"""The removed documents of one answer: whose word removed them, with what similarity, on what evidence.
+
+1. Everything here follows from what was decided; nothing is decided here but anew, at a higher threshold.
+2. Columns that not every run has (`layer`, `via_…`, `evidence`, `same_host`) stand behind those that every run has.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.clock import Clock
+from nearsame.flow import kept, pipeline
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.corpus import Question, State
+from nearsame.flow.evidence import PageEvidence, PageFacts
+from nearsame.flow.kept import Choices
+from nearsame.flow.layers import GUESSED, Layers, Settled
+from nearsame.flow.runs import Run
+from nearsame.outputs import tables
+from nearsame.outputs.examples import spread
+from nearsame.recipes.methods import Digest, Method, Shingled
+from nearsame.stages.clusters.keepers import Decided
+from nearsame.stages.pairs.evidence import LISTS
+from nearsame.stages.pairs.expand import Listed, by_priority
+from nearsame.stages.pairs.join import JoinedPairs
+from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
+from nearsame.stats import NUM_LARGEST, Stats
+
+__all__ = ["Removals"]
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Removals:
+    """Removed documents and their witnesses, and what follows for all others.
+
+    Attributes:
+        run: what was read, and what is known of it.
+        method: by which was decided: that of the run, or one of a higher threshold.
+        text: what the method decided.
+    """
+
+    run: Run
+    method: Method
+    text: Decided
+
+    @property
+    def state(self) -> State[Arrays]:
+        """What the method knew."""
+        return self.run.state
+
+    @property
+    def names(self) -> tables.RowNames:
+        """What rows are called."""
+        return self.run.names
+
+    @property
+    def layers(self) -> Layers | None:
+        """What ran before the method, if anything did."""
+        return self.run.layers
+
+    @property
+    def pages(self) -> PageFacts | None:
+        """What is known of documents as pages, if anything is."""
+        return self.run.pages
+
+    @cached_property
+    def settled(self) -> Settled | None:
+        """All layers together, where there are several."""
+        return None if self.layers is None else self.layers.settled(self.text)
+
+    @property
+    def decided(self) -> Decided:
+        """Who is removed, and by which witness."""
+        return self.text if self.settled is None else self.settled.decided
+
+    @cached_property
+    def similarity(self) -> npt.NDArray[np.float64]:
+        """Of each with its witness, or where they were never compared, with `via`."""
+        return self.decided.nums / self.decided.dens
+
+    @cached_property
+    def by_method(self) -> Mask:
+        """Which of them the method itself removed."""
+        if self.settled is None or self.layers is None:
+            return np.ones(self.decided.rows.size, np.bool_)
+        return np.array([name == "text" for name in self.layers.use])[self.settled.layer]
+
+    @cached_property
+    def measured(self) -> Mask:
+        """Of which of them the similarity is the method's, their own or that of a copy with the same bytes."""
+        if self.settled is None or self.layers is None:
+            return ~self.chained
+        names = np.array([name in ("text", GUESSED) for name in self.layers.use])
+        return np.asarray(names[self.settled.measure] & ~self.settled.chained & ~self.chained)
+
+    @cached_property
+    def same_text(self) -> Mask:
+        """Which of them have the same raw text as their witness."""
+        about = self.state.corpus.about if self.layers is None else self.layers.about
+        return about.same_text(self.decided.rows, self.decided.witnesses)
+
+    @cached_property
+    def chained(self) -> Mask:
+        """Which of them are not similar to their witness, but joined with it by a chain of similar pairs."""
+        least = fraction_at_least(self.method.least, LARGEST)  # else the products would overflow
+        below = self.decided.nums * least.denominator < self.decided.dens * least.numerator
+        return np.asarray(below & (self.decided.component is not None))
+
+    @cached_property
+    def measures(self) -> pa.Array:
+        """What each similarity is; of those that are below the threshold, that they are."""
+        found = tables.same(self.run.measure, self.decided.rows.size)
+        if self.chained.any():
+            found = pc.if_else(pa.array(self.chained), "component", found)
+        if self.settled is None or self.layers is None:
+            return found
+        own = {layer.name: layer.measure for layer in self.layers.done}
+        layers = pa.array([own.get(name) for name in self.layers.use], pa.string())
+        found = pc.coalesce(layers.take(pa.array(self.settled.measure)), found)
+        return pc.if_else(pa.array(self.settled.chained), "chain", found)
+
+    @cached_property
+    def evidence(self) -> PageEvidence | None:
+        """What else speaks for it, where documents have URLs."""
+        if self.pages is None or not self.pages.have_urls:
+            return None
+        text = self.same_text | (self.by_method & self._same_features)
+        same_bytes = self.same_text
+        if self.layers is None and self.pages.reading.pages:  # what was digested is what was taken out of them
+            same_bytes = self.pages.same_payload(self.decided.rows, self.decided.witnesses)
+        holds = {"bytes": same_bytes, "text": text, "near": self.measured & ~text}
+        return self.pages.evidence(self.decided.rows, self.decided.witnesses, holds)
+
+    @property
+    def _same_features(self) -> Mask:
+        """Which of them are to the method the same text as their witness."""
+        best, method = self.state.corpus.best, self.state.method
+        if not isinstance(method, Shingled | Digest):
+            return np.zeros(self.decided.rows.size, np.bool_)  # codes and vectors may be the same for different texts
+        return np.asarray(best[self.decided.rows] == best[self.decided.witnesses])
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
+        decided = self.decided
+        plain = tables.removed_table(self.names, decided.rows, decided.witnesses, self.similarity, self.measures)
+        return tables.extended(plain, {**self._layer_columns(), **self._evidence_columns()})
+
+    @cached_property
+    def clusters(self) -> pa.Table:
+        """Keepers and the documents that they are the witness of, cluster by cluster."""
+        decided = self.decided
+        return tables.clusters_table(
+            self.names, decided.rows, decided.witnesses, self.similarity, self._evidence_columns()
+        )
+
+    @cached_property
+    def groups(self) -> Rows:
+        """By row the keeper of its cluster; a document without any has its own."""
+        found = np.arange(len(self.names.origins))
+        found[self.decided.rows] = self.decided.witnesses
+        return found
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """Each removed document with its witness, as a pair."""
+        rows, witnesses, nums, dens = self.decided[:4]
+        a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
+        order = np.lexsort((b, a))
+        found = JoinedPairs(a[order], b[order], nums[order], dens[order])
+        listed = Listed(found.a, found.b, self.similarity[order], self._beside(found, order))
+        if self.run.settings["ties"] == "content":  # as on Spark, where rows have no order
+            places = np.ones(len(self.names.origins), np.int64)
+            places[witnesses] = 0
+            listed = by_priority(listed, places, self.state.step.mirror)
+        return self.run.pairs_table(listed, self.measures.take(pa.array(order)))
+
+    def _beside(self, found: JoinedPairs, order: Rows) -> npt.NDArray[np.float64]:
+        """What the method says of pairs beside their similarity; of others than its own nothing, NaN."""
+        own = self.by_method[order]
+        if own.all():
+            return pipeline.beside(self.state, found)
+        some = pipeline.beside(self.state, JoinedPairs(found.a[own], found.b[own], found.nums[own], found.dens[own]))
+        out = np.full((some.shape[0], own.size), np.nan)
+        out[:, own] = some
+        return out
+
+    def counts(self) -> dict[str, Any]:
+        """What statistics say of them."""
+        exact, own = int(self.same_text.sum()), self.measured | self.by_method
+        keepers, sizes = np.unique(self.decided.witnesses, return_counts=True)
+        first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
+        ids = self.names.of(keepers[first])[0].to_pylist()
+        found: dict[str, Any] = {
+            "compared": self.decided.num_compared,
+            "component": self.decided.component,
+            "clusters": keepers.size,
+            "largest": tuple(zip(ids, (sizes[first] + 1).tolist(), strict=True)),
+            "exact_copies": exact,
+            "near_copies": int((own & ~self.same_text).sum()),
+            "other_copies": int((~own & ~self.same_text).sum()),
+            "removed": self.decided.rows.size,
+            "chained": int(self.chained.sum()),
+            "layers": self._layer_counts(),
+        }
+        if self.evidence is not None:
+            found["evidence"] = self.evidence.counts()
+            found["same_host"], found["cross_host"] = self.evidence.sides()
+        return found
+
+    def at(self, method: Method) -> "Removals":
+        """The same at a higher threshold, decided anew on the stored keys and features."""
+        question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
+        return Removals(self.run, method, pipeline.decide(self.state, question, Clock()))
+
+    def records(self, *, stay: bool) -> pa.Table:
+        """The documents that stay or go, with all their columns."""
+        return kept.records(self.run, self.decided, stay=stay)
+
+    def examples(self, count: int) -> pa.Table:
+        """Some of the removals, with the texts of both sides."""
+        chosen = spread(self.similarity, self.same_text, count)
+        found = self.table.take(pa.array(chosen))
+        for name, rows in (("text", self.decided.rows), ("witness_text", self.decided.witnesses)):
+            found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
+        return found
+
+    def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+        """Write a folder."""
+        made = partial(self._tables, pairs=choices.pairs)
+        return kept.write(self.run, self.decided, stats, made, directory, choices, overwrite=overwrite)
+
+    def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
+        found = {"removed": self.table, "clusters": self.clusters}
+        if pairs:
+            found["pairs"] = self.pairs
+        if self.state.frequency_table is not None:
+            found["frequencies"] = self.state.frequency_table
+        if self.run.reading.skipped:
+            found["skipped"] = self.run.skipped
+        return found
+
+    def _layer_counts(self) -> tuple[dict[str, Any], ...]:
+        if self.layers is None or self.settled is None:
+            return ()
+        entered = {layer.name: layer.num_entered for layer in self.layers.done}
+        left = int((~self.layers.gone).sum())
+        via, witnesses = self.settled.via, self.decided.witnesses
+        about, rows = self.layers.about, self.decided.rows
+        other = ~about.same_text(rows, np.where(via < 0, witnesses, via)) & (about.sizes[rows] > 0)
+        found = []
+        for number, name in enumerate(self.layers.use):
+            mine = self.settled.layer == number
+            counts = {
+                "documents": entered.get(name, left),
+                "removed": int(mine.sum()),
+                "other_text": int((mine & other).sum()),
+                "inherited": int((mine & (via >= 0)).sum()),
+            }
+            found.append({"layer": name, **counts})
+        return tuple(found)
+
+    def _layer_columns(self) -> dict[str, pa.Array]:
+        """Which layer removed each document, and through which witness of its own, if another one stands now."""
+        if self.layers is None or self.settled is None:
+            return {}
+        via, unknown = self.settled.via, pa.array(self.settled.via < 0)
+        columns = self.names.of(np.maximum(via, 0)) if via.size else self.names.of(via)
+        nothing = [pc.if_else(unknown, pa.scalar(None, column.type), column) for column in columns]
+        layer = pa.array(self.layers.use, pa.string()).take(pa.array(self.settled.layer))
+        return {"layer": layer, **dict(zip(("via_id", "via_source", "via_row"), nothing, strict=True))}
+
+    def _evidence_columns(self) -> dict[str, pa.Array]:
+        if self.evidence is None:
+            return {}
+        kinds = self.evidence.kinds
+        return {"evidence": kinds if len(kinds) else pa.array([], LISTS), "same_host": self.evidence.same_host}

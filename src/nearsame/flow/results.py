@@ -1,0 +1,253 @@
+"""Answers to be questioned: what a run found, as tables, texts, folders and counts.
+
+1. An answer is immutable; asking for another threshold gives another one.
+2. What is asked for twice is computed once; nothing is computed before it is asked for.
+3. Tables come from the engine: what is called a table is Arrow's on one machine, and a DataFrame on Spark
+   (frames/removals.py, frames/runs.py).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.errors import ConfigError
+from nearsame.flow.kept import Choices
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.methods import Method
+from nearsame.stats import Audit, Stats
+
+__all__ = ["Pairs", "Result"]
+
+
+@checked
+@dataclass(frozen=True)
+class Result:
+    """Which documents stay, which go, and why."""
+
+    _removals: Any  # Removals of the engine that decided
+    audit: Audit | None = None
+    notes: tuple[str, ...] = ()  # beside those of the run
+
+    @property
+    def run(self) -> Any:
+        """What was read, and what is known of it."""
+        return self._removals.run
+
+    @property
+    def method(self) -> Method:
+        """By which was decided."""
+        method: Method = self._removals.method
+        return method
+
+    def __repr__(self) -> str:
+        stats = self.stats
+        return f"Result({stats.documents:,} documents, {stats.kept:,} kept, {stats.removed:,} removed)"
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        known: Stats = self.run.stats
+        counts: dict[str, Any] = self._removals.counts()
+        return replace(
+            known,
+            **counts,
+            kept=known.documents - known.against - counts["removed"],
+            audit=None if self.audit is None else self.audit.record(),
+            least=float(self.method.least),
+            notes=(*known.notes, *self.notes),
+            recipe={**known.recipe, **self.method.record()},
+        )
+
+    @property
+    def removals(self) -> pa.Table:
+        """The removed documents, each with its witness, similarity and cluster (the witness's number)."""
+        return self._removals.table
+
+    @property
+    def clusters(self) -> pa.Table:
+        """Keepers and the documents that they are the witness of, cluster by cluster."""
+        return self._removals.clusters
+
+    @property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """By row the keeper of its cluster: near-duplicates have the same one, a document without any has its own.
+
+        Raises:
+            ConfigError: On Spark, where rows have no places.
+        """
+        groups: npt.NDArray[np.int64] = self._removals.groups
+        return groups
+
+    @property
+    def pairs(self) -> pa.Table:
+        """Each removed document with its witness, as a pair."""
+        return self._removals.pairs
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read; on Spark the files of which some could not, and how many."""
+        skipped: pa.Table = self.run.skipped
+        return skipped
+
+    @property
+    def frequencies(self) -> pa.Table | None:
+        """With `weights="tfidf"`: in how many documents each feature stands. Saved, it weighs those of a later run."""
+        table: pa.Table | None = self.run.state.frequency_table
+        return table
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        number: int = self.run.num_ignored
+        return number
+
+    def kept(self) -> pa.Table:
+        """The documents that stay, with all their columns."""
+        return self._removals.records(stay=True)
+
+    def removed(self) -> pa.Table:
+        """The documents that go, with all their columns."""
+        return self._removals.records(stay=False)
+
+    def at(self, *, threshold: Any) -> "Result":
+        """The result at a higher threshold, decided anew on the stored keys and features.
+
+        Raises:
+            ConfigError: The threshold is lower than the run's, or the method has none.
+        """
+        least, higher = self.run.state.method.least, self.method.raised(threshold)
+        if higher.least < least:
+            message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
+            raise ConfigError(message, hint="Run again with the lower threshold.")
+        unaudited = f"recall was not measured at threshold {float(higher.least):g}: that takes a run of its own"
+        return Result(self._removals.at(higher), notes=(unaudited,) if self.audit or self.notes else ())
+
+    def write(  # noqa: PLR0913  (each is a choice of the caller's)
+        self,
+        directory: str | Path,
+        *,
+        overwrite: bool = False,
+        pairs: bool = False,
+        annotate: bool = False,
+        drop_unreadable: bool = False,
+        copy_files: bool = False,
+    ) -> Stats:
+        """Write a folder that appears complete or not at all.
+
+        It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
+        `sources.parquet` (what was read), `stats.json`, and `skipped.parquet` if there are records that could not be
+        read. On Spark all but `stats.json` are folders of Parquet parts, in any file system that Spark can write to.
+
+        Args:
+            directory: The folder; it must not exist.
+            overwrite: Whether a folder that exists is replaced; on Spark, one of an earlier run.
+            pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
+            annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
+            drop_unreadable: Whether records that could not be read are left out of `kept/`.
+            copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
+
+        Returns:
+            The statistics, with the seconds of writing.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+            SourceError: The source is not what it was: other documents stay than were decided about.
+            ConfigError: On Spark, for `annotate`, `drop_unreadable` and `copy_files`.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as home:
+            ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
+            1
+        """
+        choices = Choices(pairs, annotate, drop_unreadable, copy_files)
+        written: Stats = self._removals.write(directory, self.stats, choices, overwrite=overwrite)
+        return written
+
+    def examples(self, count: int = 10) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
+
+        Example:
+            >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
+            ['a rose']
+        """
+        require_number("count", count, 0)
+        found: pa.Table = self._removals.examples(count)
+        return found
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        self.run.release()
+
+
+@checked
+@dataclass(frozen=True)
+class Pairs:
+    """All similar pairs."""
+
+    run: Any
+    method: Method
+    _found: Any  # as the engine lists them
+    audit: Audit | None = None
+
+    def __repr__(self) -> str:
+        pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
+        return f"Pairs({pairs}, method={self.method.name}, threshold={float(self.method.least):g})"
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Rows a < b: their ids, sources and rows, the similarity and the measure."""
+        return self.run.pairs_table(self._found)
+
+    @property
+    def pairs(self) -> pa.Table:
+        """The same as `table`."""
+        return self.table
+
+    @property
+    def num_pairs(self) -> int:
+        """How many there are."""
+        number: int = self._found.num_pairs
+        return number
+
+    def write(self, path: str | Path, *, overwrite: bool = False, spreadsheet: bool = False) -> None:
+        """Write the table as .parquet, .jsonl or .csv (on Spark a folder of parts); it appears complete or not at all.
+
+        Args:
+            path: The file.
+            overwrite: Whether a file that is there is replaced.
+            spreadsheet: Whether in .csv a text that a spreadsheet would take for a formula gets a ' before it.
+
+        Raises:
+            OutputError: The file cannot be written, or would lie in a source or over one.
+            ConfigError: On Spark, for `spreadsheet`.
+        """
+        self.run.write_table(self.table, path, overwrite=overwrite, spreadsheet=spreadsheet)
+
+    @property
+    def stats(self) -> Stats:
+        """Counts at every arrow of the flow, seconds, the recipe."""
+        measured = None if self.audit is None else self.audit.record()
+        known: Stats = self.run.stats
+        return replace(known, audit=measured, **self.run.pairs_counts(self._found))
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read; on Spark the files of which some could not, and how many."""
+        skipped: pa.Table = self.run.skipped
+        return skipped
+
+    @property
+    def num_ignored(self) -> int:
+        """How many files of folders and patterns are of no known format."""
+        number: int = self.run.num_ignored
+        return number
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        self.run.release()

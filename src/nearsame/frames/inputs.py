@@ -1,0 +1,299 @@
+"""The frames that a side is made of, before they are one: what is wrong with them, and which columns count.
+
+1. Each frame is looked at on its own: columns that one machine refuses are refused here, by the same errors.
+2. Records that could not be read are no documents: they are counted by file, and left out.
+3. A text of CSV with U+FFFD was not UTF-8: it is null, so its document stays. Numbers of CSV are numbers where all are.
+4. Columns of one name but of several types become strings; the order has to have one type.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nearsame.engines.spark.plans import changing
+from nearsame.engines.spark.reading import UNREAD, Given
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.sources import Columns
+from nearsame.sources.columns import Chosen, choose
+
+__all__ = [
+    "FramePart",
+    "common_order",
+    "not_finite",
+    "part_of",
+    "quoted",
+    "require_one_choice",
+    "unreadable",
+    "widened",
+]
+
+_OWN = "nearsame_"  # names that begin with it are ours
+_MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS = ("float", "double")
+_SPELT = (*_NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
+_PLAIN_SCALE = 6  # of decimals: smaller ones are written with an exponent on one machine
+_NO_TYPE = "void"
+
+
+@dataclass(frozen=True, eq=False)
+class FramePart:
+    """One frame of a side.
+
+    Attributes:
+        name: what messages call it.
+        frame: its documents, without what could not be read.
+        chosen: the columns that count.
+        order: the type of the values of the order column; void where there are none.
+        delimited: whether it comes from CSV.
+        unread: how many records of which file could not be read.
+        mended: how many texts of CSV are not UTF-8, or vectors are not all of finite numbers.
+        ignored: how many files of its folder are of no known format.
+        broken: files that cannot be read, and why.
+    """
+
+    name: str
+    frame: Any
+    chosen: Chosen
+    order: str = _NO_TYPE
+    delimited: bool = False
+    unread: tuple[tuple[str, int], ...] = ()
+    mended: int = 0
+    ignored: int = 0
+    broken: tuple[tuple[str, str], ...] = ()
+
+
+def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> FramePart:
+    """A frame, looked at.
+
+    Args:
+        given: The frame.
+        columns: The columns that are asked for.
+        numbers: Whether an order column of texts that are all numbers holds numbers.
+        strict: Whether a text that cannot be read is an error.
+
+    Raises:
+        ColumnError: It lacks a column, or has one of a type that cannot be read, or names that cannot be told apart.
+        SourceError: With `strict`, a text was not UTF-8; or the frame has no end, or other rows each time.
+    """
+    _require_steady(given)
+    types = {name: kind for name, kind in given.frame.dtypes if name != UNREAD}
+    _require_names([name for name in given.frame.columns if name != UNREAD], given.name)
+    strings = [name for name, kind in types.items() if _is_text(kind)]
+    chosen = choose(columns, list(types), strings, given.name)
+    _require_types(chosen, types, given.name)
+    part = FramePart(given.name, given.frame, chosen, types.get(chosen.order or "", _NO_TYPE), given.delimited)
+    part = replace(part, ignored=given.ignored, broken=given.broken)
+    if chosen.vectors is not None:
+        part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
+    part = _counted(part, numbers=numbers) if UNREAD in given.frame.columns or given.delimited else part
+    if strict and part.mended:
+        raise SourceError(f"{given.name}: {unreadable(part)}", hint="Mend them, or leave out strict.")
+    if UNREAD in given.frame.columns:
+        part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
+    return part
+
+
+def _require_steady(given: Given) -> None:
+    """Refuse a stream, and rows that are others when they are read again."""
+    if given.frame.isStreaming:
+        hint = "Decide about what has come so far: write it to files, or use foreachBatch with an index."
+        raise SourceError(f"{given.name} is a stream, which has no end", hint=hint)
+    what = changing(given.frame)
+    if what is not None:
+        message = f"{given.name} has {what}, so its rows are others each time that they are read"
+        raise SourceError(message, hint="Persist it, write it to files first, or add that column to what stays.")
+
+
+def unreadable(part: FramePart) -> str:
+    """What is wrong with documents that stay because they say nothing."""
+    if part.chosen.vectors is not None:
+        return f"{part.mended:,} vectors hold null, NaN or infinity"
+    return f"{part.mended:,} texts are not UTF-8"
+
+
+def not_finite(vector: str) -> str:
+    """Whether a vector holds something else than finite numbers, in SQL."""
+    return f"exists({vector}, x -> x is null or isnan(x) or abs(x) = double('inf'))"
+
+
+def _counted(part: FramePart, *, numbers: bool) -> FramePart:
+    """What one must read all of a file to know: what in it is unreadable, and whether its order is of numbers."""
+    readable = f"{UNREAD} is null" if UNREAD in part.frame.columns else "true"
+    another = next((name for name in part.frame.columns if name != UNREAD), None)  # Spark wants it beside UNREAD
+    sums = [f"count({UNREAD})" if UNREAD in part.frame.columns else "0L"]
+    sums.append("count(1)" if another is None else f"count({quoted(another)})")
+    text = part.chosen.text if part.delimited else None
+    sums.append("0L" if text is None else f"count_if({readable} and contains({quoted(text)}, '{_MOJIBAKE}'))")
+    order = part.chosen.order if part.delimited and numbers else None
+    given = "" if order is None else f"{readable} and {quoted(order)} <> ''"
+    counted = [f"{given} and try_cast({quoted(order or '')} as {kind}) is null" for kind in ("bigint", "double")]
+    sums += ["0L" if order is None else f"count_if({each})" for each in (*counted, given)]
+    frame = part.frame.selectExpr("_metadata.file_path as nearsame_file", "*")
+    rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
+    totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
+    unread = tuple(sorted((row[0], row[1]) for row in rows if row[1]))
+    kind = part.order
+    if order is not None:
+        kind = _NO_TYPE if not totals[5] else "bigint" if not totals[3] else "double" if not totals[4] else kind
+    return replace(part, unread=unread, mended=totals[2], order=kind)
+
+
+def _require_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that Spark takes for one, and those that are ours."""
+    counts = Counter(name.lower() for name in names)
+    twins = [name for name in names if counts[name.lower()] > 1]
+    if twins:
+        message = f"{source} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
+        raise ColumnError(message, hint="Rename all but one of them.")
+    ours = [name for name in names if name.lower().startswith(_OWN)]
+    if ours:
+        message = f"{source} has a column {ours[0]!r}: names that begin with {_OWN} are nearsame's own"
+        raise ColumnError(message, hint="Rename it.")
+
+
+def _is_text(kind: str) -> bool:
+    return kind.startswith(("string", "varchar", "char"))
+
+
+def _require_types(chosen: Chosen, types: dict[str, str], source: str) -> None:
+    """Refuse columns of types that cannot be read as what they are named for."""
+    for name, option, what, fits in (
+        (chosen.text, "--text-column", "text", lambda kind: _is_text(kind) or kind in ("binary", _NO_TYPE)),
+        (chosen.id, "--id-column", "a scalar", lambda kind: not kind.startswith(("array<", "map<", "struct<", "vari"))),
+        (chosen.items, "--features-column", "a list of strings or integers", _holds_items),
+        (chosen.vectors, "--vector-column", "a list of numbers", _holds_numbers),
+    ):
+        if name is not None and not fits(types[name]):
+            hint = {"text": f"Choose a string column with {option}.", "a scalar": f"Choose another {option}."}
+            message = f"{source}: column {name!r} is {types[name]}, not {what}"
+            raise ColumnError(message, hint=hint.get(what, f"Choose a list column with {option}."))
+    if chosen.id is not None and _is_spelt(types[chosen.id]):
+        message = f"{source}: column {chosen.id!r} is {types[chosen.id]}, which Spark spells in its own way"
+        raise ColumnError(message, hint="Cast it to string first, or choose another --id-column.")
+
+
+def _is_spelt(kind: str) -> bool:
+    """Whether Spark writes values in another way than one machine does, or may."""
+    if kind.startswith("decimal"):
+        return int(kind.partition(",")[2].rstrip(")") or 0) > _PLAIN_SCALE
+    return kind.startswith(_SPELT)
+
+
+def _holds_items(kind: str) -> bool:
+    inner = _element(kind)
+    return _is_text(inner) or inner in (*_INTEGERS, _NO_TYPE)
+
+
+def _holds_numbers(kind: str) -> bool:
+    return kind == _NO_TYPE or _element(kind) in (*_INTEGERS, *_NUMBERS)
+
+
+def _element(kind: str) -> str:
+    return kind.removeprefix("array<").removesuffix(">") if kind.startswith("array<") else ""
+
+
+def require_one_choice(parts: Sequence[FramePart]) -> None:
+    """Refuse frames of one side whose texts stand in columns of different names.
+
+    Raises:
+        ColumnError: They do.
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if part.chosen.text != first.chosen.text:
+            message = (
+                f"the text of {first.name} would be {first.chosen.text!r}, that of {part.name} {part.chosen.text!r}"
+            )
+            raise ColumnError(message, hint="Rename one of them, or name a column that all have with --text-column.")
+
+
+def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:
+    """The parts with the same columns of the same types, so that they can be one frame."""
+    lists = {columns.items: "array<string>", columns.vectors: "array<double>"}
+    types: dict[str, list[str]] = {}
+    for part in parts:
+        for name, kind in part.frame.dtypes:
+            types.setdefault(name, []).append(kind)
+    _require_names(list(types), " and ".join(dict.fromkeys(part.name for part in parts)))
+    common = {
+        name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name == columns.order)
+        for name, kinds in types.items()
+    }
+    if all(dict(part.frame.dtypes) == common for part in parts):
+        return [replace(part, frame=part.frame.selectExpr(*map(quoted, common))) for part in parts]
+    return [replace(part, frame=part.frame.selectExpr(*_selected(part, common))) for part in parts]
+
+
+def _selected(part: FramePart, common: dict[str, str]) -> list[str]:
+    there = dict(part.frame.dtypes)
+    return [
+        quoted(name)
+        if there.get(name) == kind
+        else f"cast({quoted(name) if name in there else 'null'} as {kind}) as {quoted(name)}"
+        for name, kind in common.items()
+    ]
+
+
+def _common(kinds: list[str], *, is_order: bool) -> str:
+    """The type that takes all values: strings do."""
+    kinds = [kind for kind in dict.fromkeys(kinds) if kind != _NO_TYPE] or [_NO_TYPE]
+    if len(kinds) == 1:
+        return kinds[0]
+    if set(kinds) <= set(_INTEGERS):
+        return "bigint"
+    if is_order and set(kinds) <= {*_INTEGERS, *_NUMBERS}:
+        return "double"
+    if is_order and {_family(kind) for kind in kinds} == {"moment"}:
+        return "timestamp"
+    return "string"
+
+
+def common_order(parts: Sequence[FramePart], name: str) -> str | None:
+    """The type in which the values of the order column are compared; None where they are as they are.
+
+    Raises:
+        ConfigError: They have no order, or none in common.
+    """
+    filled = {part.order: part.name for part in reversed(parts) if part.order != _NO_TYPE}
+    for kind in filled:
+        if _family(kind) is None:
+            message = f"column {name!r} is of type {kind}, which has no order"
+            raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
+    families = {_family(kind) for kind in filled}
+    if len(families) > 1 and families not in ({"integer", "number"}, {"integer", "decimal"}):
+        (one, first), (other, second) = next(
+            ((a, b), (c, d)) for a, b in filled.items() for c, d in filled.items() if _family(a) != _family(c)
+        )
+        message = f"column {name!r} is {one} in {first} and {other} in {second}"
+        hint = "Give the column one type in all sources."
+        raise ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
+    if families == {"integer", "decimal"}:
+        return None  # Spark's own decimals hold both
+    if families == {"string"}:
+        return "string"
+    return _common(list(filled), is_order=True) if filled else "bigint"
+
+
+def _family(kind: str) -> str | None:
+    """What values are compared with; None where they have no order."""
+    for family, kinds in (
+        ("moment", ("timestamp", "date")),
+        ("integer", _INTEGERS),
+        ("number", _NUMBERS),
+        ("decimal", ("decimal",)),
+        ("string", ("string", "varchar", "char")),
+        ("boolean", ("boolean",)),
+        ("bytes", ("binary",)),
+        ("duration", ("interval",)),
+    ):
+        if kind.startswith(kinds) and kind != "interval":  # one of months and days has none
+            return family
+    return None
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"

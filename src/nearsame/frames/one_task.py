@@ -1,0 +1,207 @@
+"""Deciding where all that is left fits one machine: the driver, or one task whose arrays go to its disk.
+
+1. Rules and grouping are those of the local engine, so the answer is.
+2. Documents come by number (their place in the order of priority) and are numbered without gaps on the way.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame import arrow, schemas
+from nearsame.engines.local import Local
+from nearsame.engines.space import least_memory, num_bytes
+from nearsame.flow.corpus import Question
+from nearsame.flow.steps import steps
+from nearsame.kernels.buckets import Meeting
+from nearsame.recipes.methods import Method
+from nearsame.stages.clusters.keepers import Decided
+from nearsame.stages.pairs.join import JoinedPairs
+from nearsame.stats import Component
+
+__all__ = ["DECISIONS", "NumberedQuestion", "component_of", "here", "in_one_task"]
+
+# A decision: document `a` goes, `b` is its witness; of pairs, a < b. The last row says what it took: a = -1.
+DECISIONS = pa.schema(
+    [("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), ("den", pa.int64()), ("note", pa.string())]
+)
+_MIXED = ("number", "items", "stands_for", "key", "place")
+
+
+@dataclass(frozen=True)
+class NumberedQuestion:
+    """A question about documents that are called by number.
+
+    Attributes:
+        question: what is asked.
+        method: the recipe.
+        num_against: documents with a number below it are the `against` side.
+    """
+
+    question: Question
+    method: Method
+    num_against: int = 0
+
+
+class _Gathered:
+    """Lists and entries of documents, shelved as they come."""
+
+    def __init__(self, engine: Local) -> None:
+        self.engine = engine
+        self.lists, self.entries = engine.space.shelf(), engine.space.shelf()
+        self._numbers: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        self._weights: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+
+    def add_lists(self, batch: pa.RecordBatch) -> None:
+        """Add features: number, items, stands_for; by ascending number."""
+        if len(batch):
+            self._numbers.append(arrow.ints(batch.column("number")).copy())
+            self._weights.append(arrow.ints(batch.column("stands_for")).copy())
+            self.lists.put(batch.select(["number", "items"]))
+
+    def add_entries(self, batch: pa.RecordBatch) -> None:
+        """Add entries: key, number, place."""
+        if len(batch):
+            self.entries.put(batch.select(["key", "number", "place"]))
+
+    def answers(self, asked: NumberedQuestion) -> Iterator[pa.RecordBatch]:
+        """The decisions."""
+        numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
+        meeting = self._meeting(numbers)
+        protected = int(np.searchsorted(numbers, asked.num_against))
+        rule = asked.question.rule(steps(asked.method), protected, weights)
+        if asked.question.kind == "pairs":
+            yield from _listed(self.engine.join(meeting, rule), numbers)
+            return
+        yield from _decided(self.engine.decide(meeting, rule), numbers)
+
+    def _meeting(self, numbers: npt.NDArray[np.int64]) -> Meeting:
+        keys = self.engine.load(_Renumbered(self.entries.close(), numbers, _as_keys))
+        lists = self.engine.load(_Renumbered(self.lists.close(), numbers, _as_lists))
+        found: Meeting = self.engine.meet(keys, lists, np.arange(numbers.size))
+        return Meeting.of(found.flat())
+
+
+@dataclass(frozen=True)
+class _Renumbered:
+    """Batches whose documents are called by their places in `numbers`."""
+
+    batches: Any
+    numbers: npt.NDArray[np.int64]
+    change: Any
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self.batches:
+            yield self.change(batch, np.searchsorted(self.numbers, arrow.ints(batch.column("number"))))
+
+
+def _as_keys(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBatch:
+    probes = pa.array(np.ones(len(batch), np.uint8))  # what has none is gone
+    columns = [batch.column("key"), pa.array(rows), batch.column("place"), probes]
+    return pa.RecordBatch.from_arrays(columns, schema=schemas.KEYS)
+
+
+def _as_lists(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(rows), batch.column("items")], names=["row", "items"])
+
+
+def _listed(parts: Iterator[JoinedPairs], numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    compared = 0
+    for found in parts:
+        compared += found.num_verified
+        yield _batch(numbers[found.a], numbers[found.b], found.nums, found.dens)
+    yield _told(compared)
+
+
+def _decided(found: Decided, numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    yield _batch(numbers[found.rows], numbers[found.witnesses], found.nums, found.dens)
+    yield _told(found.num_compared, found.component)
+
+
+def _batch(*columns: npt.NDArray[np.int64]) -> pa.RecordBatch:
+    size = columns[0].size
+    return pa.RecordBatch.from_arrays([*map(pa.array, columns), pa.nulls(size, pa.string())], schema=DECISIONS)
+
+
+def _told(compared: int, component: Component | None = None) -> pa.RecordBatch:
+    """What it took, and what there is to say of the largest component."""
+    note = json.dumps(None if component is None else asdict(component))
+    return pa.RecordBatch.from_pylist([{"a": -1, "b": compared, "num": 0, "den": 1, "note": note}], schema=DECISIONS)
+
+
+def component_of(note: str | None) -> Component | None:
+    """The component that a note tells of."""
+    found = json.loads(note) if note else None
+    return None if found is None else Component(**found)
+
+
+def here(asked: NumberedQuestion, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:
+    """The decisions, made on the driver."""
+    engine = Local()
+    try:
+        gathered = _Gathered(engine)
+        for batch in lists:
+            gathered.add_lists(batch)
+        for batch in entries:
+            gathered.add_entries(batch)
+        return pa.Table.from_batches(list(gathered.answers(asked)), DECISIONS)
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The same over the batches of one partition, that hold both."""
+
+    asked: NumberedQuestion
+    memory: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        engine = Local(1, self.memory, local_folder())
+        try:
+            gathered = _Gathered(engine)
+            for batch in batches:
+                is_entry = batch.column("key").is_valid()
+                gathered.add_entries(batch.filter(is_entry))
+                gathered.add_lists(batch.filter(_inverted(is_entry)))
+            yield from gathered.answers(self.asked)
+        finally:
+            engine.close()
+
+
+def _inverted(mask: pa.Array) -> pa.Array:
+    return pa.array(~mask.to_numpy(zero_copy_only=False))
+
+
+def task_memory(task_bytes: int) -> int:
+    """What deciding in one task may hold in memory: what a task may, and no less than it needs to begin with.
+
+    >>> [task_memory(size << 20) >> 20 for size in (0, 2048)]
+    [516, 2048]
+    """
+    return max(task_bytes, least_memory(1))
+
+
+def local_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where Spark has its workers put what does not fit; None where it names no folder that is there."""
+    named = environment.get("SPARK_LOCAL_DIRS") or environment.get("LOCAL_DIRS") or ""
+    folders = (Path(name) for name in named.split(",") if name)
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def in_one_task(asked: NumberedQuestion, lists: Any, entries: Any, verbs: Any) -> Any:
+    """The decisions, as a frame: made by one task."""
+    both = lists.selectExpr(
+        "number", "items", "stands_for", "cast(null as bigint) as key", "cast(null as int) as place"
+    )
+    others = entries.selectExpr("number", "cast(array() as array<bigint>) as items", "1L as stands_for", "key", "place")
+    mixed = both.select(*_MIXED).union(others.select(*_MIXED)).repartition(1).sortWithinPartitions("number")
+    memory = task_memory(num_bytes(verbs.engine.task_bytes))
+    return verbs.map_batches(mixed, _Task(asked, memory), DECISIONS)

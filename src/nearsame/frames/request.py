@@ -1,0 +1,157 @@
+"""What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nearsame.clock import Clock
+from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.reading import read
+from nearsame.engines.spark.settings import Spark
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ConfigError, SourceError
+from nearsame.flow import pipeline
+from nearsame.flow.corpus import Question
+from nearsame.flow.results import Pairs, Result
+from nearsame.frames.auditing import audit_decision, audit_pairs
+from nearsame.frames.corpus import Frames
+from nearsame.frames.documents import STAY, FrameSide
+from nearsame.frames.inputs import FramePart, common_order, part_of, require_one_choice, unreadable, widened
+from nearsame.frames.listing import listed, require_few
+from nearsame.frames.removals import SparkRemovals
+from nearsame.frames.runs import ListedFrame, SparkRun
+from nearsame.recipes.methods import Method
+from nearsame.sources import Columns
+from nearsame.stages.clusters.policies import Keep
+from nearsame.stages.pairs.expand import fewer_pairs
+from nearsame.stats import Audit
+
+__all__ = ["Request"]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is asked of Spark, whatever it is.
+
+    Attributes:
+        engine: the session and its settings.
+        method: the recipe.
+        columns: which columns count.
+        clock: who watches.
+        strict: whether a record that cannot be read is an error.
+        audited: whether recall, residual duplicates and precision are measured.
+    """
+
+    engine: Spark
+    method: Method
+    columns: Columns
+    clock: Clock
+    strict: bool = False
+    audited: bool = False
+
+    def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
+        """Near-duplicates, and which of them stay."""
+        with self._verbs(source) as verbs:
+            run, threshold = self._run(verbs, source, against, keep, settings), self.method.least
+            question = Question(threshold, settings["clusters"], settings["within"])
+            decision = pipeline.decide(run.state, question, run.clock)
+            audit = self._audited(run, audit_decision, decision, threshold, within=question.within)
+            return Result(SparkRemovals(run, self.method, decision), audit)
+
+    def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
+        """Every verified pair."""
+        with self._verbs(source) as verbs:
+            run = self._run(verbs, source, against, keep, settings, listing=True)
+            star, question = settings["identical"] == "star", Question(self.method.least, "pairs")
+            fewer = fewer_pairs(self.method, can_star=not star and against is None)
+            with run.clock("joining"):
+                require_few(run.state, question, most, star=star, fewer=fewer)
+                decision = run.state.corpus.answer(run.state, question)
+                found, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
+            audit = self._audited(run, audit_pairs, decision, self.method.least)
+            return Pairs(run, self.method, ListedFrame(verbs.keep(found), number, decision.num_compared), audit)
+
+    def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
+        """What the audit found; None where none is wanted, or there is no document."""
+        if not self.audited or not run.state.corpus.counts["documents"]:
+            return None
+        with run.clock("audit"):
+            return law(run.state, *asked, **settings)
+
+    @contextmanager
+    def _verbs(self, source: Any) -> Iterator[Verbs]:
+        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is told.
+
+        Raises:
+            SourceError: There is no source: no session is started for that.
+        """
+        if source is None:
+            raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
+        verbs = Verbs(self.engine, self.engine.connected())
+        with plainly():
+            verbs.tell_shuffled()
+            try:
+                yield verbs
+            except BaseException:
+                with suppress(Exception):  # its process may be what failed
+                    verbs.release()
+                raise
+            verbs.tell_shuffled()
+
+    def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
+        self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
+    ) -> SparkRun:
+        if getattr(self.method, "search", None) == "adjacent":
+            message = "search=adjacent sorts all codes, which only one machine can do"
+            raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
+        given = [(0, against), (1, source)] if against is not None else [(1, source)]
+        sides = self._sides(verbs.session, given, keep)
+        corpus = Frames(sides, verbs, keep, self.strict)
+        ready = self.columns.items is not None
+        state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
+        parts = [part for side in sides for part in side.parts]
+        unread = tuple(each for part in parts for each in _unread(part))
+        ignored = sum(part.ignored for part in parts)
+        return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
+
+    def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[FrameSide, ...]:
+        """The documents of each side, whose orders can be compared."""
+        found = [(number, self._parts(session, source, keep, number)) for number, source in given]
+        name = self.columns.order
+        order = None if name is None else common_order([part for _, parts in found for part in parts], name)
+        return tuple(
+            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, order) for number, parts in found
+        )
+
+    def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
+        """The frames that a side is made of."""
+        given = read(session, source if isinstance(source, tuple) else (source,), strict=self.strict)
+        if not given:
+            raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
+        numbers, parts = keep.policy not in ("newest", "oldest"), []
+        for each in given:
+            without = number == 0 and self.columns.order not in each.frame.columns  # they all stay
+            columns = replace(self.columns, order=None) if without else self.columns
+            parts.append(part_of(each, columns, numbers=numbers, strict=self.strict))
+        require_one_choice(parts)
+        return parts
+
+
+def _notes(parts: Sequence[FramePart]) -> list[str]:
+    """What one must know of texts that could not be read."""
+    return [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
+
+
+def _unread(part: FramePart) -> Iterator[tuple[str, int, str]]:
+    """Files of which something was left out: how many records, and why; a file that cannot be read at all is one."""
+    for name, number in part.unread:
+        yield name, number, f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
+    for name, reason in part.broken:
+        yield name, 1, reason
+
+
+def _paths(*sources: Any) -> tuple[str, ...]:
+    several = [each for source in sources for each in (source if isinstance(source, tuple) else (source,))]
+    return tuple(os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))

@@ -1,0 +1,227 @@
+"""What all recipes have in common: validation with our own errors, a record, and how a text is cut.
+
+1. A recipe that validates can be run; what cannot be is a ConfigError here, naming the values.
+2. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
+"""
+
+import secrets
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from nearsame.errors import ConfigError
+from nearsame.inputs import no_path
+from nearsame.recipes.arguments import plain_number, shown
+from nearsame.recipes.given import Codes, Seed, read
+
+__all__ = [
+    "TOKENISER",
+    "UNICODE_VERSION",
+    "Recipe",
+    "Shingled",
+    "Shingling",
+    "TextRecipe",
+]
+
+UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
+
+
+_SEED_BITS: Final = 128
+TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
+
+
+class Recipe(BaseModel):
+    """What every method has: a name, validation with our own errors, and a record."""
+
+    # Its schema is built when a recipe is first made: a run makes one kind of a dozen.
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+
+    name: ClassVar[str]
+    measure: ClassVar[str]
+
+    _is_drawn: bool = PrivateAttr(default=False)
+
+    def __init__(self, **settings: Any) -> None:
+        is_drawn = "seed" in type(self).model_fields and settings.get("seed") == "random"
+        if is_drawn:
+            settings["seed"] = secrets.randbits(_SEED_BITS)  # one that nobody can guess
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise ConfigError(
+                _first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting."
+            ) from None
+        self._is_drawn = is_drawn
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
+        """No bytes are made a number, and True is not 1; a text may say a number, as `minhash:num_perm=64` does."""
+        if isinstance(value, str):
+            if wrong := no_path(value):  # pydantic cannot even tell of it
+                raise ValueError(f"{shown(value)} has {wrong}")
+            return value
+        return plain_number(value, cls.model_fields[str(info.field_name)].annotation)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether their settings are equal, given or left to their defaults; not how their seeds came about."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the seed was drawn for this recipe."""
+        return self._is_drawn
+
+    @property
+    def raw_bytes(self) -> bool:
+        """Whether only equal bytes matter."""
+        return False
+
+    @property
+    def stored_ratio(self) -> float:
+        """Bytes to store for each byte of text, about: for the estimate of the disk that a run needs."""
+        return 0.1
+
+    @property
+    def least(self) -> Fraction:
+        """The least similarity that counts: its threshold, where a method has one."""
+        return Fraction(getattr(self, "threshold", 1))
+
+    @property
+    def reports(self) -> str:
+        """What its similarities are called in every row."""
+        return self.measure
+
+    def raised(self, threshold: Any) -> Self:
+        """The same recipe with another threshold."""
+        if "threshold" not in type(self).model_fields:
+            raise ConfigError(f"method={self.name} has no threshold", hint="Run again with another method.")
+        return type(self)(**{**self.settings, "threshold": threshold})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was given, not left to its default: two recipes made from it are the same."""
+        return self.model_dump(exclude_unset=True)
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether similar pairs may go unnoticed, so that recall has to be measured."""
+        return False
+
+    @property
+    def across_only(self) -> bool:
+        """Whether only documents of different sides are compared, so that it takes two."""
+        return False
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether a document may resemble another, and not the other way round."""
+        return False
+
+    @property
+    def of_vectors(self) -> bool:
+        """Whether documents are vectors of numbers, not texts."""
+        return False
+
+    def record(self) -> dict[str, Any]:
+        """Everything that decides the answer, JSON-able."""
+        return {"method": self.name, **self.model_dump(mode="json")}
+
+
+def _first_problem(method: str, error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    message = problem["msg"].removeprefix("Value error, ")
+    given = "" if not place else f" {place}={shown(problem['input'])}:"
+    return f"{method}:{given} {message}"
+
+
+class TextRecipe(Recipe):
+    """How a text becomes tokens."""
+
+    keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
+    keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
+    stop_words: Codes = read((), "Language codes (ISO 639-1) whose stop words are dropped.")
+    nfkc: bool = Field(
+        default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain."
+    )
+    strip_accents: bool = Field(default=False, description="Drop combining marks after decomposition: é becomes e.")
+    unicode: Literal["16.0.0"] = Field(default=UNICODE_VERSION, description="Version of the frozen Unicode tables.")
+    tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut and hashed.")
+
+
+class Shingling(TextRecipe):
+    """How tokens are cut into shingles."""
+
+    shingle_size: int = Field(default=5, ge=1, le=1000, description="Consecutive tokens (or characters) in a shingle.")
+    unit: Literal["words", "chars"] = Field(default="words", description="What a shingle counts.")
+    whitespace: bool | None = Field(
+        default=None,
+        description="Whether a run of white space is a token (one space). Default: for chars yes, for words no.",
+    )
+    overlapping: bool = Field(
+        default=True, description="Each token starts a shingle; otherwise only every size-th does."
+    )
+
+    TEXT_ONLY: ClassVar[tuple[str, ...]] = (
+        "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents",
+        "shingle_size", "unit", "whitespace", "overlapping",
+    )  # fmt: skip
+
+    @property
+    def for_texts(self) -> list[str]:
+        """The settings that were made and do nothing to ready items."""
+        return [name for name in self.TEXT_ONLY if name in self.model_fields_set]
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """Of the record, what features are made by."""
+        return {name: value for name, value in self.record().items() if name in Shingling.model_fields}
+
+    @property
+    def space_is_token(self) -> bool:
+        """Whether white space counts, the default resolved."""
+        return self.unit == "chars" if self.whitespace is None else self.whitespace
+
+
+class Shingled(Shingling):
+    """How shingles become a set."""
+
+    repeats: bool = Field(
+        default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
+    )
+    seed: Seed = read(
+        0,
+        "Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
+        " for texts by people who would deceive; see docs/trust.md.",
+    )
+    drop_boilerplate: int | None = Field(
+        default=None,
+        ge=1,
+        description="Drop the shingles that stand in more than so many documents (copies and the `against` side count)"
+        " before anything else: similarity is of what is left, and what has nothing left is like identical texts only."
+        " A text with more copies than that loses everything: edited versions of it stay. Default: none.",
+    )
+
+    def require_alone(self, what: str) -> None:
+        """Refuse settings that are about a whole corpus, where there is none."""
+        if self.drop_boilerplate is not None:
+            message = f"drop_boilerplate={self.drop_boilerplate} is about a corpus, and does nothing to {what}"
+            raise ConfigError(message, hint="Leave it out.")
+
+    @property
+    def stored_ratio(self) -> float:
+        """Eight bytes for each word of about six, or for each character, and some keys."""
+        return 9 if self.unit == "chars" else 1.5

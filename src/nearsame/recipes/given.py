@@ -1,0 +1,81 @@
+"""Settings that may be given in another form than they are kept in: 0.8 as 4/5, `en,de` as two codes.
+
+1. A threshold is a Fraction read from its decimal text: 0.8 is 4/5, never 0.8000000000000000444.
+2. A type checker sees of each what it is kept as, and by `__set__`, what it may be given as.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, overload
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from nearsame.recipes.arguments import shown
+
+__all__ = ["Codes", "Confirming", "Seed", "Threshold", "read"]
+
+
+def _in_unit_interval(value: Any) -> Fraction:
+    """A threshold as a fraction; ValueError for what is none."""
+    text = str(value)
+    try:
+        number = 1 if "/" in text else float(text)  # a fraction of 1e9999999999 would take all memory
+        fraction = Fraction(text if 0 < number <= 1 else number)
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise ValueError(f"{shown(value)} is not a number") from error
+    if not 0 < fraction <= 1:
+        raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1")
+    return fraction
+
+
+def _written(value: Fraction) -> float | str:
+    """The number whose decimal text is the fraction; one that has none, such as 1/3, as p/q."""
+    number = float(value)
+    return number if Fraction(str(number)) == value else str(value)
+
+
+def _codes(value: Any) -> Any:
+    """Several codes as people write them: `en,de`."""
+    return tuple(filter(None, (code.strip() for code in value.split(",")))) if isinstance(value, str) else value
+
+
+if TYPE_CHECKING:
+    Kept_co = TypeVar("Kept_co", covariant=True)
+
+    class _Kept(Generic[Kept_co]):
+        @overload
+        def __get__(self, recipe: None, kind: Any) -> Self: ...
+        @overload
+        def __get__(self, recipe: object, kind: Any) -> Kept_co: ...
+        def __get__(self, recipe: object, kind: Any) -> Any: ...
+
+    class Threshold(_Kept[Fraction]):
+        """A share above 0 and at most 1."""
+
+        def __set__(self, recipe: object, value: float | str | Fraction | Decimal) -> None: ...
+
+    class Confirming(_Kept[Fraction | None]):
+        """The same, or none."""
+
+        def __set__(self, recipe: object, value: float | str | Fraction | Decimal | None) -> None: ...
+
+    class Seed(_Kept[int]):
+        """A number, or a word for one that is drawn."""
+
+        def __set__(self, recipe: object, value: int | Literal["random"]) -> None: ...
+
+    class Codes(_Kept[tuple[str, ...]]):
+        """Several codes, also in one string."""
+
+        def __set__(self, recipe: object, value: str | Iterable[str]) -> None: ...
+else:
+    Threshold = Annotated[Fraction, BeforeValidator(_in_unit_interval), PlainSerializer(_written, return_type=Any)]
+    Confirming = Threshold | None
+    Seed = Annotated[int, Field(ge=0)]  # below 2**128, as every setting (see arguments.py)
+    Codes = Annotated[tuple[str, ...], BeforeValidator(_codes)]
+
+
+def read(default: Any, description: str) -> Any:
+    """A setting that may be given in another form than it is kept in."""
+    return Field(default=default, description=description)

@@ -1,0 +1,92 @@
+"""What requests are answered with: the parts of the service around one index.
+
+Whoever runs the application starts it before, and closes it when the last request has been answered.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from fastapi import Request
+
+from nearsame.service.access import Access
+from nearsame.service.limits import seconds_left
+from nearsame.service.logs import Log
+from nearsame.service.lookups import Later
+from nearsame.service.metrics import Metrics
+from nearsame.service.readers import Readers
+from nearsame.service.receiving import Receiver
+from nearsame.service.settings import Settings
+from nearsame.service.workers import WorkerProcesses
+from nearsame.service.writer import GroupWriter
+
+__all__ = ["Service"]
+
+
+@dataclass(frozen=True)
+class Service:
+    """What requests are answered with.
+
+    Attributes:
+        name: of the index, for people.
+        settings: the bounds.
+        access: who may.
+        log: where events go.
+        metrics: what is counted.
+        readers: who answers questions.
+        health: the same for nothing but whether the index can be read, so that it waits for no question.
+        workers: who does what takes long by itself.
+        receiver: who reads bodies.
+        writer: who makes changes; None: nobody may.
+    """
+
+    name: str
+    settings: Settings
+    access: Access
+    log: Log
+    metrics: Metrics
+    readers: Readers
+    health: Readers
+    workers: WorkerProcesses
+    receiver: Receiver
+    writer: GroupWriter | None
+
+    @classmethod
+    def around(cls, name: str, opener: Callable[..., Any], settings: Settings, access: Access, log: Log) -> "Service":
+        """The parts; `opener(read_only=...)` opens the index."""
+        metrics = Metrics()
+        reading, waiting = partial(opener, read_only=True), settings.queue
+        readers = Readers(reading, metrics, threads=settings.readers, most_waiting=waiting)
+        health = Readers(reading, metrics, threads=1, most_waiting=waiting, kind="health")
+        writer = None
+        if not settings.read_only:
+            writer = GroupWriter(
+                lambda: opener(read_only=False), metrics, most_waiting=settings.queue, group=settings.group
+            )
+        workers = WorkerProcesses(settings.readers, settings.queue, metrics)
+        receiver = Receiver(settings, workers)
+        return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer)
+
+    def start(self) -> None:
+        """Open the index."""
+        if self.writer is not None:
+            self.writer.start()
+        self.readers.start()
+        self.health.start()
+
+    async def ask(self, request: Request, question: Callable[[Any], Any]) -> Any:
+        """The answer to a question about the index; what a reader leaves for a worker is done by one."""
+        found = await self.readers.ask(question, seconds_left(request.scope))
+        if isinstance(found, Later):
+            return await self.workers.run(seconds_left(request.scope), found.task, *found.given)
+        return found
+
+    def close(self, seconds: float) -> bool:
+        """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""
+        deadline = time.monotonic() + seconds
+        self.workers.close()
+        is_written = self.writer is None or self.writer.close(seconds)
+        closed = [each.close(max(0.0, deadline - time.monotonic())) for each in (self.readers, self.health)]
+        return is_written and all(closed)

@@ -1,0 +1,177 @@
+"""Pages as records: a body, what its header says of it, and what is known beside it.
+
+1. `body`, `charset` and `mime` stand in the place of `text`, which a stage takes out of them (texts/page_text.py).
+2. What is known beside a page are strings by the names of BESIDE.
+"""
+
+import email
+import email.policy
+from collections.abc import Iterator
+from email.errors import CloseBoundaryNotFoundDefect
+from email.message import EmailMessage
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.schemas import PAGES, RECORDS
+from nearsame.sources import http
+from nearsame.sources.base import BATCH_BYTES, Columns
+from nearsame.sources.columns import BATCH_ROWS, Chosen
+from nearsame.sources.markup import HTML, about_page
+
+__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file"]
+
+BESIDE = (
+    "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
+    "revisit_date", "record_id",
+)  # fmt: skip
+MHTML = "multipart/related"
+SUFFIXES = {
+    ".htm": "text/html", ".html": "text/html", ".mht": MHTML, ".mhtml": MHTML,
+    ".xhtml": "application/xhtml+xml",
+}  # fmt: skip
+
+
+class PageRecord(NamedTuple):
+    """One document as it came."""
+
+    body: bytes | None
+    charset: str | None
+    mime: str | None
+    values: dict[str, str | None]  # by the names of BESIDE
+    cut: bool = False
+
+
+class Batched:
+    """Pages gathered to RECORDS batches."""
+
+    def __init__(self, chosen: Chosen, columns: Columns) -> None:
+        self._chosen = chosen
+        self._beside = tuple(name for name in columns.beside if name in BESIDE)
+        self._rows: list[tuple[int, str | None, PageRecord]] = []
+        self._size = 0
+
+    def add(self, position: int, page: PageRecord, path: str | None = None) -> Iterator[pa.RecordBatch]:
+        """Add a page (of a file by its path); gives a batch where that makes one full."""
+        size = len(page.body or b"")
+        if self._rows and (self._size + size > BATCH_BYTES or len(self._rows) == BATCH_ROWS):
+            yield from self.close()
+        self._rows.append((position, path, page))
+        self._size += size
+
+    def close(self) -> Iterator[pa.RecordBatch]:
+        """What is left."""
+        if not self._rows:
+            return
+        pages = [page for _, _, page in self._rows]
+        text = self._chosen.text
+        plain = text if text in BESIDE else None  # what is known beside the pages is to be read in their place
+        content = [RECORDS.field("text")] if plain else list(PAGES)[1:]
+        names = [RECORDS.field("position"), RECORDS.field("id"), *content]
+        found = [
+            pa.array([position for position, _, _ in self._rows], pa.int64()),
+            pa.array([self._id(path, page) for _, path, page in self._rows], pa.string()),
+        ]
+        if plain:
+            found.append(pa.array([page.values.get(plain) for page in pages], pa.large_string()))
+        else:
+            found.append(_binaries([page.body for page in pages]))
+            found.append(pa.array([page.charset for page in pages], pa.string()))
+            found.append(pa.array([page.mime for page in pages], pa.string()))
+        if self._chosen.order is not None:
+            names.append(pa.field("order", pa.string()))
+            found.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
+        for name in self._beside:
+            if name != "mime" or plain:  # it stands there already
+                names.append(pa.field(name, pa.string()))
+                found.append(pa.array([page.values.get(name) for page in pages], pa.string()))
+        self._rows, self._size = [], 0
+        yield pa.RecordBatch.from_arrays(found, schema=pa.schema(names))
+
+    def _id(self, path: str | None, page: PageRecord) -> str | None:
+        """A file's path, a record's URL, or the column that was asked for."""
+        name = self._chosen.id
+        return (path if path is not None else page.values.get("url")) if name in {None, "id"} else page.values.get(name)
+
+
+def is_page(path: str) -> str | None:
+    """The media type of a web page, by its name; None for any other file."""
+    return SUFFIXES.get(PurePosixPath(path).suffix.lower())
+
+
+def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """PAGES of RECORDS of any kind: texts are marked as such, and a column of markup as HTML."""
+    if "body" in batch.schema.names:
+        content = [batch.column(name) for name in ("body", "charset", "mime")]
+    else:
+        body = batch.column("text").cast(pa.large_string()).view(pa.large_binary())
+        kind = pa.repeat("text/html", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
+        charset = pa.repeat("utf-8", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
+        content = [_cut(body, columns.max_document) if columns.html else body, charset, kind]
+    return pa.RecordBatch.from_arrays([rows, *content], schema=PAGES)
+
+
+def _binaries(values: list[bytes | None]) -> pa.Array:
+    """The same as a column: pages are large, and a builder would copy them several times."""
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(value or b"") for value in values], out=offsets[1:])
+    data = pa.py_buffer(b"".join(value or b"" for value in values))
+    valid = pa.array([value is not None for value in values]).buffers()[1] if None in values else None
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(values), [valid, pa.py_buffer(offsets), data])
+
+
+def _cut(body: pa.Array, most: int) -> pa.Array:
+    if (pc.max(pc.binary_length(body)).as_py() or 0) <= most:
+        return body
+    return pa.array([value and value[:most] for value in body.to_pylist()], pa.large_binary())
+
+
+def page_of_file(data: bytes, mime: str, columns: Columns) -> PageRecord:
+    """The page that a file holds; MHTML unpacked.
+
+    Raises:
+        ValueError: It is MHTML without a page, or cut.
+    """
+    if mime == MHTML:
+        return _unpacked(data, columns)
+    body = data[: columns.max_document]
+    return PageRecord(body, None, mime, {"mime": mime, **_about(body, None, None, columns)}, len(data) > len(body))
+
+
+def _unpacked(data: bytes, columns: Columns) -> PageRecord:
+    try:
+        message = email.message_from_bytes(data, policy=email.policy.default)
+        part = next((part for part in message.walk() if part.get_content_type() in HTML), None)
+        is_cut = any(
+            isinstance(found, CloseBoundaryNotFoundDefect) for each in message.walk() for found in each.defects
+        )
+        body = part.get_payload(decode=True) if part is not None else None
+        if part is None or not isinstance(body, bytes):
+            raise ValueError("MHTML without a part of HTML")
+        if is_cut:
+            raise ValueError("MHTML that breaks off before the line that ends it")
+        header = {name.lower(): str(value) for name, value in (*message.items(), *part.items())}
+    except (LookupError, RecursionError, TypeError, AttributeError) as error:
+        raise ValueError(f"not readable as MHTML: {type(error).__name__}") from error
+    url = header.get("snapshot-content-location") or header.get("content-location")
+    charset = http.charset_of(str(part.get("content-type", "")))
+    values = {"url": url, "mime": part.get_content_type(), "date": _date(message)}
+    cut = body[: columns.max_document]
+    return PageRecord(
+        cut, charset, values["mime"], {**values, **_about(cut, charset, url, columns)}, len(body) > len(cut)
+    )
+
+
+def _date(message: EmailMessage) -> str | None:
+    found = getattr(message.get("date"), "datetime", None)
+    return found.isoformat() if found else None
+
+
+def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) -> dict[str, str | None]:
+    if {"title", "canonical"}.isdisjoint({*columns.beside, columns.order, columns.id, columns.text}):
+        return {}
+    title, canonical = about_page(body, charset, url)
+    return {"title": title, "canonical": canonical}

@@ -1,0 +1,75 @@
+"""How many comparisons a rule will make, foretold from a few of the documents that meet.
+
+1. The rule is applied to a sample of the documents, and to half of it. What twice as many documents multiply the work
+   by, twice for copies of one template and four times where all are keepers, is what more of them will multiply it by.
+2. Clusters are thin in a sample, so where documents have many near-duplicates the number is too high, not too low.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame import arrow
+from nearsame.kernels.buckets import Entries, Meeting
+from nearsame.kernels.stamps import Array
+
+__all__ = ["Foresight", "most_comparisons"]
+
+_SAMPLED = 2048
+Rows = npt.NDArray[np.int64]
+
+
+def most_comparisons(meeting: Meeting) -> int:
+    """Of all documents with all that share a bucket with them, once for each bucket: there cannot be more."""
+    sizes = np.diff(meeting.entries.bucket_starts).astype(np.float64)  # squares of large ones do not fit int64
+    return int((sizes * (sizes - 1) / 2).sum())
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """The rule that foretells what another one takes.
+
+    Attributes:
+        compared: applies that rule to a meeting, by the given way to run things, and counts its comparisons.
+        times: of a meeting that is itself a sample, by how many times the documents that it stands for are more.
+    """
+
+    compared: Callable[[Meeting, Any], int]
+    times: float = 1.0
+
+    def sample(self, meeting: Meeting, _array: Array = np.empty) -> int:
+        """About how many comparisons a meeting takes."""
+        total = meeting.entries.rows.size
+        docs = np.linspace(0, total - 1, min(total, _SAMPLED)).astype(np.int64)
+        half, whole = (self.compared(_thinned(meeting, part), _serially) for part in (docs[::2], docs))
+        growth = min(2.0, max(1.0, log2(max(whole, 1) / max(half, 1))))
+        return round(float(whole * (self.times * total / max(docs.size, 1)) ** growth))
+
+
+def _serially(things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+    return map(work, things)
+
+
+def _thinned(meeting: Meeting, docs: Rows) -> Meeting:
+    """The same meeting of fewer documents."""
+    entries = meeting.entries
+    at, starts = _ranges(entries.doc_starts, docs)
+    buckets, places = entries.doc_buckets[at], entries.doc_places[at]
+    bucket_starts = np.zeros(entries.bucket_starts.size, np.int64)
+    np.cumsum(np.bincount(buckets, minlength=bucket_starts.size - 1), out=bucket_starts[1:])
+    which, offsets = _ranges(meeting.offsets, docs)
+    thin = Entries(entries.rows[docs], starts, buckets, places, bucket_starts)
+    return Meeting.of((*thin, meeting.items[which], offsets))
+
+
+def _ranges(starts: Rows, docs: Rows) -> tuple[Rows, Rows]:
+    """Where all that belongs to some documents stands, and where each one's begins in it."""
+    sizes = np.asarray(starts)[docs + 1] - np.asarray(starts)[docs]
+    begins = np.zeros(docs.size + 1, np.int64)
+    np.cumsum(sizes, out=begins[1:])
+    at = np.repeat(np.asarray(starts)[docs] - begins[:-1], sizes) + np.arange(begins[-1])
+    return arrow.frozen(at), begins

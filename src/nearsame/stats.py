@@ -1,0 +1,181 @@
+"""What a run says of itself: frozen, JSON-able, and no more than counts and names."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+__all__ = ["NUM_LARGEST", "Audit", "Component", "Share", "Stats"]
+
+NUM_LARGEST = 5  # clusters that statistics name
+
+
+class Share(NamedTuple):
+    """A share with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    num: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a repeatable sample of the distinct documents says about the answer of a run.
+
+    Attributes:
+        threshold: similarity that makes a true near-duplicate.
+        sampled: documents that were asked about.
+        with_partner: of these, those that have a true near-duplicate; where documents are removed, those that had to
+            go: they have one that outranks them and stays.
+        recall: of the true pairs that these are in, the share that was listed (`num` and `of` count a pair once for
+            each of its documents that was sampled); where documents are removed, of those that had to go, the share
+            that went. None if there are none.
+        residual: of the sampled documents that stay, the share with a near-duplicate that stays too.
+        precision: of some removed documents, the share whose witness is a true near-duplicate.
+        measure: jaccard, or of vectors cosine: what similarity is.
+        of: what recall is a share of: pairs or documents.
+    """
+
+    threshold: float
+    sampled: int
+    with_partner: int
+    recall: Share | None
+    residual: Share | None = None
+    precision: Share | None = None
+    measure: str = "jaccard"
+    of: str = "documents"
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        shares = {name: getattr(self, name) for name in ("recall", "residual", "precision")}
+        plain = {name: getattr(self, name) for name in ("measure", "threshold", "of", "sampled", "with_partner")}
+        return plain | {name: None if found is None else found._asdict() for name, found in shares.items()}
+
+
+@dataclass(frozen=True)
+class Component:
+    """The largest of the connected components of similar documents, where `clusters="components"` was asked for.
+
+    Attributes:
+        number: components of at least two distinct documents.
+        documents: in the largest of them, copies included.
+        distinct: of these, distinct ones; the rest is about them.
+        least_similarity: of two of them: how far a chain has led.
+        pairs_measured: pairs of which it is the least similarity.
+        pairs: all that there are; if more than were measured, the least similarity is that of a sample.
+        bridges: pairs without which it would fall apart.
+    """
+
+    number: int
+    documents: int
+    distinct: int
+    least_similarity: float
+    pairs_measured: int
+    pairs: int
+    bridges: int
+
+
+@dataclass(frozen=True)
+class Stats:
+    """The counts at every arrow of the flow, and what made them.
+
+    Attributes:
+        documents: read, the `against` side included.
+        against: of these, the `against` side.
+        text_bytes: UTF-8 bytes of their texts.
+        unread: of these, files that equal no other by size or samples, and were not read.
+        skipped: records that could not be read.
+        ignored: files of folders and patterns that are of no known format.
+        pages: of web pages: how many records of archives were `passed_over`, by status, type or kind of record; how
+            many pages were `cut` at the most bytes; how many were compared by their visible text, since they are
+            `without_main` content or mostly something else; how many have their text `elsewhere` (in metadata or
+            noscript) or `nowhere` (these are kept); how many are `bounded`: some of their many tags were left out.
+        empty: null or empty texts: never near-duplicates, removed as redirects or revisits only.
+        bare: texts without a token: near-duplicates of nothing, exact copies of their like.
+        dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
+        dropped_occurrences: documents that each of them stands in, summed.
+        emptied: documents that have nothing else: near-duplicates of nothing, exact copies of identical texts.
+        repeated_ids: documents that were read whose id another of these before them has.
+        distinct: different feature sets.
+        features: items in the distinct sets.
+        keys: offered by the distinct sets.
+        meeting: distinct sets that share a key with another.
+        compared: pairs of distinct sets that were compared in deciding: work, which batches and engines may change.
+        exact_copies: removed documents that equal their witness byte for byte.
+        near_copies: the others that the method removed, or a copy of theirs byte for byte.
+        other_copies: the rest, which layers before it removed: by their URL or by what they say of themselves.
+        removed: all of them.
+        kept: the rest of the documents that were to be judged.
+        clusters: keepers that are the witness of another document.
+        largest: of the largest clusters, the keeper's id and the number of its documents, itself included.
+        chained: of the near copies, those that only a chain of similar pairs joins with their witness.
+        component: of clusters="components", what its largest one is like.
+        measure: what similarities are.
+        least: the least of them that counts.
+        layers: with `use`, for each layer: documents that it looked at, those that it removed, how many of these
+            have another text than their witness there, and how many have inherited the keeper of that witness, which
+            a later layer removed.
+        evidence: where documents have URLs, for how many of the removed ones each kind of evidence holds.
+        same_host: of the removed ones, those whose witness is of the same host (or of the listed pairs, those of one
+            host); None where no URL is known.
+        cross_host: likewise of another host.
+        notes: what one must know to read the answer.
+        audit: measured recall, residual duplicates and precision, where the run was audited (see `Audit`).
+        seconds: wall time of each step.
+        bytes: of each step the documents, and the bytes that go `in` and come `out`, where they are known: of text,
+            then of features, keys and what is written.
+        thread_seconds: time that threads spent in each stage.
+        bytes_read: on disk, where it is known.
+        room: what was chosen by what the memory holds: where features are, and how the count table is made.
+        recipe: everything that decides the answer.
+        versions: of the packages that could.
+    """
+
+    documents: int = 0
+    against: int = 0
+    text_bytes: int = 0
+    unread: int = 0
+    skipped: int = 0
+    ignored: int = 0
+    pages: dict[str, Any] = field(default_factory=dict)
+    empty: int = 0
+    bare: int = 0
+    dropped_shingles: int = 0
+    dropped_occurrences: int = 0
+    emptied: int = 0
+    repeated_ids: int = 0
+    distinct: int = 0
+    features: int = 0
+    keys: int = 0
+    meeting: int = 0
+    compared: int = 0
+    exact_copies: int = 0
+    near_copies: int = 0
+    other_copies: int = 0
+    removed: int = 0
+    kept: int = 0
+    clusters: int = 0
+    largest: tuple[tuple[str, int], ...] = ()
+    chained: int = 0
+    component: Component | None = None
+    measure: str = ""
+    least: float = 1.0
+    layers: tuple[dict[str, Any], ...] = ()
+    evidence: dict[str, int] = field(default_factory=dict)
+    same_host: int | None = None
+    cross_host: int | None = None
+    notes: tuple[str, ...] = ()
+
+    audit: dict[str, Any] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    bytes: dict[str, dict[str, int]] = field(default_factory=dict)
+    thread_seconds: dict[str, float] = field(default_factory=dict)
+    bytes_read: int | None = None
+    room: dict[str, Any] = field(default_factory=dict)
+    recipe: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return dataclasses.asdict(self)

@@ -1,0 +1,339 @@
+"""Several methods on one corpus, against the exact answer or what people have judged: evaluate.
+
+1. A method is held against the exact answer to its own question: Jaccard at its own threshold over its own shingles,
+   equality for digests and the five ways. One whose question is not about documents (SimHash's distance of codes) is
+   held against Jaccard from `near` on, and so is everything in the closing table.
+2. The exact answer compares every two documents where there are few, else it is the exact join.
+3. Each method runs in a process of its own (contenders.py), so that time and memory are its own.
+4. Clusters are keepers and what they witness, decided over the pairs that a method found in the order of reading.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.clock import Progress, Silent
+from nearsame.errors import ConfigError
+from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
+from nearsame.flow.page_reading import sampled, with_pages
+from nearsame.inputs import Inputs
+from nearsame.installation import versions
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.methods import Digest, Jaccard, Method, Shingled
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.sources.sampling import DocumentSample
+from nearsame.sources.truth import Truth, read_truth
+from nearsame.stages.pairs.agreement import Agreement, adjusted_rand, agreement, clusters_of, pack
+from nearsame.studies import lost_pairs
+from nearsame.studies.contenders import Contender, Outcome, contenders, listed, run_apart, run_here
+
+__all__ = ["METHODS", "evaluate"]
+
+METHODS = ("jaccard", "minhash", "simhash", "exact")
+_PACKAGES = ("nearsame", "numba", "numpy", "pyarrow")
+_MOST_PAIRWISE = 3000
+_SHOWN_LOST = 20
+_JUDGED_STEPS = [step / 100 for step in range(30, 101, 5)]
+_LISTED_STEPS = [step / 100 for step in range(50, 101, 5)]
+
+Rows = npt.NDArray[np.int64]
+
+
+class _Answer(NamedTuple):
+    """The right pairs to a question."""
+
+    label: str
+    a: Rows
+    b: Rows
+    similarity: npt.NDArray[np.float64]
+    seconds: float = 0.0
+
+
+@checked
+def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
+    source: Any,
+    *,
+    methods: Sequence[Method | str] = METHODS,
+    truth: str | os.PathLike[str] | None = None,
+    least_label: float = 1.0,
+    sample_size: int | None = None,
+    near: float | str = 0.9,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
+    threads: int | None = None,
+    apart: bool = True,
+    progress: Progress | None = None,
+    **shingles: Any,
+) -> Evaluation:
+    """Run several methods on one corpus, and hold their answers against the right one.
+
+    Args:
+        source: As in `dedup`.
+        methods: Recipes, or names with settings as in `minhash:threshold=0.7`; `exact` stands for the five textbook
+            ways to find equal texts (characters, first-characters, whole-hash, positions, sorted-digests).
+        truth: A tab-separated file of `id1 id2 [label]`; default: the exact answer to each method's own question.
+        least_label: The least label that says that a pair is true.
+        sample_size: At most so many documents, drawn at random but always the same; default: all.
+        near: Least Jaccard similarity of the pairs in the closing table.
+        text_column: As in `dedup`.
+        id_column: As in `dedup`.
+        html_column: As in `dedup`.
+        extract: As in `dedup`.
+        max_document: As in `dedup`.
+        threads: As in `dedup`.
+        apart: Whether each method runs in a fresh process, which is what measures memory.
+        progress: Who watches.
+        shingles: How texts become shingles, for every method given by name.
+
+    Raises:
+        ConfigError: A method that there is not, a truth that names unknown ids, one path given twice.
+
+    Example:
+        >>> texts = ["a rose is a rose is a rose", "a rose is a rose is a rose", "a daisy is not"]
+        >>> evaluate(texts, methods=["jaccard"], apart=False).scores[0].pairs
+        1
+    """
+    if threads is not None:
+        require_number("threads", threads, 1)
+    watcher = progress or Silent()
+    inputs = Inputs.of(source, truth)
+    chosen = contenders(methods, shingles)
+    nearly = Jaccard(threshold=near, **shingles)
+    columns = with_pages(Columns(text=text_column, id=id_column), html_column, extract, max_document)
+    taken = _read(source, truth, columns, sample_size)
+    judged = None if truth is None else _judged(str(os.fspath(truth)), taken, least_label)
+    questions = [nearly, *(_question(contender.recipe, nearly) for contender in chosen)]
+    field_ = _Field(taken, nearly, judged, threads, [one for one in questions if isinstance(one, Jaccard)])
+    outcomes = []
+    for contender in chosen:
+        watcher.begin(contender.label)
+        outcomes.append((contender, (run_apart if apart else run_here)(contender, taken.table, threads)))
+    watcher.begin("exact answer")
+    scores = tuple(_score(field_, *outcome) for outcome in outcomes)
+    closing, lost = _closing(field_, outcomes)
+    return Evaluation(
+        documents=len(taken.table),
+        of_documents=taken.num_documents,
+        truth=_in_words(judged, truth, len(taken.table)),
+        near=float(nearly.threshold),
+        scores=scores,
+        closing=closing,
+        lost=lost,
+        scatter=lost_pairs.scatter([contender.recipe for contender in chosen], taken.table, nearly),
+        trades=() if judged is None else _trades(field_, judged),
+        settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
+        versions=versions(_PACKAGES),
+        inputs=inputs,
+    )
+
+
+def _read(source: Any, truth: Any, columns: Columns, most: int | None) -> DocumentSample:
+    if most is not None and most < 2:
+        raise ConfigError(f"sample_size={most} is below 2", hint="Compare two documents or more.")
+    sources = list(source) if isinstance(source, tuple) else [source]
+    paths = [os.fspath(path) for path in (*sources, truth) if isinstance(path, (str, os.PathLike))]
+    parts = open_parts(sources, columns=columns)
+    for names in (paths, [part.name for part in parts]):
+        _refuse_twice(names)
+    return sampled(Reading(parts, columns), most)
+
+
+def _refuse_twice(names: list[str]) -> None:
+    """The same file twice would be its own near-duplicate."""
+    seen: dict[str, str] = {}
+    for name in names:
+        where = name if "://" in name or not os.path.exists(name) else os.path.realpath(name)  # noqa: PTH110  (it may be a URL)
+        if where in seen and where != "-":
+            message = f"{name!r} stands twice" if seen[where] == name else f"{seen[where]!r} and {name!r} are one file"
+            raise ConfigError(message, hint="Name each file once.")
+        seen[where] = name
+
+
+def _judged(path: str, taken: DocumentSample, least: float) -> Truth:
+    return read_truth(path, taken.all_ids.to_pylist(), least=least).within(taken.rows)
+
+
+def _in_words(judged: Truth | None, path: Any, num: int) -> str:
+    if judged is None:
+        how = "every two documents compared" if num <= _MOST_PAIRWISE else "an exact join"
+        return f"the exact answer to each method's own question: {how}"
+    name = os.path.basename(os.fspath(path))  # noqa: PTH119  (it may be a URL)
+    true = int(judged.is_true.sum())
+    if judged.is_whole:
+        return f"{name}: {true:,} true pairs, all others false"
+    unjudged = f", {judged.num_unjudged:,} not judged" if judged.num_unjudged else ""
+    return f"{name}: {true:,} true and {judged.is_true.size - true:,} false pairs{unjudged}; only these count"
+
+
+@dataclass
+class _Field:
+    """The corpus, and the right answers to the questions asked so far."""
+
+    taken: DocumentSample
+    nearly: Jaccard
+    judged: Truth | None
+    threads: int | None
+    questions: list[Jaccard]
+    _answers: dict[str, _Answer] = field(default_factory=dict)
+    _compared: dict[str, lost_pairs.ComparedPairs] = field(default_factory=dict)
+
+    @property
+    def num(self) -> int:
+        """Documents that are compared."""
+        return len(self.taken.table)
+
+    def near(self) -> _Answer:
+        """The pairs of the closing table."""
+        return self._answer(self.nearly)
+
+    def right(self, contender: Contender) -> _Answer:
+        """What a contender should have found, by the exact answer to its own question."""
+        return self._answer(_question(contender.recipe, self.nearly))
+
+    def _answer(self, question: Method) -> _Answer:
+        key = question.name + question.model_dump_json()
+        if key not in self._answers:
+            self._answers[key] = self._computed(question)
+        return self._answers[key]
+
+    def _computed(self, question: Method) -> _Answer:
+        label = _label(question)
+        if isinstance(question, Jaccard) and self.num <= _MOST_PAIRWISE:
+            found = self._every_pair(question).at(question.threshold)
+            return _Answer(label, found.a, found.b, found.similarity, found.seconds)
+        began = time.perf_counter()
+        found = listed(question, self.taken.table, self.threads)
+        return _Answer(label, found.a, found.b, found.similarity, time.perf_counter() - began)
+
+    def _every_pair(self, question: Jaccard) -> lost_pairs.ComparedPairs:
+        """Every two documents compared, once for all questions over the same shingles."""
+        key = _shingles(question)
+        if key not in self._compared:
+            same = [one for one in self.questions if _shingles(one) == key]
+            lowest = min(same, key=lambda one: one.threshold)
+            self._compared[key] = lost_pairs.pairwise(lowest, self.taken.table)
+        return self._compared[key]
+
+
+def _shingles(recipe: Jaccard) -> str:
+    """How texts become shingles."""
+    return recipe.model_dump_json(exclude={"threshold"})
+
+
+def _question(recipe: Method | None, nearly: Jaccard) -> Method:
+    """What a method's answer is held against."""
+    if recipe is None:
+        return Digest()
+    if isinstance(recipe, Digest):
+        return Digest(**{**recipe.model_dump(), "algorithm": "sha256"})
+    if isinstance(recipe, Shingled) and recipe.measure in ("jaccard", "estimated"):
+        settings = {name: getattr(recipe, name) for name in Shingled.model_fields}
+        return Jaccard(threshold=recipe.least, **settings)
+    return recipe if recipe.measure == "containment" else nearly
+
+
+def _label(question: Method) -> str:
+    if isinstance(question, Digest):
+        return "equal normalised texts" if question.normalise else "equal texts"
+    return f"{question.measure} >= {float(question.least):g}"
+
+
+def _score(field_: _Field, contender: Contender, outcome: Outcome) -> Score:
+    """One line of the table."""
+    if outcome.note:
+        return Score(contender.label, "", note=outcome.note)
+    found = pack(outcome.a, outcome.b)
+    judged = field_.judged
+    if judged is None:
+        right = field_.right(contender)
+        score = _of(contender.label, right.label, agreement(found, pack(right.a, right.b)))
+        score = replace(score, rand_index=_rand(field_.num, outcome, right))
+    else:
+        score = _against(contender.label, judged, outcome, field_.num)
+    return replace(
+        score,
+        seconds=outcome.seconds,
+        peak_bytes=outcome.peak_bytes,
+        candidates=outcome.candidates,
+        candidates_per_true_pair=outcome.candidates / score.both if score.both else None,
+        false_candidates=outcome.false_candidates,
+    )
+
+
+def _of(method: str, reference: str, counts: Agreement) -> Score:
+    return Score(method, reference, *counts, counts.precision, counts.recall, counts.f1)
+
+
+def _against(method: str, judged: Truth, outcome: Outcome, num: int) -> Score:
+    """Against a truth file."""
+    found, listed_ = pack(outcome.a, outcome.b), pack(judged.a, judged.b)
+    true = listed_[judged.is_true]
+    if not judged.is_whole:
+        known = np.intersect1d(found, listed_, assume_unique=True)
+        return replace(_of(method, "truth", agreement(known, true)), unjudged=found.size - known.size)
+    score = _of(method, "truth", agreement(found, true))
+    answer = _Answer("truth", judged.a, judged.b, np.ones(judged.a.size))
+    return replace(score, rand_index=_rand(num, outcome, answer))
+
+
+def _rand(num: int, outcome: Outcome, right: _Answer) -> float:
+    sides = ((found.a, found.b, found.similarity) for found in (outcome, right))
+    return adjusted_rand(*(clusters_of(num, *side) for side in sides))
+
+
+def _closing(field_: _Field, outcomes: list[tuple[Contender, Outcome]]) -> tuple[tuple[Closing, ...], tuple[Lost, ...]]:
+    """The closing table, and pairs that were lost, both for the methods that can lose any."""
+    loose = [(contender, outcome) for contender, outcome in outcomes if lost_pairs.can_lose(contender.recipe)]
+    loose = [(contender, outcome) for contender, outcome in loose if not outcome.note]
+    if not loose:
+        return (), ()
+    near = field_.near()
+    first = "pairwise" if field_.num <= _MOST_PAIRWISE else "exact join"
+    lines, lost = [Closing(first, near.seconds, near.a.size, near.a.size)], []
+    ids = field_.taken.table.column("id")
+    for contender, outcome in loose:
+        gone = ~np.isin(pack(near.a, near.b), pack(outcome.a, outcome.b))
+        missing = _Answer("", near.a[gone], near.b[gone], near.similarity[gone])
+        why = lost_pairs.why(contender.recipe, field_.taken.table, *missing[1:4])
+        counted = tuple(Counter(why).most_common())
+        lines.append(Closing(contender.label, outcome.seconds, near.a.size, near.a.size - missing.a.size, counted))
+        order = np.argsort(-missing.similarity, kind="stable")[:_SHOWN_LOST]
+        lost += [_lost(contender.label, ids, missing, int(at), why[at]) for at in order]
+    return tuple(lines), tuple(lost)
+
+
+def _lost(method: str, ids: pa.ChunkedArray, missing: _Answer, at: int, why: str) -> Lost:
+    a, b = (ids[int(side[at])].as_py() for side in (missing.a, missing.b))
+    return Lost(method, a, b, float(missing.similarity[at]), why)
+
+
+def _trades(field_: _Field, judged: Truth) -> tuple[Trade, ...]:
+    """Precision and recall at several thresholds of Jaccard similarity."""
+    exact = lost_pairs.features_of(field_.nearly, field_.taken.table).similarity(judged.a, judged.b)
+    if not judged.is_whole:
+        at = partial(_at, exact[~judged.is_true])
+        steps = _JUDGED_STEPS
+    else:
+        every = listed(Jaccard(**{**field_.nearly.model_dump(), "threshold": _LISTED_STEPS[0]}), field_.taken.table)
+        false = ~np.isin(pack(every.a, every.b), pack(judged.a, judged.b))
+        at = partial(_at, every.similarity[false])
+        steps = _LISTED_STEPS
+    return tuple(at(exact[judged.is_true], threshold) for threshold in steps)
+
+
+def _at(false: npt.NDArray[np.float64], true: npt.NDArray[np.float64], threshold: float) -> Trade:
+    both, wrong = int((true >= threshold).sum()), int((false >= threshold).sum())
+    counts = Agreement(both + wrong, true.size, both)
+    return Trade(threshold, counts.precision, counts.recall, counts.f1)

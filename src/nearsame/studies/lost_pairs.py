@@ -1,0 +1,195 @@
+"""Why a pair was lost, and other questions about chosen pairs that need the documents' features again.
+
+1. Everything here is computed anew from the documents, by the stages of the recipe: not by the run that is judged.
+2. Pairwise comparison is exact, and as slow as it sounds: it is the yardstick.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.engines.local import Local
+from nearsame.errors import TooManyPairsError
+from nearsame.findings import Scatter
+from nearsame.flow import pipeline
+from nearsame.kernels.hamming_search import distances
+from nearsame.kernels.scores import Bound
+from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash, SimHash
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.stages.keys.bands import BandKeys
+from nearsame.stages.pairs import measures
+from nearsame.stages.pairs.given_pairs import Features, Gather
+from nearsame.studies.contenders import Outcome, listed
+
+__all__ = ["ComparedPairs", "can_lose", "features_of", "pairwise", "scatter", "why"]
+
+_BLOCK = 256
+_LOOSE = Fraction(3, 10)  # similar pairs of the scatter begin here
+_POINTS = 500
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def can_lose(recipe: Method | None) -> bool:
+    """Whether it may miss pairs of similar documents, being made of sketches."""
+    return recipe is not None and not isinstance(recipe, Jaccard | Digest) and recipe.measure != "containment"
+
+
+def features_of(recipe: Method, table: pa.Table) -> Features:
+    """The features of all documents by a recipe: what they are compared by."""
+    engine, step = Local(), pipeline.steps(recipe)
+    try:
+        flow = engine.load(Reading(open_parts([table], columns=Columns()), Columns()))
+        for stage in step.features:
+            flow = engine.map(flow, stage)
+        if step.weigh is not None:
+            flow, _ = step.weigh(flow, engine)
+        return Gather.close(engine.fold(engine.keep(flow), Gather()))
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True)
+class ComparedPairs:
+    """Pairs of documents by comparing every two, with what they share as fractions, and the seconds it took."""
+
+    a: Rows
+    b: Rows
+    nums: Rows
+    dens: Rows
+    seconds: float
+
+    def at(self, threshold: Fraction) -> Outcome:
+        """Those at a threshold or above, which must not be below that of the comparison."""
+        bound = measures.bound(measures.JACCARD, threshold)
+        good = bound.q * self.nums >= bound.p * self.dens
+        similarity = self.nums[good] / self.dens[good]
+        return Outcome(self.a[good], self.b[good], similarity, seconds=self.seconds)
+
+
+def pairwise(recipe: Jaccard, table: pa.Table) -> ComparedPairs:
+    """All pairs at the threshold, by comparing every two documents."""
+    began = time.perf_counter()
+    features = features_of(recipe, table)
+    rows, bound = np.flatnonzero(features.sizes), measures.bound(measures.JACCARD, recipe.threshold)
+    engine = Local()
+    try:
+        blocks = range(0, rows.size, _BLOCK)
+        found = list(engine.each(blocks, lambda low: _block(features, rows, low, bound)))
+    finally:
+        engine.close()
+    nothing = np.zeros(0, np.int64)
+    a, b, nums, dens = (np.concatenate([nothing, *(part[place] for part in found)]) for place in range(4))
+    return ComparedPairs(a, b, nums, dens, time.perf_counter() - began)
+
+
+def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows, ...]:
+    """The pairs of a block of documents with all behind each of them."""
+    first = np.arange(low, min(low + _BLOCK, rows.size))
+    behind = rows.size - 1 - first
+    a = np.repeat(first, behind)
+    b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(behind) - behind, behind)
+    x, y = rows[a], rows[b]
+    shared = features.shared(x, y)
+    union = features.sizes[x] + features.sizes[y] - shared
+    good = bound.q * shared >= bound.p * union
+    return x[good], y[good], shared[good], union[good]
+
+
+def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows, similarity: Floats) -> list[str]:
+    """For each lost pair the reason."""
+    if isinstance(recipe, MinHash):
+        return [_by_bands(recipe, alike) for alike in similarity.tolist()]
+    if isinstance(recipe, SimHash) and a.size:
+        return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
+    return ["nothing that says why"] * a.size
+
+
+def _by_bands(recipe: MinHash, similarity: float) -> str:
+    if similarity < recipe.threshold:
+        return f"less than its own threshold of {float(recipe.threshold):g}"
+    if recipe.verify == "estimate":
+        return "no band in common, or too low an estimate"
+    bands, _ = BandKeys(recipe).shape
+    return f"none of {bands} bands in common"
+
+
+def _by_codes(recipe: SimHash, distance: int) -> str:
+    if distance < 0:
+        return "no code, having no tokens"
+    if distance > recipe.k:
+        return f"SimHash distance {distance} > k={recipe.k}"
+    if recipe.confirm is not None:
+        return "codes near enough, but not confirmed"
+    return "codes near enough, but no neighbours"
+
+
+def _distances(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> Rows:
+    """In how many bits the codes of rows a[i] and b[i] differ; -1 where one has none."""
+    codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
+    return np.where(present[a] & present[b], distances(codes[a], codes[b]), -1)
+
+
+def _plain(recipe: SimHash) -> SimHash:
+    """The same codes, and nothing behind them to confirm a pair by."""
+    settings = {name: value for name, value in recipe.model_dump().items() if name not in ("confirm", "threshold")}
+    return SimHash(**settings)
+
+
+def _codes(features: Features, bits: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """(the code of each document, whether it has one); a document without tokens has other items."""
+    words = -(-bits // 64)
+    present = features.sizes == words
+    codes = np.zeros((present.size, words), np.uint64)
+    codes[present] = features.items[features.offsets[:-1][present, None] + np.arange(words)]
+    return codes, present
+
+
+def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Jaccard) -> tuple[Scatter, ...]:
+    """For pairs near and far, the cosine of their features and the similarity of their codes, of the first SimHash."""
+    recipe = next((one for one in recipes if isinstance(one, SimHash)), None)
+    if recipe is None or len(table) < 2:
+        return ()
+    codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
+    weighted = features_of(SimHash(**{**_plain(recipe).model_dump(), "confirm": "cosine"}), table)
+    a, b = _near_and_far(nearly, table)
+    both = present[a] & present[b]
+    a, b = a[both], b[both]
+    alike = 1 - distances(codes[a], codes[b]) / recipe.bits
+    vectors = {row: _vector(weighted, row, codes.shape[1]) for row in np.union1d(a, b).tolist()}
+    cosines = [_cosine(vectors[x], vectors[y]) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    return tuple(Scatter(*point) for point in zip(cosines, alike.tolist(), strict=True))
+
+
+def _vector(features: Features, row: int, words: int) -> tuple[npt.NDArray[np.uint64], Floats]:
+    """(features, weights) of a document that is confirmed by its cosine: behind its code and its norm."""
+    behind = features.items[features.offsets[row] + words + 1 : features.offsets[row + 1]]
+    return behind[: behind.size // 2], behind[behind.size // 2 :].astype(np.float64)
+
+
+def _cosine(a: tuple[npt.NDArray[np.uint64], Floats], b: tuple[npt.NDArray[np.uint64], Floats]) -> float:
+    _, left, right = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
+    return float(a[1][left] @ b[1][right] / np.sqrt((a[1] @ a[1]) * (b[1] @ b[1])))
+
+
+def _near_and_far(nearly: Jaccard, table: pa.Table) -> tuple[Rows, Rows]:
+    """Pairs for the picture: similar ones, spread over all similarities, and as many at random."""
+    loose = Jaccard(**{**nearly.model_dump(), "threshold": min(_LOOSE, nearly.threshold)})
+    near = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    with suppress(TooManyPairsError):
+        found = listed(loose, table)
+        chosen = np.argsort(found.similarity, kind="stable")
+        chosen = chosen[np.linspace(0, chosen.size - 1, min(chosen.size, _POINTS)).astype(np.int64)]
+        near = found.a[chosen], found.b[chosen]
+    chance = np.random.Generator(np.random.PCG64(0))
+    x = chance.integers(0, len(table), _POINTS)
+    y = chance.integers(0, len(table) - 1, _POINTS)
+    return np.concatenate([near[0], x]), np.concatenate([near[1], y + (y >= x)])

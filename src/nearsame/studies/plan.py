@@ -1,0 +1,289 @@
+"""What a choice of bands, or of k, will find and miss, before a run: plan and plan_simhash.
+
+1. A plan is a computation from formulas (stages/keys/curves.py); a corpus adds what its own similarities make of them.
+2. Of a corpus, pairs from `listed_from` on are listed by the exact join; lower ones are estimated from random pairs
+   that are compared exactly. Numbers are scaled from pairs of the sample to pairs of the corpus.
+3. Identical documents are one before keys are made: they are no candidates. In a sample fewer meet their like than in
+   the corpus, so for corpora with many copies the expected candidates are an upper estimate.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.clock import Clock
+from nearsame.engines.local import Local
+from nearsame.errors import ConfigError
+from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.flow import pipeline
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.corpus import Question
+from nearsame.flow.page_reading import sampled, with_pages
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.methods import Jaccard, MinHash, Shingled
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+from nearsame.sources.sampling import DocumentSample
+from nearsame.stages.clusters.policies import Keep
+from nearsame.stages.keys import curves
+from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
+from nearsame.stages.pairs.expand import Groups
+from nearsame.stages.pairs.given_pairs import Features, Gather
+
+__all__ = ["plan", "plan_simhash"]
+
+Floats = npt.NDArray[np.float64]
+
+_LISTED_FROM = 0.5
+_MOST_LISTED = 20_000_000
+_DRAWN = 200_000
+_BINS = 20
+_SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+_STEPS = np.arange(101) / 100
+_MOST_BITS = 4096
+
+
+class _Offered(NamedTuple):
+    """Similarities of pairs of different documents, and how many pairs of the sample each stands for."""
+
+    similarities: Floats
+    weights: Floats
+    listed_from: float
+    drawn: int
+
+
+@checked
+def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by keyword)
+    *,
+    corpus: Any = None,
+    sample_size: int = 10_000,
+    text_column: str | None = None,
+    html_column: str | None = None,
+    extract: str | None = None,
+    max_document: int | str | None = None,
+    **settings: Any,
+) -> Plan:
+    """Bands and rows for a threshold and a recall: which, why, and what they miss.
+
+    Args:
+        corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
+        sample_size: At most so many of its documents are looked at.
+        text_column: As in `dedup`.
+        html_column: As in `dedup`.
+        extract: As in `dedup`.
+        max_document: As in `dedup`.
+        settings: Those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen),
+            `choice`;
+            with a corpus also how its texts become shingles.
+
+    Raises:
+        ConfigError: The recall cannot be reached, or a setting cannot be.
+
+    Example:
+        >>> shape = plan(threshold=0.8, recall=0.99).shape
+        >>> shape.bands, shape.rows
+        (16, 6)
+    """
+    columns = with_pages(Columns(text=text_column), html_column, extract, max_document)
+    if corpus is None and (columns.asked_of_pages or columns.html):
+        given = "html_column" if columns.html else columns.asked_of_pages[0]
+        raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
+    recipe = MinHash(**settings)
+    recipe.require_alone("a plan")
+    threshold = float(recipe.threshold)
+    bands, rows, reason = _choice(recipe)
+    pool = drawn_from(recipe)
+    shape = _shape(threshold, bands, rows, "used", pool)
+    return Plan(
+        threshold=threshold,
+        recall=recipe.recall,
+        num_perm=recipe.num_perm,
+        shape=shape,
+        reason=reason,
+        others=tuple(other for other in _others(recipe) if (other.bands, other.rows) != (bands, rows)),
+        curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
+        misses=_misses(threshold, bands, rows, pool),
+        expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
+    )
+
+
+@checked
+def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: float = 0.99) -> SimHashPlan:
+    """What "within k bits" finds of pairs with a Jaccard similarity, for unweighted sets of about one size.
+
+    Args:
+        bits: Of a code.
+        k: The greatest distance.
+        threshold: The similarity that is wanted.
+        recall: Wanted at the threshold.
+
+    Raises:
+        ConfigError: A k of all bits or more, or more than 4,096 bits.
+
+    Example:
+        >>> round(plan_simhash(k=3, threshold=0.8).at_threshold, 3)
+        0.009
+    """
+    _check(bits, k, threshold, recall)
+    found = curves.within_distance(_STEPS, k, bits)
+    finer = np.arange(10_001) / 10_000
+    by_k = [
+        (other, curves.within_distance(_SIMILARITIES, other, bits)) for other in sorted({k, *_others_than(k, bits)})
+    ]
+    return SimHashPlan(
+        bits=bits,
+        k=k,
+        threshold=float(threshold),
+        recall=recall,
+        at_threshold=float(curves.within_distance(threshold, k, bits)),
+        half=float(finer[np.argmax(curves.within_distance(finer, k, bits) >= 0.5)]),
+        least_k=next(i for i in range(bits + 1) if curves.within_distance(threshold, i, bits) >= recall),
+        curve=_points(_STEPS, found),
+        by_k=tuple((other, tuple(chances.tolist())) for other, chances in by_k),
+        similarities=_SIMILARITIES,
+    )
+
+
+def _others_than(k: int, bits: int) -> set[int]:
+    """Distances to compare k with."""
+    return {other for other in (3, 6, 10, k + 3, 2 * k) if other < bits}
+
+
+def _check(bits: int, k: int, threshold: float, recall: float) -> None:
+    if not 1 <= bits <= _MOST_BITS:
+        raise ConfigError(f"bits={bits} is not from 1 to {_MOST_BITS:,}", hint="Give the length of a code.")
+    if not 0 <= k < bits:
+        raise ConfigError(f"k={k} is not at least 0 and below bits={bits}", hint="Choose a smaller distance.")
+    if not 0 < threshold <= 1:
+        raise ConfigError(f"threshold={threshold} is not above 0 and at most 1", hint="Give a similarity.")
+    if not 0 < recall < 1:
+        raise ConfigError(f"recall={recall} is not between 0 and 1", hint="Give a share, as in 0.99.")
+
+
+def _choice(recipe: MinHash) -> tuple[int, int, str]:
+    """(bands, rows, why)."""
+    threshold = float(recipe.threshold)
+    if recipe.bands is not None and recipe.rows is not None:
+        found = float(collision_probability(threshold, recipe.bands, recipe.rows, drawn_from(recipe)))
+        verdict = "reach" if found >= recipe.recall else "do not reach"
+        return recipe.bands, recipe.rows, f"given; they {verdict} the recall of {recipe.recall:g}"
+    bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm, drawn_from(recipe))
+    reason = f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {threshold:g}"
+    return bands, rows, reason
+
+
+def _others(recipe: MinHash) -> list[Shape]:
+    """What else reaches the recall, the first that does not, and what minimises the sum of both areas."""
+    threshold, most, pool = float(recipe.threshold), recipe.num_perm, drawn_from(recipe)
+    reaching = offers(threshold, recipe.recall, most, pool)
+    shapes = [_shape(threshold, offer.bands, offer.rows, "reaches the recall", pool) for offer in reaching]
+    rows = len(reaching) + 1
+    if rows <= most:
+        shapes.append(_shape(threshold, most // rows, rows, "misses the recall", pool))
+    least = _shape(threshold, *curves.least_area(threshold, most), "least sum of both areas, as popular tools choose")
+    return [*(shape for shape in shapes if (shape.bands, shape.rows) != (least.bands, least.rows)), least]
+
+
+def _shape(threshold: float, bands: int, rows: int, note: str, pool: int | None = None) -> Shape:
+    found = float(collision_probability(threshold, bands, rows, pool))
+    return Shape(bands, rows, found, *curves.areas(threshold, bands, rows, pool), note)
+
+
+def _misses(threshold: float, bands: int, rows: int, pool: int | None) -> tuple[tuple[float, float], ...]:
+    """The share of pairs lost at the threshold, and .05 and .1 above it."""
+    places = sorted({min(round(threshold + step, 10), 1.0) for step in (0.0, 0.05, 0.1)})
+    return tuple((place, float(1 - collision_probability(place, bands, rows, pool))) for place in places)
+
+
+def _points(similarities: Floats, found: Floats) -> tuple[CurvePoint, ...]:
+    return tuple(CurvePoint(*point) for point in zip(similarities.tolist(), found.tolist(), strict=True))
+
+
+def _read(corpus: Any, columns: Columns, most: int) -> DocumentSample:
+    if most < 2:
+        raise ConfigError(f"sample_size={most} is below 2", hint="Look at two documents or more.")
+    sources = list(corpus) if isinstance(corpus, tuple) else [corpus]
+    return sampled(Reading(open_parts(sources, columns=columns), columns), most)
+
+
+def _expected(recipe: MinHash, shape: Shape, found: DocumentSample) -> Expected:
+    """Candidates and misses among the pairs of a corpus."""
+    threshold = float(recipe.threshold)
+    num, total = len(found.table), found.num_documents
+    offered = _offered(recipe, found)
+    scale = total * (total - 1) / max(1, num * (num - 1))
+    weights = offered.weights * scale
+    chances = collision_probability(offered.similarities, shape.bands, shape.rows, drawn_from(recipe))
+    drawn = offered.weights > 1
+    spread = float(np.sqrt((drawn * chances**2).sum()) * (offered.weights.max(initial=0.0) if drawn.any() else 0.0))
+    similar = offered.similarities >= threshold
+    edges = [round(i / _BINS, 2) for i in range(_BINS + 1)]
+    counts, _ = np.histogram(offered.similarities, edges, weights=weights * (offered.similarities > 0))
+    return Expected(
+        documents=total,
+        sampled=num,
+        pairs=total * (total - 1) // 2,
+        histogram=tuple(zip(edges[:-1], edges[1:], counts.tolist(), strict=True)),
+        listed_from=offered.listed_from,
+        drawn=offered.drawn,
+        candidates=float((weights * chances).sum()),
+        candidates_error=spread * scale,
+        similar=float(weights[similar].sum()),
+        missed=float((weights * (1 - chances))[similar].sum()),
+    )
+
+
+def _offered(recipe: MinHash, found: DocumentSample) -> _Offered:
+    """The similarities of different documents: of all pairs, or of those from `_LISTED_FROM` on and a draw below."""
+    settings = {name: getattr(recipe, name) for name in Shingled.model_fields}
+    exact = Jaccard(threshold=min(_LISTED_FROM, float(recipe.threshold)), **settings)
+    engine = Local()
+    try:
+        features, rows = _distinct(exact, found, engine)
+        if rows.size * (rows.size - 1) // 2 <= _DRAWN:
+            a, b = np.triu_indices(rows.size, 1)
+            similarities = features.similarity(rows[a], rows[b])
+            return _Offered(similarities, np.ones(similarities.size), 0.0, 0)
+        listed = _listed(exact, found, engine)
+    finally:
+        engine.close()
+    drawn = features.similarity(*(rows[side] for side in _random_pairs(rows.size, _DRAWN)))
+    low = drawn[drawn < float(exact.threshold)]
+    each = rows.size * (rows.size - 1) / 2 / _DRAWN
+    weights = np.concatenate([np.ones(listed.size), np.full(low.size, each)])
+    return _Offered(np.concatenate([listed, low]), weights, float(exact.threshold), _DRAWN)
+
+
+def _distinct(recipe: Jaccard, found: DocumentSample, engine: Local) -> tuple[Features, npt.NDArray[np.int64]]:
+    """The features of all documents, and the rows that represent the different ones that have any."""
+    flow = engine.load(_reading(found))
+    for stage in pipeline.steps(recipe).features:
+        flow = engine.map(flow, stage)
+    flow = engine.keep(flow)
+    rows = np.arange(len(found.table))
+    best = engine.collapse(flow, rows)
+    features = Gather.close(engine.fold(flow, Gather()))
+    return features, rows[(best == rows) & (np.diff(features.offsets) > 0)]
+
+
+def _listed(recipe: Jaccard, found: DocumentSample, engine: Local) -> Floats:
+    """The similarities of all pairs of different documents from the recipe's threshold on."""
+    state = pipeline.prepare(Arrays(_reading(found), engine, Keep.parse("first")), recipe, Clock())
+    parts = pipeline.join(
+        state, Question(recipe.threshold, "pairs"), Groups(state.corpus.best, star=True), _MOST_LISTED
+    )
+    similarities = np.concatenate([part.similarity for part in parts])
+    return similarities[similarities < 1.0]
+
+
+def _reading(found: DocumentSample) -> Reading:
+    return Reading(open_parts([found.table], columns=Columns()), Columns())
+
+
+def _random_pairs(num: int, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Pairs of different numbers below `num`, drawn with replacement; always the same ones."""
+    chance = np.random.Generator(np.random.PCG64(0))
+    a = chance.integers(0, num, most)
+    b = chance.integers(0, num - 1, most)
+    return a, b + (b >= a)

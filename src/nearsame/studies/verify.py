@@ -1,0 +1,190 @@
+"""`verify`: an output proved again from its sources, by `proofs/`, which shares no code with the run.
+
+1. Here the product hands the proof what it has no reader for: archives, web pages, Arrow files; and canonical URLs.
+2. Nothing is decided here.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.clock import Progress, Silent
+from nearsame.engines.space import num_bytes
+from nearsame.errors import MissingExtraError, SourceError
+from nearsame.proofs.claims import Claims
+from nearsame.proofs.files import Part, Record
+from nearsame.proofs.proof import prove, unreadable
+from nearsame.proofs.records import Reader
+from nearsame.proofs.verdict import Findings, Verification
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.urls import DEGREES, CanonicalUrl
+from nearsame.sources import Columns, TextFolder, open_parts
+from nearsame.sources.footers import why_not_readable
+from nearsame.sources.memory import table_of
+from nearsame.sources.reading import Reading
+from nearsame.stages.keys.urls import Canonical
+from nearsame.stages.texts.page_text import PageTexts
+
+__all__ = ["Verification", "verify"]
+
+_MEMORY = 256 << 20
+
+
+@checked
+def verify(  # noqa: PLR0913  (each is a choice of the caller's)
+    directory: str | os.PathLike[str],
+    *,
+    source: Any = None,
+    against: Any = None,
+    sample: int = 200,
+    seed: int = 0,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Prove an output of `dedup` again from its sources, with code that shares nothing with what made it.
+
+    Every removed document must have a kept witness with the similarity that is said; kept and removed together must be
+    what was read, in order and byte for byte; the recipe, the counts and the tables must agree with the sources and
+    each other; and of a sample of kept documents none may be similar to another that stays. Where a method only
+    estimates, the true similarities are told. What is damaged or missing is told like anything else that is wrong.
+
+    Args:
+        directory: What `dedup -o` or `Result.write` wrote.
+        source: Documents that were in memory for the run, as they were given to `dedup`. Files are found by themselves.
+        against: Likewise those of the other side.
+        sample: How many of the kept documents are compared with all that stay; 0: none.
+        seed: Of the choice of the sample.
+        memory: How many bytes of documents to hold, as in "1GB"; more goes to a file. Default 256 MB.
+        progress: Who watches.
+
+    Raises:
+        SourceError: The folder is no such output, or documents that were in memory are not given.
+
+    Example:
+        >>> import tempfile
+        >>> texts = ["a rose is a rose is a rose", "A rose is a rose is a rose.", "a daisy"]
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     stats = dedup(texts).write(home + "/clean")
+        ...     verify(home + "/clean", source=texts).holds
+        True
+    """
+    require_number("sample", sample, 0)
+    require_number("seed", seed, 0)
+    findings, home = Findings(), Path(directory)
+    claims = Claims.read(home, findings, why_not_readable)
+    if claims is None:
+        return unreadable(home, findings)
+    product = _Product(claims)
+    tables = _tables(claims, source, against)
+    reader = Reader(
+        claims.columns,
+        product.documents,
+        product.labels,
+        why_not_readable,
+        tables,
+        claims.skipped,
+        claims.skips.unread,
+    )
+    return prove(
+        claims,
+        reader,
+        progress or Silent(),
+        findings,
+        sample=sample,
+        seed=seed,
+        memory=_MEMORY if memory is None else num_bytes(memory),
+        canonical=_canonical(claims),
+    )
+
+
+class _Product:
+    """The product's readers, for the formats that the proof does not know."""
+
+    def __init__(self, claims: Claims) -> None:
+        told, self._skipped = claims.columns, claims.skipped
+        beside = tuple(told["beside"])
+        asked = tuple(told["asked_of_pages"])
+        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked})
+
+    def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
+        """The documents of a source, or of its copy at another place."""
+        parts = (
+            [self._folder(part)] if part.format == "pages" else open_parts([copy or part.path], columns=self.columns)
+        )
+        wanted: Any = next(iter(parts))
+        reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], self.columns)
+        extract = PageTexts(self.columns.extract) if reading.pages else None
+        start = 0
+        for batch in reading:
+            texts = batch if extract is None else extract(batch)
+            places = reading.origins.slice(start, len(batch))
+            yield from _records(texts, places, reading, start)
+            start += len(batch)
+        if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
+            last = reading.skipped[-1]
+            raise SourceError(f"it has what {part.name} has not: {last.reason}", hint="Write the output again.")
+
+    def labels(self, part: Part, copy: str | None) -> Sequence[tuple[str, str]]:
+        """Id and URL of each record of an archive, or of its copy at another place."""
+        wanted: Any = next(iter(open_parts([copy or part.path], columns=self.columns)))
+        found: Sequence[tuple[str, str]] = wanted.labels()
+        return found
+
+    def _folder(self, part: Part) -> TextFolder:
+        files = tuple(os.fsdecode(file or b"") for file in part.files)
+        root = os.fsdecode(part.paths[0] or b"").removesuffix(files[0]).rstrip("/")
+        return TextFolder(root, files, name=part.name, target=part.target)
+
+
+def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: int) -> Iterator[Record]:
+    names = reading.columns.beside
+    columns = [reading.beside(name).slice(start, len(places)).to_pylist() for name in names]
+    contents = texts.column(1).to_pylist()
+    known = zip(*columns, strict=True)
+    for position, name, content, beside in zip(
+        places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True
+    ):
+        yield Record(position, name, content, None, dict(zip(names, beside, strict=True)))
+
+
+def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
+    """The tables that were in memory, by what the output calls them."""
+    given = {
+        side: [table_of(each) for each in _several(value) if not isinstance(each, (str, os.PathLike))]
+        for side, value in ((False, source), (True, against))
+    }
+    found: dict[str, pa.Table] = {}
+    for part in claims.parts:
+        if part.format == "memory":
+            if not given[part.against]:
+                side = "against" if part.against else "source"
+                message = f"{claims.home} was made from documents in memory ({part.name})"
+                raise SourceError(message, hint=f"Give them again: verify(…, {side}=…).")
+            found[part.name] = given[part.against].pop(0)
+    return found
+
+
+def _several(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _canonical(claims: Claims) -> Any:
+    """What makes URLs one, by degree, where the run knew such a rule and it needs no file."""
+    told = claims.recipe.get("urls") or CanonicalUrl().record()
+    if any(note.startswith("URLs were compared as they are") for note in claims.stats.get("notes", ())):
+        return dict.fromkeys(DEGREES, lambda url: url)
+    if told.get("method") != CanonicalUrl.name:
+        return None
+    recipe = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
+    forms = {degree: Canonical(recipe.at_most(degree)) for degree in DEGREES}
+    try:
+        forms["usual"]("")
+    except MissingExtraError:
+        return None
+    return forms

@@ -1,0 +1,113 @@
+"""Pages by place: the site, and the segments of the path, which mirrors are told by."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from nearsame.recipes.urls import CanonicalUrl
+from nearsame.stages.keys.urls import Canonical
+from nearsame.web.prefixes import Segments
+from nearsame.web.reading import ALONE, ReadPages
+from nearsame.web.rules import split_url
+
+__all__ = ["Crawl", "SitePath", "crawl_of"]
+
+
+class SitePath(NamedTuple):
+    """A page: its site, by number, and its path."""
+
+    site: int
+    path: Segments
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """Pages by place: what is known before mirrors are looked for."""
+
+    pages: ReadPages
+    sites: list[str]
+    places: list[SitePath]  # of the different pages
+    urls: list[str]  # as they were read, the first of each page
+    clusters: list[int]
+    values: list[str | None] | None
+    again: dict[str, int]  # further URLs of a page, by its number
+    num_without_host: int
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """By site."""
+        return [_host(site) for site in self.sites]
+
+    def host(self, page: int) -> str:
+        """Of a page, by its number."""
+        return self.hosts[self.places[page].site]
+
+    @cached_property
+    def members(self) -> dict[int, list[int]]:
+        """Of each cluster with at least two pages their numbers."""
+        found = defaultdict[int, list[int]](list)
+        for number, cluster in enumerate(self.clusters):
+            found[cluster].append(number)
+        return {cluster: pages for cluster, pages in found.items() if len(pages) > 1}
+
+
+def crawl_of(pages: ReadPages, recipe: CanonicalUrl) -> Crawl:
+    """Pages by their places; of those with one canonical URL the first that was read.
+
+    Where only a guess says so, they are one page if they have one content, too.
+    """
+    sites: dict[str, int] = {}
+    numbers: dict[SitePath, int] = {}
+    urls: list[str] = []
+    clusters: list[int] = []
+    kept: list[int] = []
+    again: dict[str, int] = {}
+    without = 0
+    known = [int(cluster) if cluster != ALONE else -2 - number for number, cluster in enumerate(pages.clusters)]
+    for number, (url, form) in enumerate(zip(pages.urls, _forms(pages.urls, known, recipe), strict=True)):
+        place = _place(form, sites)
+        if place is None:
+            without += 1
+            continue
+        if place in numbers:
+            again[url] = numbers[place]
+            continue
+        numbers[place] = len(urls)
+        urls.append(url)
+        clusters.append(known[number])
+        kept.append(number)
+    values = None if pages.order is None else [pages.order[number] for number in kept]
+    return Crawl(pages, list(sites), list(numbers), urls, clusters, values, again, without)
+
+
+def _forms(urls: list[str], clusters: list[int], recipe: CanonicalUrl) -> list[str]:
+    """Canonical URLs; without guesses where those that a guess brings together have several contents."""
+    transform, surely = Canonical(recipe), Canonical(recipe.at_most("usual"))
+    found = [transform(url) for url in urls]
+    contents: dict[str, set[int]] = defaultdict(set)
+    for form, cluster in zip(found, clusters, strict=True):
+        contents[form].add(cluster)
+    return [surely(url) if len(contents[form]) > 1 else form for url, form in zip(urls, found, strict=True)]
+
+
+def _place(form: str, sites: dict[str, int]) -> SitePath | None:
+    """Where a canonical URL is; of a new site the number is the next one."""
+    host, path, query = split_url(form)
+    if not host:
+        return None
+    site = sites.setdefault(f"{form.partition('://')[0]}://{host}", len(sites))
+    return SitePath(site, _segments(path, query, form.partition("#")[2]))
+
+
+def _segments(path: str, query: str, fragment: str) -> Segments:
+    """The segments of a path, query and fragment with the last one; none for the root."""
+    if path == "/" and not query and not fragment:
+        return ()
+    *folders, last = path[1:].split("/")
+    return (*folders, last + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else ""))
+
+
+def _host(site: str) -> str:
+    """The host of a site, with a port where it has one of its own."""
+    return site.partition("://")[2]

@@ -1,0 +1,176 @@
+"""Web pages as files and as a column: what is read, what is counted, and how they are named."""
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nearsame as ns
+from nearsame.errors import ColumnError, ConfigError
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.markup import about_page
+from nearsame.sources.page_records import page_of_file
+from tests.examples import share
+from tests.sources.archive import PAGE, html
+
+pytest.importorskip("resiliparse")
+
+MHTML = (
+    b"From: <Saved>\r\nSnapshot-Content-Location: http://a.example/saved\r\nSubject: x\r\nMIME-Version: 1.0\r\n"
+    b'Content-Type: multipart/related; type="text/html"; boundary="B"\r\n\r\n--B\r\nContent-Type: text/html\r\n'
+    b"Content-Transfer-Encoding: quoted-printable\r\nContent-Location: http://a.example/saved\r\n\r\n"
+    b"<title>Saved</title><p>A rose =\r\nis a rose=21\r\n--B\r\nContent-Type: image/png\r\n\r\nxx\r\n--B--\r\n"
+)
+
+
+def _folder(home: Path, **files: bytes) -> Path:
+    for name, data in files.items():
+        path = home / name.replace("__", ".")
+        path.write_bytes(data)
+    return home
+
+
+def _rows(folder: Path, **columns: Any) -> list[dict[str, Any]]:
+    wanted = Columns(**columns)
+    (part,) = open_parts([str(folder)], columns=wanted)
+    return [row for batch in part.read(wanted, lambda _: None) for row in batch.to_pylist()]
+
+
+def test_pages_and_texts_of_a_folder_are_one_source(tmp_path: Path) -> None:
+    """Each file is a document by its path; a text is marked as one."""
+    _folder(tmp_path, a__html=html("a"), b__txt=b"b", c__htm=html("c"), d__xhtml=html("d"), e__MHTML=MHTML)
+    expected = [
+        ("a.html", "text/html"), ("b.txt", None), ("c.htm", "text/html"), ("d.xhtml", "application/xhtml+xml"),
+        ("e.MHTML", "text/html"),
+    ]  # fmt: skip
+    assert expected == [(row["id"], row["mime"]) for row in _rows(tmp_path)]
+
+
+def test_the_same_content_in_other_surroundings_is_a_duplicate(tmp_path: Path) -> None:
+    """Navigation and scripts differ, the main content does not: one stays, and its file is copied as it was."""
+    other = html(PAGE.format(1)).replace(b"About us", b"Quite another menu").replace(b"= 1", b"= 2")
+    (tmp_path / "in").mkdir()
+    _folder(tmp_path / "in", a__html=html(PAGE.format(1)), b__html=other, c__txt=PAGE.format(1).encode())
+    found = ns.dedup(str(tmp_path / "in"))
+    assert (3, 2) == (found.stats.documents, found.stats.removed)
+    found.write(tmp_path / "clean", copy_files=True)
+    assert html(PAGE.format(1)) == (tmp_path / "clean" / "kept" / "a.html").read_bytes()
+    assert ["a.html"] == [path.name for path in (tmp_path / "clean" / "kept").iterdir()]
+
+
+def test_equal_texts_of_different_files_are_found_by_digest(tmp_path: Path) -> None:
+    """No file is ruled out by its size: what counts is the text."""
+    _folder(tmp_path, a__html=html("the same"), b__html=html("the same", "Another title"))
+    assert 1 == ns.dedup(str(tmp_path), method="digest").stats.removed
+
+
+def test_kept_tells_title_and_text(tmp_path: Path) -> None:
+    """The text is the extracted one."""
+    _folder(tmp_path, a__html=html("words"), b__mhtml=MHTML)
+    found = ns.dedup(str(tmp_path)).kept().to_pylist()
+    assert [("a.html", "Roses", None), ("b.mhtml", "Saved", "http://a.example/saved")] == [
+        (row["id"], row["title"], row["url"]) for row in found
+    ]
+    assert ["words", "A rose is a rose!"] == [row["text"].strip() for row in found]
+
+
+def test_mhtml_without_a_page_is_a_skip(tmp_path: Path) -> None:
+    """It is counted with its path, and the others are read."""
+    _folder(tmp_path, a__mht=b"Content-Type: text/plain\r\n\r\nx", b__html=html("words"))
+    found = ns.dedup(str(tmp_path))
+    assert (1, 1) == (found.stats.documents, found.stats.skipped)
+    assert "a.mht: MHTML without a part of HTML" == found.skipped.column("reason")[0].as_py()
+
+
+def test_a_long_page_is_cut_and_counted(tmp_path: Path) -> None:
+    """At the bound, in bytes."""
+    _folder(tmp_path, a__html=b"<p>" + b"word " * 1000, b__html=b"<p>short")
+    found = ns.dedup(str(tmp_path), max_document=1000, extract="text")
+    assert (1, 1000) == (found.stats.pages["cut"], found.stats.recipe["max_document"])
+    assert "text" == found.stats.recipe["extract"]
+
+
+def test_a_column_of_markup_is_read_as_pages() -> None:
+    """`html_column` takes the place of the text."""
+    rows = [{"id": n, "html": html(PAGE.format(n // 2)).decode()} for n in range(4)]
+    stats = ns.dedup(rows, html_column="html", method=ns.Jaccard(threshold=1)).stats
+    assert (4, 2) == (stats.documents, stats.removed)
+
+
+def test_a_column_of_markup_in_json_lines(tmp_path: Path) -> None:
+    """The lines that stay are those of the file."""
+    import orjson
+
+    lines = [orjson.dumps({"id": str(n), "html": html(PAGE.format(n // 2)).decode()}) + b"\n" for n in range(4)]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
+    found = ns.dedup(str(tmp_path / "a.jsonl"), html_column="html", method=ns.Jaccard(threshold=1))
+    found.write(tmp_path / "clean")
+    assert b"".join(lines[::2]) == (tmp_path / "clean" / "kept" / "a.jsonl").read_bytes()
+
+
+def test_keep_may_go_by_what_is_known_of_a_page(tmp_path: Path) -> None:
+    """`max:title` of two equal pages."""
+    _folder(tmp_path, a__html=html("same words", "A"), b__html=html("same words", "B"))
+    found = ns.dedup(str(tmp_path), keep="max:title")
+    assert ["B"] == found.kept().column("title").to_pylist()
+
+
+def test_settings_that_do_nothing_are_refused() -> None:
+    """Pages there are none, or two columns for one."""
+    with pytest.raises(ConfigError, match="extract does nothing: no source holds web pages"):
+        ns.dedup(["a"], extract="text")
+    with pytest.raises(ConfigError, match="max_document does nothing"):
+        ns.pairs(["a"], max_document="1MB")
+    with pytest.raises(ConfigError, match="html_column='h' and text_column='t'"):
+        ns.dedup([{"h": "x", "t": "y"}], html_column="h", text_column="t")
+    with pytest.raises(ConfigError, match="max_document='much' is not a number of bytes"):
+        ns.dedup([{"h": "x"}], html_column="h", max_document="much")
+    with pytest.raises(ColumnError, match="has no column 'h'"):
+        ns.dedup([{"id": 1, "g": "x"}], html_column="h")
+
+
+def test_a_title_and_a_canonical_url_are_found_in_the_head() -> None:
+    """Not in comments, not in the body; made absolute."""
+    page = b"<head><title>A\n b</title><!-- <link rel=canonical href=/no> --><link rel='X Canonical' href='/r'></head>"
+    assert ("A b", "http://a.example/r") == about_page(page, None, "http://a.example/x")
+    assert (None, None) == about_page(b"<body><link rel=canonical href=/in/the/body>")
+
+
+@given(st.binary(max_size=200) | st.text("<>/link rel=canonical href title'\"", max_size=80).map(str.encode))
+@settings(max_examples=share(200))
+def test_no_bytes_raise(data: bytes) -> None:
+    """Of a page, and of MHTML but for the one error that says what is wrong."""
+    assert isinstance(about_page(data, "x", "http://[bad"), tuple)
+    with contextlib.suppress(ValueError):
+        assert page_of_file(data, "multipart/related", Columns(beside=("title",))).body is not None
+
+
+def test_plan_and_evaluate_read_pages(tmp_path: Path) -> None:
+    """Both take the text out first."""
+    from nearsame.studies.evaluate import evaluate
+    from nearsame.studies.plan import plan
+
+    _folder(tmp_path, a__html=html(PAGE.format(1)), b__html=html(PAGE.format(1), "B"), c__html=html("other words"))
+    assert 1 == evaluate(str(tmp_path), methods=["jaccard"], apart=False).scores[0].pairs
+    assert plan(corpus=str(tmp_path), extract="text").expected is not None
+    with pytest.raises(ConfigError, match="extract does nothing without a corpus"):
+        plan(extract="text")
+
+
+def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_path: Path) -> None:
+    """Whether their texts were taken out before the stop or after it."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    bare = b"<nav><a href=/>Home</a> <a href=/b>About</a></nav>"
+    _folder(pages, **{f"{n}__html": bare if n % 2 else html(PAGE.format(n)) for n in range(7)})
+    expected = ns.dedup(pages, batch_rows=2).stats.pages
+    assert 3 == expected["nowhere"]
+    work = tmp_path / "work"
+    for gone in ("none", "*.arrow", "00000001.arrow"):
+        for path in work.glob(f"features/{gone}"):
+            path.unlink()
+        assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages
+    assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages
