@@ -21,6 +21,8 @@ __all__ = [
     "EQUAL",
     "HAMMING",
     "JACCARD",
+    "KIND",
+    "KINDS",
     "NEAR_COSINE",
     "NEAR_EDIT",
     "NEAR_JACCARD",
@@ -41,7 +43,11 @@ CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
 NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
 ANGLE = 9  # cosine of two vectors ≥ p/q
 
-_KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
+KINDS = frozenset(
+    {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE}
+)
+
+KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 
 
 def of_codes(kind: int, bits: int, k: int) -> int:
@@ -61,7 +67,7 @@ class Bound(NamedTuple):
 
 def unbounded(bound: Bound) -> Bound:
     """The measure alone: of any two documents, however far apart."""
-    kind, bits = bound.measure & _KIND, bound.measure >> 8 & 0xFF
+    kind, bits = bound.measure & KIND, bound.measure >> 8 & 0xFF
     return Bound(of_codes(kind, bits, bits) if bits else kind, 0, 1)
 
 
@@ -89,7 +95,7 @@ def least_overlap(bound, size_a, size_b, p, q):
 
 @jit
 def _score_codes(measure, items, a0, a1, b0, b1, p, q):
-    kind, bits, k = measure & _KIND, (measure >> 8) & 0xFF, measure >> 16
+    kind, bits, k = measure & KIND, (measure >> 8) & 0xFF, measure >> 16
     distance = _distance(items, a0, b0, bits)
     if kind == HAMMING:
         near = bits - distance
@@ -129,12 +135,14 @@ def score(bound, items, offsets, a, b, p, q):
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
     if measure == ANGLE:
         return angle(items, a0, a1, b0, b1, p, q)
-    if measure & _KIND == HAMMING or measure & _KIND >= NEAR_JACCARD:
+    if measure & KIND == HAMMING or measure & KIND >= NEAR_JACCARD:
         return _score_codes(measure, items, a0, a1, b0, b1, p, q)
     if measure == CONTAINMENT:
         return intersect_small(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), a1 - a0
     if measure == CONTAINER:
         return intersect_small(items, b0, b1, a0, a1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), b1 - b0
+    if measure != AGREEMENT:
+        return -1, 1
     length = a1 - a0
     equal = 0
     for i in range(length):

@@ -4,13 +4,10 @@
 2. What was measured is told as what it is: a share of pairs or of documents, with its interval.
 """
 
-import math
 from collections.abc import Mapping
-from fractions import Fraction
-from math import comb
-from operator import mul
 from typing import Any
 
+from nearsame.recipes.promises import Asked, promise
 from nearsame.stats import Stats
 
 __all__ = ["component", "dropped", "guarantee", "in_bytes", "measured", "plural", "shuffled"]
@@ -24,7 +21,12 @@ def guarantee(stats: Stats) -> str:
         return ""
     if stats.layers:
         return _layered(stats)
-    return _by_method(stats)
+    return _promised(stats)
+
+
+def _promised(stats: Stats) -> str:
+    linked = stats.component is not None
+    return promise(stats.recipe, Asked(stats.measure, stats.least, across=bool(stats.against), linked=linked))
 
 
 def _layered(stats: Stats) -> str:
@@ -38,34 +40,10 @@ def _layered(stats: Stats) -> str:
     if chained:
         parts.append(f"of {chained:,} {plural(chained, 'document')} the own witness went later (see via_id)")
     if "text" in names:
-        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_by_method(stats)}"
+        return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_promised(stats)}"
     if "digest" in names:
-        parts.append("no two kept documents have the same text")
+        parts.append("no two kept documents have equal bytes")
     return f"{'; '.join(parts)}."
-
-
-def _by_method(stats: Stats) -> str:
-    recipe = stats.recipe
-    if stats.measure == "digest":
-        what = "normalised texts" if recipe["normalise"] else "texts"
-        return f"exact: {_untouched(stats, f'equal {what}')}; every removed one equals a kept witness."
-    if recipe["method"] == "containment":
-        return _contained(stats, f"{_number(recipe['threshold'])} or more")
-    if recipe["method"] == "simhash":
-        return _near_codes(stats)
-    least = f"{'cosine' if recipe['method'] == 'hyperplane' else 'Jaccard'} >= {_number(recipe['threshold'])}"
-    if stats.measure == "estimated":
-        sketch = "fingerprint" if recipe["method"] == "modp" else "signature"
-        return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
-    witness = _linked(recipe) if stats.component else f"every removed one has a kept witness with {least}, verified"
-    if recipe["method"] == "jaccard":
-        return f"exact: {_untouched(stats, least)}; {witness}."
-    return f"{witness}; a pair at {_number(recipe['threshold'])} is found with a chance of {_chance(recipe)}."
-
-
-def _linked(recipe: Mapping[str, Any]) -> str:
-    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
-    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
 
 
 def component(stats: Stats) -> str:
@@ -130,60 +108,6 @@ def shuffled(stats: Stats) -> str:
     ]
     keys = f", of it {in_bytes(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
     return f"Shuffled: {in_bytes(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
-
-
-def _near_codes(stats: Stats) -> str:
-    """What holds of codes, and of what confirms them."""
-    recipe = stats.recipe
-    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
-    kept = f"exact, about codes: {_untouched(stats, what)}"
-    if recipe["search"] == "adjacent":
-        kept = f"pairs of {what} are lost where they are not neighbours"
-    if recipe["confirm"] is None:
-        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
-    confirmed = f"{recipe['confirm']} >= {stats.least:g}"
-    if recipe["search"] != "adjacent":
-        kept = f"exact, about codes: {_untouched(stats, f'{what} and {confirmed}')}"
-    return f"{kept}; every removed one has a kept witness with both, verified."
-
-
-def _contained(stats: Stats, share: str) -> str:
-    floor = stats.recipe["jaccard_floor"]
-    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
-    if stats.measure == "container":
-        return (
-            f"exact: no kept document contains {share} of one of --against{also};"
-            " every removed one contains its witness so far, verified."
-        )
-    others = "another" if stats.recipe["within"] else "one of --against"
-    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
-
-
-def _untouched(stats: Stats, what: str) -> str:
-    have = f"have {what}"
-    if not stats.against:
-        return f"no two kept documents {have}"
-    if stats.recipe["within"]:
-        return f"no two kept documents {have}, none of them with one of --against either"
-    return f"no kept document has {what} with one of --against"
-
-
-def _chance(recipe: Mapping[str, Any]) -> str:
-    if recipe["bands"] is None:
-        return f"{recipe['recall']:g} or more"
-    agrees, bands, rows = float(Fraction(str(recipe["threshold"]))), recipe["bands"], recipe["rows"]
-    if recipe.get("choice") == "random":  # bands that share values (stages/keys/bands.py)
-        values = recipe["num_perm"]
-        chances = (1 - (1 - comb(m, rows) / comb(values, rows)) ** bands for m in range(values + 1))
-        agreeing = (comb(values, m) * agrees**m * (1 - agrees) ** (values - m) for m in range(values + 1))
-        return f"{sum(map(mul, chances, agreeing)):.3f}"
-    if recipe["method"] == "hyperplane":
-        agrees = 1 - math.acos(agrees) / math.pi  # a bit of two codes
-    return f"{1 - (1 - agrees**rows) ** bands:.3f}"
-
-
-def _number(threshold: Any) -> str:
-    return f"{float(Fraction(str(threshold))):g}"
 
 
 def plural(count: int, noun: str) -> str:

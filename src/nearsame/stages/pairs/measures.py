@@ -37,6 +37,8 @@ def codes(confirm: str | None, bits: int, k: int) -> int:
 
 def bound(measure: int, threshold: Fraction, floor: Fraction | None = None) -> Bound:
     """The bound for a threshold: the same decisions, with denominators that kernels can take."""
+    if measure & scores.KIND not in scores.KINDS:
+        raise ValueError(f"{measure} is not a measure: {', '.join(map(str, sorted(scores.KINDS)))} are")
     exact = fraction_at_least(threshold, LARGEST)
     least = fraction_at_least(floor, LARGEST) if floor else Fraction(0)
     return Bound(measure, exact.numerator, exact.denominator, least.numerator, least.denominator)

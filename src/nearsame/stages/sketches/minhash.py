@@ -1,7 +1,9 @@
 """FEATURES to SKETCHES: the MinHash signature of each set; an empty set has an empty one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +29,7 @@ class Signatures:
     @cached_property
     def seeds(self) -> tuple[arrow.UInt64s, ...]:
         """The random numbers of the recipe's seed: PCG64, whose stream NumPy promises to keep."""
-        bits = np.random.PCG64(self.recipe.seed)
-        m = self.recipe.num_perm
-        if self.recipe.sketch == "fast":
-            return (arrow.frozen(bits.random_raw(2 * m)),)
-        multipliers = bits.random_raw(m) % np.uint64(_PRIME - 1) + np.uint64(1)
-        return arrow.frozen(multipliers), arrow.frozen(bits.random_raw(m) % np.uint64(_PRIME))
+        return _SKETCHES[self.recipe.sketch].seeds(np.random.PCG64(self.recipe.seed), self.recipe.num_perm)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """SKETCHES of a batch of FEATURES."""
@@ -48,6 +45,27 @@ class Signatures:
     def signatures(self, items: arrow.UInt64s, starts: arrow.Int64s, ends: arrow.Int64s) -> npt.NDArray[np.uint64]:
         """The signatures of some sets, none of them empty, without a table around them: uint64[n, num_perm]."""
         out = np.empty((starts.size, self.recipe.num_perm), np.uint64)
-        sketch = minhash.fast_sketch if self.recipe.sketch == "fast" else minhash.classic_sketch
-        sketch(items, starts, ends, *self.seeds, out)
+        _SKETCHES[self.recipe.sketch].kernel(items, starts, ends, *self.seeds, out)
         return out
+
+
+class _Sketch(NamedTuple):
+    """A way to sketch sets: the kernel, and the random numbers that it takes for so many values."""
+
+    kernel: Any
+    seeds: Callable[[np.random.PCG64, int], tuple[arrow.UInt64s, ...]]
+
+
+def _fast_seeds(bits: np.random.PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
+    return (arrow.frozen(bits.random_raw(2 * num_perm)),)
+
+
+def _classic_seeds(bits: np.random.PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
+    multipliers = bits.random_raw(num_perm) % np.uint64(_PRIME - 1) + np.uint64(1)
+    return arrow.frozen(multipliers), arrow.frozen(bits.random_raw(num_perm) % np.uint64(_PRIME))
+
+
+_SKETCHES = {
+    "fast": _Sketch(minhash.fast_sketch, _fast_seeds),
+    "classic": _Sketch(minhash.classic_sketch, _classic_seeds),
+}

@@ -1,0 +1,144 @@
+"""What each method promises of an answer, in words: a line for each in PROMISES.
+
+1. A promise goes by the record of a recipe, as outputs carry it, and by what was asked of the run.
+2. What is exact says so; what is estimated, or found with a chance, says that.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import comb
+from operator import mul
+from typing import Any, NamedTuple
+
+__all__ = ["PROMISES", "Asked", "promise"]
+
+Record = Mapping[str, Any]
+
+
+class Asked(NamedTuple):
+    """What was asked of a run, as far as a promise depends on it.
+
+    Attributes:
+        measure: What its similarities are called.
+        least: The least that counts.
+        across: Whether there is an `against` side.
+        linked: Whether clusters are connected components.
+    """
+
+    measure: str
+    least: float
+    across: bool
+    linked: bool
+
+
+def promise(recipe: Record, asked: Asked) -> str:
+    """What holds of the answer of a run by a recipe."""
+    return PROMISES[recipe["method"]](recipe, asked)
+
+
+def _digest(recipe: Record, asked: Asked) -> str:
+    what = "normalised texts" if recipe["normalise"] else "texts"
+    return f"exact: {_untouched(recipe, asked, f'equal {what}')}; every removed one equals a kept witness."
+
+
+def _jaccard(recipe: Record, asked: Asked) -> str:
+    least = f"Jaccard >= {_number(recipe['threshold'])}"
+    return f"exact: {_untouched(recipe, asked, least)}; {_witnessed(recipe, asked, least)}."
+
+
+def _minhash(recipe: Record, asked: Asked) -> str:
+    if asked.measure == "estimated":
+        return _estimated(recipe, "signature")
+    return _found(recipe, asked, "Jaccard", lambda agrees: agrees)
+
+
+def _hyperplane(recipe: Record, asked: Asked) -> str:
+    return _found(recipe, asked, "cosine", lambda cosine: 1 - math.acos(cosine) / math.pi)  # a bit of two codes
+
+
+def _modp(recipe: Record, asked: Asked) -> str:
+    del asked
+    return _estimated(recipe, "fingerprint")
+
+
+def _estimated(recipe: Record, sketch: str) -> str:
+    least = f"Jaccard >= {_number(recipe['threshold'])}"
+    return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
+
+
+def _found(recipe: Record, asked: Asked, measure: str, agreeing: Callable[[float], float]) -> str:
+    """Of methods whose keys may miss a pair; `agreeing` is the chance that two values of their sketches agree."""
+    threshold = _number(recipe["threshold"])
+    witnessed = _witnessed(recipe, asked, f"{measure} >= {threshold}")
+    return f"{witnessed}; a pair at {threshold} is found with a chance of {_chance(recipe, agreeing)}."
+
+
+def _witnessed(recipe: Record, asked: Asked, least: str) -> str:
+    if not asked.linked:
+        return f"every removed one has a kept witness with {least}, verified"
+    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
+    return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
+
+
+def _simhash(recipe: Record, asked: Asked) -> str:
+    """What holds of codes, and of what confirms them."""
+    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
+    kept = f"exact, about codes: {_untouched(recipe, asked, what)}"
+    if recipe["search"] == "adjacent":
+        kept = f"pairs of {what} are lost where they are not neighbours"
+    if recipe["confirm"] is None:
+        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
+    confirmed = f"{recipe['confirm']} >= {asked.least:g}"
+    if recipe["search"] != "adjacent":
+        kept = f"exact, about codes: {_untouched(recipe, asked, f'{what} and {confirmed}')}"
+    return f"{kept}; every removed one has a kept witness with both, verified."
+
+
+def _containment(recipe: Record, asked: Asked) -> str:
+    share = f"{_number(recipe['threshold'])} or more"
+    floor = recipe["jaccard_floor"]
+    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
+    if asked.measure == "container":
+        return (
+            f"exact: no kept document contains {share} of one of --against{also};"
+            " every removed one contains its witness so far, verified."
+        )
+    others = "another" if recipe["within"] else "one of --against"
+    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
+
+
+def _untouched(recipe: Record, asked: Asked, what: str) -> str:
+    have = f"have {what}"
+    if not asked.across:
+        return f"no two kept documents {have}"
+    if recipe["within"]:
+        return f"no two kept documents {have}, none of them with one of --against either"
+    return f"no kept document has {what} with one of --against"
+
+
+def _chance(recipe: Record, agreeing: Callable[[float], float]) -> str:
+    if recipe["bands"] is None:
+        return f"{recipe['recall']:g} or more"
+    agrees, bands, rows = agreeing(float(Fraction(str(recipe["threshold"])))), recipe["bands"], recipe["rows"]
+    if recipe.get("choice") == "random":  # bands that share values (stages/keys/bands.py)
+        values = recipe["num_perm"]
+        chances = (1 - (1 - comb(m, rows) / comb(values, rows)) ** bands for m in range(values + 1))
+        number = (comb(values, m) * agrees**m * (1 - agrees) ** (values - m) for m in range(values + 1))
+        return f"{sum(map(mul, chances, number)):.3f}"
+    return f"{1 - (1 - agrees**rows) ** bands:.3f}"
+
+
+def _number(threshold: Any) -> str:
+    return f"{float(Fraction(str(threshold))):g}"
+
+
+PROMISES: dict[str, Callable[[Record, Asked], str]] = {
+    "containment": _containment,
+    "digest": _digest,
+    "hyperplane": _hyperplane,
+    "jaccard": _jaccard,
+    "minhash": _minhash,
+    "modp": _modp,
+    "simhash": _simhash,
+}
