@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import environments
 import report
-from nearsame.canonical import DEGREES, CanonicalUrl
 
+from nearsame.recipes.urls import DEGREES, CanonicalUrl
 from nearsame.stages.keys.urls import Canonical
 
 NAME = "urls"

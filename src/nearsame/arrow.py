@@ -19,6 +19,7 @@ __all__ = [
     "Bytes",
     "Int64s",
     "Lists",
+    "Rows",
     "Strings",
     "UInt64s",
     "frozen",
@@ -36,6 +37,7 @@ __all__ = [
 
 Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
+Rows = Int64s  # numbers of documents or records
 Bytes = npt.NDArray[np.uint8]
 
 NO_HASHES: UInt64s = np.zeros(0, np.uint64)

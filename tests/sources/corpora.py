@@ -15,6 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from nearsame.sources import Columns, Part, Skipped, open_parts
 from nearsame.sources.files import File
@@ -24,7 +25,7 @@ from nearsame.sources.streams import chunks
 Rows = list[dict[str, Any]]
 
 COMPRESSIONS = ["", ".gz", ".zst", ".bz2", ".xz"]
-FORMATS = ["jsonl", "csv", "tsv", "parquet", "arrow", "feather"]
+FORMATS = ["jsonl", "csv", "tsv", "parquet", "orc", "arrow", "feather"]
 
 _CHARACTERS = st.one_of(
     st.sampled_from([*'",\n\r\t{}[]\\: \0\u2028\ufeff', "\r\n", "é", "漢", "\U0001f600", "\U0010ffff", "e\u0301"]),
@@ -95,6 +96,8 @@ def _columnar(table: pa.Table, kind: str) -> bytes:
     out = pa.BufferOutputStream()
     if kind == "parquet":
         pq.write_table(table, out, row_group_size=5)
+    elif kind == "orc":
+        orc.write_table(table, out, stripe_size=1)
     elif kind == "feather":
         pyarrow.feather.write_feather(table, out, chunksize=5)
     else:

@@ -73,7 +73,7 @@ def test_a_json_line_gets_three_keys_before_its_closing_brace(line: bytes, expec
 
 def test_removed_records_are_gone_from_annotated_files_too(tmp_path: Path) -> None:
     """Both at once, for every format."""
-    for kind in ("jsonl", "csv", "parquet", "feather"):
+    for kind in ("jsonl", "csv", "parquet", "orc", "feather"):
         part = only(write(tmp_path, ROWS, kind))
         target = tmp_path / "kept" / part.target
         part.copy(target, np.array([0, 1]), ANNOTATIONS)
@@ -98,7 +98,7 @@ def test_text_files_get_a_file_of_annotations(tmp_path: Path) -> None:
     assert "b.txt" == (tmp_path / "two" / "b.txt").read_text()
 
 
-@pytest.mark.parametrize("kind", ["parquet", "feather", "csv"])
+@pytest.mark.parametrize("kind", ["parquet", "orc", "feather", "csv"])
 def test_a_column_of_that_name_is_an_error(tmp_path: Path, kind: str) -> None:
     """Two columns of one name help nobody."""
     part = only(_annotated(tmp_path, kind))

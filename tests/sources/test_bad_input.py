@@ -15,7 +15,6 @@ import pytest
 
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources import Annotations, Columns, Skipped, open_parts
-from nearsame.sources.select import take
 from nearsame.sources.streams import COMPRESSIONS as SUFFIXES
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
@@ -197,7 +196,7 @@ def test_a_copy_can_do_without_the_torn_end(tmp_path: Path, kind: str, compressi
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS[1:])
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "feather"])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "orc", "feather"])
 def test_a_file_that_is_not_compressed_at_all_is_an_error_by_name_and_a_skip_in_a_folder(
     tmp_path: Path, kind: str, compression: str
 ) -> None:
@@ -214,7 +213,7 @@ def test_a_file_that_is_not_compressed_at_all_is_an_error_by_name_and_a_skip_in_
     broken.copy(tmp_path / "none", np.zeros(0, np.int64), drop_unread=True)
     assert not (tmp_path / "none").exists()
     nothing = np.zeros(0, np.int64)
-    assert 0 == len(take(broken, nothing, nothing, Columns()))
+    assert 0 == len(broken.take(nothing, nothing, Columns()))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -230,7 +229,7 @@ DAMAGES: list[Callable[[bytes], bytes]] = [lambda _: b"no such format", lambda d
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("kind", ["parquet", "feather"])
+@pytest.mark.parametrize("kind", ["parquet", "orc", "feather"])
 def test_a_file_that_is_not_one_is_an_error_by_name_and_a_skip_in_a_folder(
     tmp_path: Path, kind: str, damage: Callable[[bytes], bytes]
 ) -> None:

@@ -148,7 +148,7 @@ def test_items_that_are_no_list_are_an_error(tmp_path: Path) -> None:
         read(only(tmp_path / "a.csv", columns), columns)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "feather", "memory"])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "orc", "feather", "memory"])
 def test_batches_are_bounded(tmp_path: Path, kind: str) -> None:
     """By rows, and by bytes of text, even where repeated texts take no room in the file."""
     rows: Rows = [{"id": "i", "text": "A" * 1_000, "n": 1}] * 70_000

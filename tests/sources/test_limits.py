@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import orc
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.kernels.records import ENDED, pass_record, split_records
@@ -65,7 +66,7 @@ def test_a_long_line_is_skipped_with_its_place_and_its_neighbours_are_read(endin
 
 
 @pytest.mark.parametrize("size", [500, 5_000])
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.txt", "a.arrow"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.txt", "a.arrow", "a.orc"])
 def test_every_format_knows_the_bound(name, size, tmp_path):
     """A record within it is read, one beyond it is told, whatever the file."""
     path, texts = tmp_path / name, ["one", LONG, "two"]
@@ -75,6 +76,8 @@ def test_every_format_knows_the_bound(name, size, tmp_path):
         path.write_text("id,text\n" + "".join(f'{n},"{text}"\n' for n, text in enumerate(texts)))
     elif name == "a.parquet":
         pq.write_table(pa.table({"text": texts}), path)
+    elif name == "a.orc":
+        orc.write_table(pa.table({"text": texts}), path)
     elif name == "a.arrow":
         table = pa.table({"text": pa.array(texts, pa.string_view())})
         with pa.ipc.new_file(path, table.schema) as writer:

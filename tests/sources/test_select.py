@@ -11,6 +11,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 import nearsame as ns
 
@@ -41,6 +42,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "a.jsonl.gz": _jsonl_gz,
     "a.csv": lambda path: pa.csv.write_csv(TABLE, path),
     "a.parquet": lambda path: pq.write_table(TABLE, path),
+    "a.orc": lambda path: orc.write_table(TABLE, path),
     "a.feather": lambda path: pa.feather.write_feather(TABLE, path),
     "a.arrow": _stream,
 }

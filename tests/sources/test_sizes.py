@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearsame.sources import Columns, open_parts
-from nearsame.sources.sizes import FACTORS, text_bytes
+from nearsame.sources.parts import FACTORS
+from nearsame.sources.sizes import text_bytes
 
 TEXTS = [f"text number {number} " * 20 for number in range(500)]
 SIZE = sum(map(len, TEXTS))

@@ -68,7 +68,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     """Keep one of each group of similar documents.
 
     SOURCE is a folder, file, pattern or URL: .txt and .md files, .html, .xhtml and .mhtml pages, .warc, .wet and .arc
-    archives, .jsonl, .csv, .tsv, .parquet, .arrow (also .gz, .zst, .bz2, .xz); or - for JSON lines from standard
+    archives, .jsonl, .csv, .tsv, .parquet, .orc, .arrow (also .gz, .zst, .bz2, .xz); or - for JSON lines from standard
     input. Nothing is removed without a kept document, its witness, that was verified to be similar. Defaults stand
     in brackets.
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Engine", "Fold", "Machine", "MeetingRule", "Stage"]
+from nearsame.arrow import Rows
 
-Rows = npt.NDArray[np.int64]
+__all__ = ["Engine", "Fold", "Machine", "MeetingRule", "Stage"]
 
 
 class Stage(Protocol):

@@ -22,7 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.engines.base import Fold, Rows, Stage
+from nearsame.arrow import Rows
+from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import assemble, same_features, take_lists
 from nearsame.engines.processes import StageProcesses

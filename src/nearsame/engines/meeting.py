@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.engines.base import Rows
+from nearsame.arrow import Rows
 from nearsame.engines.space import Space
 from nearsame.kernels import buckets as kernel
 from nearsame.kernels.buckets import Entries

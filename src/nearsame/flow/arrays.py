@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.corpus import Met, Question, State
 from nearsame.flow.steps import OneSide, Steps
@@ -27,8 +28,6 @@ from nearsame.stages.features.document_facts import About, CountEntries, CountRo
 from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = ["Arrays", "placed"]
-
-Rows = npt.NDArray[np.int64]
 
 _NOTHING = Describe.close([])
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.arrow import UInt64s
+from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.recipes.methods import Method, Shingled
@@ -43,7 +43,6 @@ __all__ = [
     "witnessed",
 ]
 
-Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _NUM_AUDITED = 5_000

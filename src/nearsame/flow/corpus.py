@@ -11,10 +11,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.arrow import Rows
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.components import Connected
@@ -24,7 +23,6 @@ from nearsame.stages.features.frequencies import FrequencyTable
 
 __all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "Met", "Question", "State"]
 
-Rows = npt.NDArray[np.int64]
 Known_co = TypeVar("Known_co", covariant=True)
 
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.runs import Run
@@ -41,8 +41,6 @@ _VALUE_SECONDS = 1e-9  # of each value of two signatures: they are compared plac
 _NAMED, _LOOKED_AT = 3, 12  # shingles to name, and the largest buckets to find them in
 _MEMBERS, _OTHERS = 16, 256  # documents of a bucket, and of all, that tell what is rare and common to its members
 _SHOWN = 60  # characters of a shingle
-
-Rows = npt.NDArray[np.int64]
 
 
 def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -> Run:

@@ -19,7 +19,7 @@ from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, TextFolder
 from nearsame.sources.manifest import manifest
-from nearsame.sources.select import take, together
+from nearsame.sources.select import together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
@@ -60,8 +60,8 @@ def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
         kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
         unreadable = np.array(reading.unreadable.get(number, []), np.int64)
         wanted, others = (kept, removed) if stay else (removed, kept)
-        table = take(part, wanted, np.union1d(others, unreadable), reading.columns)
-        found.append(_with_texts(table, run.extract) if getattr(part, "pages", False) else table)
+        table = part.take(wanted, np.union1d(others, unreadable), reading.columns)
+        found.append(_with_texts(table, run.extract) if part.pages else table)
     return together(found, [part.name for part in reading.parts])
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Engine, Stage
 from nearsame.flow.arrays import Arrays
@@ -29,7 +30,6 @@ from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["beside", "boilerplate", "decide", "join", "joining", "prepare", "steps"]
 
-Rows = npt.NDArray[np.int64]
 Some = TypeVar("Some", bound=Corpus)
 
 _MANY_PAIRS = 1 << 20  # are looked at together

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import schemas
 from nearsame._version import __version__
+from nearsame.arrow import Rows
 from nearsame.clock import Clock
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
@@ -35,8 +35,6 @@ from nearsame.stages.texts.page_text import TALLIES, PageTexts
 from nearsame.stats import Stats
 
 __all__ = ["Run", "inputs_of"]
-
-Rows = npt.NDArray[np.int64]
 
 _KEY_BYTES = sum(field.type.bit_width for field in schemas.KEYS) // 8
 _PACKAGES = ("numba", "numpy", "pyarrow", "xxhash")

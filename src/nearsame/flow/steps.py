@@ -59,8 +59,6 @@ from nearsame.stages.texts.stopwords import stop_words
 
 __all__ = ["OneSide", "Steps", "steps"]
 
-Rows = npt.NDArray[np.int64]
-
 OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.flow.audits import (
     NUM_RECHECKED,
     Sampling,
@@ -35,7 +36,6 @@ from nearsame.stats import Audit, Share
 
 __all__ = ["audit_decision", "audit_pairs"]
 
-Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _MOST_OF_KEPT = 1024  # partners in a batch: who stays has few, unless a method misses nearly all

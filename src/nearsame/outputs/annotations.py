@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.arrow import Rows
 from nearsame.outputs.tables import RowNames
 
 __all__ = ["Verdict"]
-
-Rows = npt.NDArray[np.int64]
 
 _NONE = np.zeros(0, np.int64)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.arrow import Rows
 
 __all__ = [
     "CLUSTERS",
@@ -28,8 +29,6 @@ __all__ = [
     "skipped_table",
     "widened",
 ]
-
-Rows = npt.NDArray[np.int64]
 
 _WHO = [("id", pa.string()), ("source", pa.string()), ("row", pa.int64())]
 REMOVED = pa.schema(

@@ -63,7 +63,7 @@ class Part(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether it is read here, and not by the product."""
-        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "arrow", "text", "memory", "nothing")
+        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "orc", "arrow", "text", "memory", "nothing")
 
 
 class Record(NamedTuple):

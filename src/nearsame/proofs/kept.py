@@ -92,7 +92,7 @@ class Kept:
             self._check_texts(part)
             if self.claims.written["annotate"]:
                 self._check_annotations(part)
-        elif part.format in ("parquet", "arrow", "memory"):
+        elif part.format in ("parquet", "orc", "arrow", "memory"):
             self._check_table(part)
         else:
             documents = self._check_other(part)

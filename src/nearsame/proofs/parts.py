@@ -12,7 +12,7 @@ from nearsame.proofs.files import Part
 
 __all__ = ["part_problems", "parts_of"]
 
-_FILES = ("jsonl", "csv", "tsv", "parquet", "arrow", "warc")  # a part each
+_FILES = ("jsonl", "csv", "tsv", "parquet", "orc", "arrow", "warc")  # a part each
 _FOLDERS = ("text", "pages")  # a line for each file of a part
 _NAMES = {"stdin": r"-", "memory": r"(?:memory|against)(?:-\d+)?", "nothing": r".*"}  # of what has no path
 _COMPRESSIONS = (None, "gzip", "bz2", "xz", "zstd", "lz4")

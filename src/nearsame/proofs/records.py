@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from nearsame.errors import SourceError
 from nearsame.proofs.files import (
@@ -112,7 +113,7 @@ class Reader:
                 return self._rows(part, pieces or pieces_of(part, self))
             case "text":
                 return self._texts(part)
-            case "parquet" | "arrow" | "memory":
+            case "parquet" | "orc" | "arrow" | "memory":
                 return self._table(part)
             case _:
                 return iter(())
@@ -205,7 +206,8 @@ class Reader:
         place = part.path if path is None else path
         whole = pa.BufferReader(b"".join(raw(place, part.compression))) if part.compression or "://" in place else None
         with contextlib.closing(whole or _file(place)) as file:
-            yield _arrow(file) if part.format == "arrow" else self._parquet(file)
+            own = {"arrow": _arrow, "orc": _orc}
+            yield own.get(part.format, self._parquet)(file)
 
     def _parquet(self, file: Any) -> Opened:
         if reason := self.look(file):
@@ -241,6 +243,16 @@ def _arrow(file: Any) -> Opened:
         "arrow",
         rest,
     )
+
+
+def _orc(file: Any) -> Opened:
+    """ORC, stripe by stripe."""
+    opened = orc.ORCFile(file)
+
+    def batches(names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        return (opened.read_stripe(number, None if names is None else list(names)) for number in range(opened.nstripes))
+
+    return Opened(opened.schema, batches, opened.schema.metadata or {}, "orc")
 
 
 def pieces_of(part: Part, reader: Reader) -> Iterator[Piece]:

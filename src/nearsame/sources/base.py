@@ -121,11 +121,36 @@ class Part(Protocol):
     def files(self) -> Files:
         """The files that it is read from."""
 
+    @property
+    def format(self) -> str:
+        """What the list of sources of an output calls its format."""
+
+    @property
+    def pages(self) -> bool:
+        """Whether its records are web pages, which come with a `body` in the place of `text`."""
+
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""
 
+    def text_bytes(self, columns: Columns) -> int:
+        """About how many bytes of text (or ready items, or vectors) there are to read; 0 where nothing tells."""
+
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
+
+    def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
+        """Refuse to go by positions (of a folder, by these) that were counted in other contents.
+
+        Raises:
+            SourceError: A file changed since then.
+        """
+
+    def take(self, positions: npt.NDArray[np.int64], others: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
+        """The records at these positions, ascending, with all their columns; `others` are those of all other records.
+
+        Raises:
+            SourceError: The file changed since the positions were counted.
+        """
 
     def copy(
         self,

@@ -25,10 +25,10 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
-from nearsame.sources.files import suffixed_name
+from nearsame.sources.files import File
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, chunks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
@@ -42,12 +42,9 @@ _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 
 @dataclass(frozen=True)
 class Delimited(FilePart):
-    """A file of comma-separated values, or of tab-separated ones when its name says .tsv."""
+    """A file of comma-separated values, or of tab-separated ones."""
 
-    @property
-    def delimiter(self) -> str:
-        """The character between fields."""
-        return "\t" if ".tsv" in Path(suffixed_name(self.name).lower()).suffixes[-2:] else ","
+    delimiter: str = ","
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
@@ -94,6 +91,16 @@ class Delimited(FilePart):
                     heading = header if number == 0 else None
                     out.writelines(self._annotated(block, header, heading, removed, annotations))
                 out.write(b"" if drop_unread and block.broken else block.tail)
+
+    def table(self, file: File) -> pa.Table:
+        """All records of another file with the same delimiter."""
+        data = b"".join(chunks(file, self.compression))
+        if not data.strip(b"\xef\xbb\xbf\r\n"):
+            return pa.table({})
+        if not data.endswith((b"\r", b"\n")):  # to pyarrow a header without its end is not a file
+            data += b"\n"
+        options = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
 
     def _blocks(self, skip: Skip, most: int = MAX_RECORD) -> Iterator[tuple[Block, "_Header"]]:
         """The blocks, their records without the header, and the header."""

@@ -15,40 +15,26 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
 from nearsame.errors import ColumnError, SourceError
+from nearsame.formats import BY_SUFFIX, Format
 from nearsame.inputs import local_stamp, names_of
-from nearsame.sources.archives import ARC, WARC
 from nearsame.sources.base import Columns, Part
-from nearsame.sources.delimited import Delimited
-from nearsame.sources.feather import Feather
 from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.memory import Memory, table_of
 from nearsame.sources.page_records import BESIDE, SUFFIXES
-from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import Dangling
 from nearsame.sources.streams import COMPRESSIONS
 from nearsame.sources.targets import with_own_targets
-from nearsame.sources.warc import WebArchive
 
 __all__ = ["Parts", "open_parts"]
 
-_DATA: dict[str, Callable[..., Part]] = {
-    ".arrow": Feather,
-    ".csv": Delimited,
-    ".feather": Feather,
-    ".json": JsonLines,
-    ".jsonl": JsonLines,
-    ".ndjson": JsonLines,
-    ".parquet": Parquet,
-    ".tsv": Delimited,
-}
 _TEXTS = (".md", ".txt", *SUFFIXES)
-_ARCHIVES = {".arc": ARC, ".warc": WARC, ".wet": WARC}
 _PACKED = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
@@ -163,7 +149,7 @@ def _located(path: str) -> _Listing:
 
 def _explicit(root: str, name: str, path: str) -> _Listing:
     if _format(path)[0] is None:
-        known = " ".join(sorted([*_DATA, *_TEXTS, *_ARCHIVES]))
+        known = " ".join(sorted([*BY_SUFFIX, *_TEXTS]))
         hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
         raise SourceError(f"{path} has an unknown format", hint=hint)
     return _Listing(root, [name], explicit=True)
@@ -258,7 +244,8 @@ def _format(path: str) -> tuple[str | None, str | None]:
         return suffix, None
     compression = _PACKED.get(suffix)
     inner = PurePosixPath(name.removesuffix(suffix)).suffix if compression else suffix
-    known = inner in _ARCHIVES or (inner in _DATA and compression != "lz4")
+    form = BY_SUFFIX.get(inner)
+    known = form is not None and (form.is_archive or compression != "lz4")
     return (inner if known else None), compression
 
 
@@ -267,12 +254,13 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
     for path in listing.paths:
         url = listing.url(path)
         suffix, compression = _format(url)
-        if suffix in _DATA or suffix in _ARCHIVES:
+        form = BY_SUFFIX.get(str(suffix))
+        if form is not None:
             file = File(url)
-            form = {"form": _ARCHIVES[suffix]} if suffix in _ARCHIVES else {}
-            yield _DATA.get(str(suffix), WebArchive)(
+            yield _reader_of(form)(
                 file,
-                **form,
+                **form.settings,
+                format=form.name,
                 name=url,
                 target=suffixed_name(url)[len(chained(url)[0]) - len(path) :],
                 compression=compression,
@@ -286,6 +274,13 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
     if texts:
         _refuse_columns(columns, listing.root, texts)
         yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
+
+
+def _reader_of(form: Format) -> Callable[..., Part]:
+    """The class that reads a format, loaded when the first of its files is met."""
+    module, _, name = form.home.partition(".")
+    reader: Callable[..., Part] = getattr(import_module(f"nearsame.sources.{module}"), name)
+    return reader
 
 
 def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_files: bool) -> TextFolder:

@@ -17,6 +17,8 @@ import pyarrow as pa
 from nearsame.sources.base import Annotations
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
+from nearsame.sources.files import File
+from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Feather"]
@@ -47,6 +49,11 @@ class Feather(Columnar):
             return 0
         collections.deque(opened, maxlen=0)
         return int(source.size() - source.tell())
+
+    def table(self, file: File) -> pa.Table:
+        """All records of another file or stream."""
+        with seekable(file, self.compression) as source:
+            return _reader(source).read_all()
 
     def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> Any:
         """Something that writes as the file was written."""

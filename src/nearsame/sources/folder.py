@@ -27,7 +27,7 @@ from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
-from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file
+from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file, pages_at
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import copy_raw, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
@@ -59,6 +59,37 @@ class TextFolder:
     def size_bytes(self) -> int | None:
         """Bytes of all files, where that is known without reading: for progress."""
         return sum(stamp[0] for stamp in self.stamps) if self.stamps else None
+
+    def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (the files are the texts)
+        """The bytes of all files."""
+        return self.size_bytes() or 0
+
+    def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
+        """Refuse to go by files at these positions that have changed."""
+        for position in () if positions is None or not self.stamps else positions.tolist():
+            file = self.file(position)
+            if file.stamp() != self.stamps[position]:
+                hint = "Run again when nothing writes to it any more."
+                raise SourceError(f"{file.url} changed while it was being read", hint=hint)
+
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],
+        others: npt.NDArray[np.int64],  # noqa: ARG002  (files are read one by one)
+        columns: Columns,
+    ) -> pa.Table:
+        """The files at these positions: id and text, of web pages with all that is known of them."""
+        self.require_unchanged(positions)
+        if self.pages:
+            return pages_at(self, positions, columns)
+        batches = list(self.read(columns, lambda _: None, positions))
+        found = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
+        return found.select(["id", "text"])
+
+    @property
+    def format(self) -> str:
+        """Text files, or web pages among them."""
+        return "pages" if self.pages else "text"
 
     @property
     def pages(self) -> bool:
@@ -179,12 +210,8 @@ class TextFolder:
         return assemble(np.array(positions, np.int64), ids, pa.array(texts, pa.large_binary()).view(pa.large_string()))
 
     def _copy_file(self, position: int, target: Path) -> None:
-        file = self.file(position)
-        if self.stamps and file.stamp() != self.stamps[position]:
-            raise SourceError(
-                f"{file.url} changed while it was being read", hint="Run again when nothing writes to it any more."
-            )
-        copy_raw(file, target / self.paths[position])
+        self.require_unchanged(np.array([position]))
+        copy_raw(self.file(position), target / self.paths[position])
 
     def _annotate(self, target: Path, stay: list[int], annotations: Annotations) -> None:
         home = target if self.copy_files else target.parent

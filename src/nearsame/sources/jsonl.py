@@ -21,16 +21,17 @@ import orjson
 import pyarrow as pa
 import pyarrow.json
 
+from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels import lines
 from nearsame.schemas import VECTORS
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
-from nearsame.sources.files import suffixed_name
-from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values
+from nearsame.sources.files import File, suffixed_name
+from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, chunks, sink, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["JsonLines", "annotate_line"]
@@ -39,9 +40,6 @@ _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
 _KEYS = (*(f'"{key}"'.encode() for key in ANNOTATIONS.names), b"\\u")  # the last: a key may be escaped
 _TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string": pa.string()}
-
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -104,6 +102,10 @@ class JsonLines(FilePart):
                     _refuse_keys(block, self.name)
                     out.writelines(_annotated(block, removed, annotations))
                 out.write(b"" if drop_unread and block.broken else block.tail)
+
+    def table(self, file: File) -> pa.Table:
+        """All records of another file of JSON lines."""
+        return table_of_lines(b"".join(chunks(file, self.compression)), self.name)
 
     def _blocks(self, skip: Skip, most: int) -> Iterator[Block]:
         plain = self.decompressed(skip)

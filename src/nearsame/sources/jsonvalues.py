@@ -1,16 +1,23 @@
-"""The values of one JSON record, each as its column wants it, or why the record cannot be read."""
+"""The values of JSON records: of one, each as its column wants it, or why it cannot be read; of many, as a table."""
 
 import json
+import re
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.json
 
+from nearsame.errors import SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.columns import Chosen, not_finite
+from nearsame.sources.memory import table_of
 
-__all__ = ["UnreadableError", "json_object", "kind_of", "row_values"]
+__all__ = ["UnreadableError", "json_object", "kind_of", "row_values", "table_of_lines"]
 
+_DEEPEST = 100  # levels of a record: at some thousand Arrow ends the process
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
 _NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 
@@ -107,3 +114,45 @@ def kind_of(value: Any) -> str:
     if type(value) is int and not -(2**63) <= value < 2**63:
         return "float"
     return _KINDS.get(type(value), "mixed")
+
+
+def table_of_lines(data: bytes, name: str) -> pa.Table:
+    """JSON lines as a table: by Arrow, or where a key has values of several types, record by record.
+
+    Raises:
+        SourceError: A record is nested deeper than a table can be.
+    """
+    if not data.strip():
+        return pa.table({})
+    depth = _depth(data)
+    if depth > _DEEPEST:
+        message = f"{name} has a record that is nested {depth:,} levels deep, and a table at most {_DEEPEST}"
+        raise SourceError(message, hint="Write the answer to a folder: records are copied there as they are.")
+    try:
+        return pa.json.read_json(pa.py_buffer(data), read_options=pa.json.ReadOptions(block_size=max(len(data), 1)))
+    except pa.ArrowInvalid:
+        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        return table_of([_record(line) for line in lines if line.strip()])
+
+
+def _record(line: bytes) -> Any:
+    """A record; Python's own reader takes numbers that are too large for a double for infinite."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return json.loads(line)
+
+
+def _depth(data: bytes) -> int:
+    """How many levels deep the deepest record of JSON lines is nested; 0 where none is deeper than a table may be.
+
+    >>> _depth(b'{"a": "[[["}'), _depth(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}")
+    (0, 151)
+    """
+    deepest = 0
+    for line in data.splitlines():
+        if line.count(b"[") + line.count(b"{") > _DEEPEST:
+            codes = np.frombuffer(_STRING.sub(b"", line), np.uint8)
+            steps = np.isin(codes, list(b"[{")).astype(np.int64) - np.isin(codes, list(b"]}"))
+            deepest = max(deepest, int(np.cumsum(steps).max(initial=0)))
+    return deepest if deepest > _DEEPEST else 0

@@ -13,15 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.sources.base import Columns, Part
-from nearsame.sources.delimited import Delimited
-from nearsame.sources.feather import Feather
 from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
-from nearsame.sources.jsonl import JsonLines
-from nearsame.sources.memory import Memory
-from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import FilePart
-from nearsame.sources.warc import WebArchive
 
 __all__ = ["MANIFEST", "manifest"]
 
@@ -40,14 +34,6 @@ MANIFEST = pa.schema(
     ]
 )
 _KEY = b"nearsame"
-_FORMATS = {
-    JsonLines: "jsonl",
-    Delimited: "csv",
-    Parquet: "parquet",
-    Feather: "arrow",
-    WebArchive: "warc",
-    Memory: "memory",
-}
 
 
 def manifest(
@@ -78,16 +64,14 @@ def manifest(
 def _lines(part: Any) -> Iterator[tuple[Any, ...]]:
     """(format, compression, path, file, size, time) of each file."""
     if isinstance(part, TextFolder):
-        kind = "pages" if part.pages else "text"
         stamps: Sequence[tuple[Any, ...]] = part.stamps or [(None, None)] * len(part.paths)
         for number, path in enumerate(part.paths):
-            yield kind, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number][:2]
+            yield part.format, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number][:2]
     elif isinstance(part, FilePart) and part.name != "-":
         stamp = part.stamp if part.stamp and not is_url(part.file.url) else (None, None)
-        kind = "tsv" if isinstance(part, Delimited) and part.delimiter == "\t" else _FORMATS[type(part)]
-        yield kind, part.compression, _absolute(part.file.url), None, *stamp[:2]
+        yield part.format, part.compression, _absolute(part.file.url), None, *stamp[:2]
     else:
-        kind = "stdin" if isinstance(part, FilePart) else _FORMATS.get(type(part), "nothing")
+        kind = "stdin" if isinstance(part, FilePart) else part.format
         yield kind, None, None, None, None, None
 
 

@@ -8,7 +8,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from nearsame.arrow import held_bytes
 from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
-from nearsame.sources.columns import choose, is_stringlike, records
+from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import sink
 from nearsame.sources.tables import annotated, annotated_schema, require_sound, without_removed_rows, without_views
@@ -39,6 +39,8 @@ class Memory:
     name: str = "memory"
     target: str = "documents.parquet"
     strict: bool = False
+    format: ClassVar[str] = "memory"
+    pages: ClassVar[bool] = False
 
     @property
     def files(self) -> Files:
@@ -49,11 +51,27 @@ class Memory:
         """Bytes of all columns: for progress."""
         return held_bytes(self.table)
 
+    def text_bytes(self, columns: Columns) -> int:
+        """What the column holds."""
+        chosen = self._chosen(columns)
+        return held_bytes(self.table.column(str(chosen.text or chosen.items or chosen.vectors)))
+
+    def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
+        """A table does not change."""
+
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],  # noqa: ARG002  (the others are left out)
+        others: npt.NDArray[np.int64],
+        columns: Columns,  # noqa: ARG002  (all of them)
+    ) -> pa.Table:
+        """The rows without the `others`."""
+        return without_removed_rows(self.table, others, 0)
+
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        strings = [field.name for field in self.table.schema if is_stringlike(field.type)]
-        chosen = choose(columns, self.table.column_names, strings, self.name)
+        chosen = self._chosen(columns)
         start = 0
         for batch in self.table.select(chosen.names()).to_batches():
             yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
@@ -75,6 +93,10 @@ class Memory:
                 table = self.table.slice(start, _GROUP_ROWS)
                 edited = table if annotations is None else annotated(table, annotations, start)
                 writer.write_table(without_removed_rows(edited, removed, start))
+
+    def _chosen(self, columns: Columns) -> Chosen:
+        strings = [field.name for field in self.table.schema if is_stringlike(field.type)]
+        return choose(columns, self.table.column_names, strings, self.name)
 
 
 def _require_parquet(schema: pa.Schema, name: str) -> None:

@@ -7,22 +7,24 @@
 import email
 import email.policy
 from collections.abc import Iterator
+from dataclasses import replace
 from email.errors import CloseBoundaryNotFoundDefect
 from email.message import EmailMessage
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.schemas import PAGES, RECORDS
 from nearsame.sources import http
-from nearsame.sources.base import BATCH_BYTES, Columns
+from nearsame.sources.base import BATCH_BYTES, Columns, Part
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.markup import HTML, about_page
 
-__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file"]
+__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
 
 BESIDE = (
     "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
@@ -175,3 +177,14 @@ def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) 
         return {}
     title, canonical = about_page(body, charset, url)
     return {"title": title, "canonical": canonical}
+
+
+def pages_at(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
+    """Pages with all that is known of them; `body` and `charset` have still to become a text."""
+    wanted = replace(columns, beside=BESIDE)
+    found = []
+    for batch in part.read(wanted, lambda _: None):
+        at = np.isin(batch.column("position").to_numpy(), positions)
+        found.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
+    table = pa.concat_tables(found) if found else pa.table({})
+    return table.drop_columns([name for name in ("position", "order") if name in table.column_names])

@@ -18,10 +18,11 @@ import pyarrow.parquet as pq
 from nearsame.arrow import held_bytes
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns
 from nearsame.sources.columnar import Columnar
-from nearsame.sources.columns import BATCH_ROWS, Chosen
-from nearsame.sources.files import is_url
+from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
+from nearsame.sources.files import File, is_url
 from nearsame.sources.footers import largest_page, why_not_readable
 from nearsame.sources.limits import LARGE, require_page_room
+from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Parquet"]
@@ -68,6 +69,26 @@ class Parquet(Columnar):
                     size = largest_page(source, min(first, column.data_page_offset), column.total_compressed_size)
                     place = f"{self.name}, row group {group}, column {column.path_in_schema!r}"
                     require_page_room(size, columns, place)
+
+    def table(self, file: File) -> pa.Table:
+        """All records of another Parquet file."""
+        with seekable(file, self.compression) as source:
+            return pq.ParquetFile(source).read()
+
+    def text_bytes(self, columns: Columns) -> int:
+        """The uncompressed size of the column; of repeated texts that are stored once, an underestimate."""
+        if self.compression is not None or is_url(self.file.url):  # there a footer costs a round trip
+            return super().text_bytes(columns)
+        with seekable(self.file, None) as source:
+            if why_not_readable(source):
+                return 0
+            file = pq.ParquetFile(source)
+            strings = [field.name for field in file.schema_arrow if is_stringlike(field.type)]
+            chosen = choose(columns, file.schema_arrow.names, strings, self.name)
+            groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
+            found = (group.column(number) for group in groups for number in range(group.num_columns))
+            wanted = {chosen.text, chosen.items, chosen.vectors}
+            return sum(each.total_uncompressed_size for each in found if each.path_in_schema.split(".")[0] in wanted)
 
     def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
         """Something that writes as the file was written."""

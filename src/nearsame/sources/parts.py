@@ -1,10 +1,12 @@
 """What all parts that are one file share: the name, the stamp, and what strictness means."""
 
 import contextlib
+import tempfile
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +17,11 @@ from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.files import File, is_url
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable
+from nearsame.sources.tables import require_sound
 
-__all__ = ["Dangling", "FilePart", "damage", "strictly"]
+__all__ = ["FACTORS", "Dangling", "FilePart", "damage", "strictly"]
+
+FACTORS = {"gzip": 3, "zstd": 4, "bz2": 4, "xz": 5}  # what compression saves on prose; markup and logs shrink more
 
 
 @dataclass(frozen=True)
@@ -26,11 +31,29 @@ class FilePart:
     file: File
     name: str
     target: str
+    format: str = "jsonl"
     compression: str | None = None
     strict: bool = False
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
     spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
     stamp: tuple[Any, ...] = field(default=(), repr=False)
+
+    pages: ClassVar[bool] = False
+
+    @abstractmethod
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write the same format to `target` without the `removed` positions (ascending), or with annotations."""
+
+    @abstractmethod
+    def table(self, file: File) -> pa.Table:
+        """All records of another file of the same format."""
 
     @property
     def files(self) -> Files:
@@ -42,6 +65,28 @@ class FilePart:
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""
         return self.file.size()
+
+    def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (a format that knows its columns says more)
+        """The bytes on disk, times what such a compression saves on prose."""
+        return FACTORS.get(self.compression or "", 1) * (self.size_bytes() or 0)
+
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],  # noqa: ARG002  (a copy is made without the others)
+        others: npt.NDArray[np.int64],
+        columns: Columns,  # noqa: ARG002  (all of them)
+    ) -> pa.Table:
+        """The records without the `others`: copied as they are for kept/, and read as a table."""
+        self.require_unchanged()
+        with tempfile.TemporaryDirectory(prefix="nearsame-") as home:
+            copy = Path(home) / "part"
+            self.copy(copy, others, drop_unread=True)
+            if not copy.exists():  # it could not be read at all
+                return pa.table({})
+            with damage(self.name):
+                found = self.table(File(str(copy)))
+                require_sound(found, self.name)
+            return found
 
     def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
         """The bytes; None, and a skip, where a file breaks off before the first, or in a folder is not compressed."""
@@ -77,8 +122,8 @@ class FilePart:
             raise SourceError(f"{self.name} is {reason}", hint=hint) from None
         skip(Skipped(self.name, None, None, reason))
 
-    def require_unchanged(self) -> None:
-        """Refuse to copy by positions that were counted in other contents."""
+    def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:  # noqa: ARG002  (one file)
+        """Refuse to go by positions that were counted in other contents."""
         if self.stamp and self.file.stamp() != self.stamp:
             raise SourceError(
                 f"{self.name} changed while it was being read", hint="Run again when nothing writes to it any more."
@@ -93,6 +138,8 @@ class Dangling:
     target: str
     strict: bool = False
     stamp: tuple[Any, ...] = field(default=(), repr=False)
+    format: ClassVar[str] = "nothing"
+    pages: ClassVar[bool] = False
 
     @property
     def files(self) -> Files:
@@ -102,6 +149,22 @@ class Dangling:
     def size_bytes(self) -> int | None:
         """None at all."""
         return 0
+
+    def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (it has none)
+        """None at all."""
+        return 0
+
+    def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
+        """It has nothing that could have changed."""
+
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],  # noqa: ARG002  (it has none)
+        others: npt.NDArray[np.int64],  # noqa: ARG002  (likewise)
+        columns: Columns,  # noqa: ARG002  (likewise)
+    ) -> pa.Table:
+        """No records."""
+        return pa.table({})
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  (it has none)
         """No records."""

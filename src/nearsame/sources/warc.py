@@ -24,8 +24,9 @@ import pyarrow as pa
 from nearsame.sources import archives, http
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
+from nearsame.sources.files import File
 from nearsame.sources.markup import HTML, about_page, absolute, link_canonical, resiliparse
-from nearsame.sources.page_records import BESIDE, Batched, PageRecord
+from nearsame.sources.page_records import BESIDE, Batched, PageRecord, pages_at
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.streams import BrokenStreamError, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
@@ -55,7 +56,7 @@ class WebArchive(FilePart):
 
     form: str = archives.WARC
 
-    pages = True  # its records are PAGES, not texts
+    pages: ClassVar[bool] = True  # its records are PAGES, not texts
     copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
@@ -81,6 +82,20 @@ class WebArchive(FilePart):
         for reason in broken:
             skip(Skipped(self.name, None, None, f"unread from here on: {reason}"))
         yield from batched.close()
+
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],
+        others: npt.NDArray[np.int64],  # noqa: ARG002  (records are read again)
+        columns: Columns,
+    ) -> pa.Table:
+        """The pages at these positions, with all that is known of them."""
+        self.require_unchanged()
+        return pages_at(self, positions, columns)
+
+    def table(self, file: File) -> pa.Table:
+        """No table: what is taken of an archive are its pages."""
+        raise TypeError(f"{file.url} is an archive of pages")
 
     @contextlib.contextmanager
     def _opened(self, skip: Skip, broken: list[str]) -> Iterator[str | None]:

@@ -25,6 +25,7 @@ import pyarrow as pa
 from pyarrow import feather
 
 from nearsame import arrow, errors
+from nearsame.arrow import Rows
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError, NearSameError, TooManyPairsError
@@ -44,8 +45,6 @@ _MOST_PAIRS = 50_000_000
 _WARM = pa.table(
     {"id": ["a", "b", "c"], "text": pa.array(["a rose is a rose", "a rose is a rose", "a daisy"], pa.large_string())}
 )
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

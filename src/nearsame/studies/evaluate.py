@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.arrow import Rows
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
@@ -44,8 +45,6 @@ _MOST_PAIRWISE = 3000
 _SHOWN_LOST = 20
 _JUDGED_STEPS = [step / 100 for step in range(30, 101, 5)]
 _LISTED_STEPS = [step / 100 for step in range(50, 101, 5)]
-
-Rows = npt.NDArray[np.int64]
 
 
 class _Answer(NamedTuple):

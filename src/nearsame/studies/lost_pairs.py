@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.arrow import Rows
 from nearsame.engines.local import Local
 from nearsame.errors import TooManyPairsError
 from nearsame.findings import Scatter
@@ -34,7 +35,6 @@ _BLOCK = 256
 _LOOSE = Fraction(3, 10)  # similar pairs of the scatter begin here
 _POINTS = 500
 
-Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 

@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame import api
+from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.sources import Columns, Part, Skip, Skipped, into, open_parts
 from nearsame.sources.lines import holds_lines, lines
 from nearsame.sources.memory import table_of
 
 __all__ = ["ReadPages", "read_pages", "read_urls", "several"]
-
-Rows = npt.NDArray[np.int64]
 
 ALONE = -1  # the cluster of a page that resembles no other
 

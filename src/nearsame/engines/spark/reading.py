@@ -20,14 +20,14 @@ from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import Footers, HadoopFile, footers
 from nearsame.engines.spark.places import as_pattern
 from nearsame.errors import ColumnError, SourceError
+from nearsame.formats import FORMATS
 
 __all__ = ["UNREAD", "Given", "is_frame", "read"]
 
 UNREAD = "nearsame_unread"
-_FORMATS = {
-    "parquet": "parquet", "jsonl": "json", "json": "json", "ndjson": "json", "csv": "csv", "tsv": "tsv",
-    "txt": "text", "text": "text", "orc": "orc",
-}  # fmt: skip
+_TEXTS = {"txt": "text", "text": "text"}  # a file is a document
+_FORMATS = _TEXTS | {suffix[1:]: form.name for form in FORMATS if form.on_spark for suffix in form.suffixes}
+_READERS = {"text": "text"} | {form.name: form.on_spark for form in FORMATS if form.on_spark}
 _PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
 _OWN_PACKING = ("parquet", "orc")  # whatever the name of the file says
 _DELIMITED = ("csv", "tsv")
@@ -115,7 +115,7 @@ def _by_columns(form: _Form, path: str, told: Footers) -> dict[_Form, list[str]]
 
 def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
     delimited = form.kind in _DELIMITED
-    reader = session.read.format("csv" if delimited else form.kind)
+    reader = session.read.format(_READERS[form.kind])
     if form.pattern is not None:
         reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
     if form.base is not None:
@@ -123,14 +123,14 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
         reader = reader.option("sep", "\t" if form.kind == "tsv" else ",").option("enforceSchema", not form.alone)
-    if delimited or form.kind == "json":
+    if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
     with _mishaps():
         frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
-        if form.kind == "json" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
+        if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
             frame = reader.schema(f"text string, {UNREAD} string").load(paths)
     if form.kind == "text":  # a file is a document, as on one machine
         others = [f"`{name}`" for name in frame.columns if name != "value"]
@@ -288,7 +288,7 @@ def _is_hidden(name: str) -> bool:
 
 def _named_by(line: str, kind: str) -> str:
     """The columns of a file, by its header or its first record."""
-    if kind != "json":
+    if kind != "jsonl":
         return line
     try:
         return repr(sorted(json.loads(line)))

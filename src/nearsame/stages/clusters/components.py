@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.kernels.stamps import Array, Each
-from nearsame.stages.clusters.keepers import Decided, Rows
+from nearsame.stages.clusters.keepers import Decided
 from nearsame.stats import Component
 
 __all__ = ["Connected"]

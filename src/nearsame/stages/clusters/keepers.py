@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
@@ -22,7 +23,6 @@ from nearsame.stats import Component
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
 _BLOCK = 2048
-Rows = npt.NDArray[np.int64]
 
 
 class Decided(NamedTuple):

@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.arrow import Rows
 from nearsame.errors import ConfigError
 
 __all__ = ["Keep", "Order", "moments", "order_of", "ranks", "readable", "unread_dates"]
@@ -28,7 +28,6 @@ _BY_DATE = ("newest", "oldest")
 _BY_LENGTH = ("longest", "shortest")
 _DESCENDING = ("newest", "max", "last")
 
-Rows = npt.NDArray[np.int64]
 Order = tuple[tuple[str, bool], ...]
 
 

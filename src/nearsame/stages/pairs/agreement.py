@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Agreement", "adjusted_rand", "agreement", "clusters_of", "pack"]
+from nearsame.arrow import Rows
 
-Rows = npt.NDArray[np.int64]
+__all__ = ["Agreement", "adjusted_rand", "agreement", "clusters_of", "pack"]
 
 
 class Agreement(NamedTuple):

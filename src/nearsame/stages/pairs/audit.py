@@ -16,12 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels import auditing
 from nearsame.kernels.scores import Bound
 
 __all__ = ["ALL_PARTNERS", "PARTNERS", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
-
-Rows = npt.NDArray[np.int64]
 
 _HITS = 4
 _LEAST_PROBES = 16

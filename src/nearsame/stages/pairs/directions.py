@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import JACCARD, Bound
 from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["Directions"]
 
-Rows = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 Take = Callable[[Rows], tuple[arrow.UInt64s, Rows]]  # the features of some rows: (items, offsets)
 

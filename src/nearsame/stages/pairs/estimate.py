@@ -11,16 +11,15 @@ from math import log2
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels.buckets import Entries, Meeting
 from nearsame.kernels.stamps import Array
 
 __all__ = ["Foresight", "most_comparisons"]
 
 _SAMPLED = 2048
-Rows = npt.NDArray[np.int64]
 
 
 def most_comparisons(meeting: Meeting) -> int:

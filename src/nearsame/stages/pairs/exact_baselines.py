@@ -12,15 +12,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import xxhash
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels import overlaps
 
 __all__ = ["MOST_COMPARED", "WAYS", "Equals"]
-
-Rows = npt.NDArray[np.int64]
 
 MOST_COMPARED = 50_000  # texts that the first way takes on: its comparisons grow with the square
 _FIRST = 32

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.errors import TooManyPairsError
 from nearsame.recipes.methods import Method, SimHash
 from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
 
-Rows = npt.NDArray[np.int64]
 _Runs = tuple[Rows, Rows]  # where runs of rows start, and how long they are
 
 

@@ -12,11 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.arrow import Rows
 from nearsame.kernels import overlaps
 
 __all__ = ["Features", "Gather"]
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

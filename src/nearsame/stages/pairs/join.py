@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.kernels import buckets, deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
@@ -22,7 +23,6 @@ _BLOCK = 4096
 _ROOM = 1 << 14
 _SAMPLED, _RUN = 256, 8  # a prediction looks at so many runs of so many documents
 _ENOUGH = 1 << 22  # comparisons, and so pairs: a template may have 100,000 for each document
-Rows = npt.NDArray[np.int64]
 
 
 class JoinedPairs(NamedTuple):

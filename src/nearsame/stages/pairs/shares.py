@@ -12,13 +12,11 @@
 from math import exp, lgamma, log
 
 import numpy as np
-import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.stats import Share
 
 __all__ = ["beta_quantile", "bunched_share", "share"]
-
-Rows = npt.NDArray[np.int64]
 
 _TAIL = 0.025
 _ENOUGH_BUNCHES = 30  # that miss something: then their variance is believed

@@ -1,0 +1,71 @@
+"""ORC: read and copied stripe by stripe, with only the columns that are needed.
+
+A copy keeps the schema and the compression; a file without removed rows is copied as it is.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import orc
+
+from nearsame.sources.base import Annotations
+from nearsame.sources.columnar import Columnar
+from nearsame.sources.columns import Chosen
+from nearsame.sources.files import File
+from nearsame.sources.streams import seekable
+from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
+
+__all__ = ["Orc"]
+
+
+class Orc(Columnar):
+    """An ORC file."""
+
+    kind = "ORC"
+
+    def reader(self, source: Any) -> orc.ORCFile:
+        """Open it."""
+        return orc.ORCFile(source)
+
+    def schema(self, opened: orc.ORCFile) -> pa.Schema:
+        """The columns."""
+        return opened.schema
+
+    def batches(self, opened: orc.ORCFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+        """The chosen columns, stripe by stripe."""
+        return _stripes(opened, chosen.names())
+
+    def table(self, file: File) -> pa.Table:
+        """All records of another ORC file."""
+        with seekable(file, self.compression) as source:
+            return orc.ORCFile(source).read()
+
+    def writer(self, out: Any, schema: pa.Schema, opened: orc.ORCFile, source: Any) -> Any:
+        """Something that writes with the same compression."""
+        del schema, source
+        return orc.ORCWriter(out, compression=opened.compression.lower())
+
+    def rewrite(
+        self, writer: Any, opened: orc.ORCFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+    ) -> None:
+        """Write what stays, stripe by stripe; a file of no rows still names its columns."""
+        start, written = 0, False
+        for batch in told(_stripes(opened), self.name):
+            require_sound(batch, self.name)
+            table = pa.Table.from_batches([batch])
+            table = table if annotations is None else annotated(table, annotations, start)
+            table = without_removed_rows(table, removed, start)
+            start += len(batch)
+            if len(table):
+                writer.write(table)
+                written = True
+        if not written:
+            empty = opened.schema.empty_table()
+            writer.write(empty if annotations is None else annotated(empty, annotations, start))
+
+
+def _stripes(opened: orc.ORCFile, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    return (opened.read_stripe(number, columns) for number in range(opened.nstripes))
