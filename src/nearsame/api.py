@@ -131,7 +131,7 @@ def dedup(  # noqa: PLR0913  (each is a choice of the caller's, and all but one 
         progress: Who watches.
         use: Layers that remove documents one after the other, cheapest first, as in "url,digest,text": those of one
             canonical URL (`url`; where that is a guess, only those with similar texts), of one page by a `redirect`, by
-            rel=`canonical` or by a WARC `revisit`, those of the same bytes (`digest`), and those that the method finds
+            rel=`canonical` or by a WARC `revisit`, those of the same text (`digest`), and those that the method finds
             (`text`). Default: the method alone.
         url_column: The column of URLs; default `url`, where there is one. Then every removed document says on what
             `evidence`, and whether its witness is of the same host.
@@ -339,7 +339,9 @@ def _prepared(  # noqa: PLR0913, PLR0917  (all that a run is made of)
     engine = _engine(how, known, recipe.stored_ratio)
     try:
         pages = None if about is None else PageFacts(reading, about.urls, required=layered)
-        found = None if about is None or pages is None else _first_layers(pages, about, guesses, keep, how, clock)
+        found = (
+            None if about is None or pages is None else _first_layers(pages, about, guesses, keep, how, clock, engine)
+        )
         if found is None:
             corpus = Arrays(reading, engine, keep)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=listing)
@@ -362,14 +364,14 @@ class _About:
 
 
 def _first_layers(  # noqa: PLR0913, PLR0917  (what is known, by what it is judged, and how)
-    pages: PageFacts, about: _About, guesses: Method, keep: Keep, how: _How, clock: Clock
+    pages: PageFacts, about: _About, guesses: Method, keep: Keep, how: _How, clock: Clock, kept: Local
 ) -> Layers | None:
-    """What runs before the method, by an engine of its own: a work directory keeps the steps of the method."""
+    """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     if about.layers is None:
         return None
     engine = _engine(replace(how, workdir=None), {}, 1)
     try:
-        return layers.first(pages, about.layers, keep, engine, clock, within=about.within, guesses=guesses)
+        return layers.first(pages, about.layers, keep, (engine, kept), clock, within=about.within, guesses=guesses)
     finally:
         engine.close()
 

@@ -23,6 +23,7 @@ import nearsame as ns
 from nearsame.flow.evidence import PageFacts
 from nearsame.flow.layers import LAYERS, Layers, require_layers
 from nearsame.installation import install_command
+from nearsame.stages.texts.page_text import PageTexts
 from nearsame.web.rules import UrlRule, UrlRules
 from tests.cli.commands import run, write_jsonl
 from tests.examples import share
@@ -535,7 +536,7 @@ def _warc(folder: Path) -> Path:
 
 
 def test_layers_of_an_archive(tmp_path: Path) -> None:
-    """Bytes are those of the page, before a text is taken out; kept/ is an archive without the rest."""
+    """One text in other markup is the same text, and other bytes; kept/ is an archive without the rest."""
     source = _warc(tmp_path)
     found = ns.dedup(source, use="redirect,revisit,digest,text")
     witness = "http://a.example/1"
@@ -543,11 +544,81 @@ def test_layers_of_an_archive(tmp_path: Path) -> None:
         "http://a.example/2": (witness, "revisit", ["revisit"]),
         "http://a.example/3": (witness, "redirect", ["redirect"]),
         "http://b.example/1": (witness, "digest", ["bytes", "text"]),
-        "http://a.example/5": (witness, "text", ["text"]),
+        "http://a.example/5": (witness, "digest", ["text"]),
     } == _lines(found, "witness_id", "layer", "evidence")
-    assert [0, 0, 0, 1] == [layer["other_text"] for layer in found.stats.layers]
+    assert [0, 0, 0, 0] == [layer["other_text"] for layer in found.stats.layers]
     found.write(tmp_path / "clean")
     assert 1 == ns.dedup(tmp_path / "clean" / "kept" / "pages.warc.gz").stats.documents
+
+
+_PARAGRAPHS = [" ".join(f"{letter}{number}" for number in range(60)) for letter in "xyz"]
+_SITES = st.lists(
+    st.tuples(
+        st.sampled_from([*_PARAGRAPHS, ""]),
+        st.sampled_from(["one", "two"]),
+        st.sampled_from("ab"),
+        st.sampled_from("ab"),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+def _page(text: str, footer: str) -> str:
+    return f"<html><body><main><p>{text}</p></main><footer><p>{footer}</p></footer></body></html>"
+
+
+@settings(deadline=None, max_examples=share(60))
+@given(_SITES, st.lists(st.sampled_from(["url", "canonical", "digest", "text"]), min_size=1, unique=True))
+def test_of_pages_the_text_counts_that_the_method_compares(
+    site: list[tuple[str, str, str, str]], use: list[str]
+) -> None:
+    """In the layer and in the counts: by hand, from the texts that the pages were made of."""
+    pages = [
+        {"id": f"{row}", "url": f"https://a.org/{url}#{row}", "canonical": f"/{named}", "html": _page(text, footer)}
+        for row, (text, footer, url, named) in enumerate(site)
+    ]
+    texts, bodies = [text for text, *_ in site], [page["html"] for page in pages]
+    found = ns.dedup(pages, use=use, html_column="html", **({"method": "digest"} if "text" in use else {}))
+    rows = found.removals.to_pylist()
+    other, exact = dict.fromkeys(use, 0), 0
+    for row in rows:
+        own, last = (int(row[name] or row["witness_id"]) for name in ("via_id", "witness_id"))
+        other[row["layer"]] += bool(texts[int(row["id"])]) and texts[int(row["id"])] != texts[own]
+        exact += texts[int(row["id"])] == texts[last]
+        kinds = {"bytes": bodies[int(row["id"])] == bodies[last], "text": texts[int(row["id"])] == texts[last]}
+        assert kinds == {kind: kind in row["evidence"] for kind in kinds}
+    counted = {layer["layer"]: layer["other_text"] for layer in found.stats.layers if layer["layer"] in use}
+    assert (other, exact) == (counted, found.stats.exact_copies)
+    if set(use) & {"digest", "text"}:
+        kept = [texts[int(name)] for name in found.kept().column("id").to_pylist() if texts[int(name)]]
+        assert len(kept) == len(set(kept))
+
+
+def test_two_pages_of_one_text_are_one_whatever_stands_around_it() -> None:
+    """As the method `digest` has it."""
+    pages = [{"html": _page(_PARAGRAPHS[0], footer)} for footer in ("one", "two")]
+    for settings_ in ({"use": "digest"}, {"use": "digest,text"}, {"method": "digest"}):
+        assert 1 == ns.dedup(pages, html_column="html", **settings_).stats.removed
+
+
+def test_texts_are_taken_out_of_pages_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever layers ask for them; a work directory keeps them for the next time."""
+    taken: list[int] = []
+    known = PageTexts.__call__
+
+    def counting(self: PageTexts, batch: pa.RecordBatch) -> pa.RecordBatch:
+        taken.append(len(batch) - batch.column("body").null_count)
+        return known(self, batch)
+
+    monkeypatch.setattr(PageTexts, "__call__", counting)
+    pages = [{"url": f"http://a.org/{n}", "html": _page(f"{_PARAGRAPHS[n % 3]} end {n % 5}", "")} for n in range(20)]
+    source = write_jsonl(tmp_path / "pages.jsonl", [*pages, *pages])
+    settings_ = {"use": "url,digest,text", "html_column": "html", "threads": 1, "workdir": tmp_path / "work"}
+    first = ns.dedup(source, **settings_)
+    assert 20 == sum(taken)
+    again = ns.dedup(source, **settings_)
+    assert (20, first.removals) == (sum(taken), again.removals)
 
 
 def test_an_archive_without_layers_has_evidence(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 1. It decides nothing: it is told of pairs that are decided.
 2. What is declared (a redirect, rel=canonical) may be relative to the page; URLs are compared in canonical form, or as
    they stand where what makes that is not installed, and a note says so.
-3. What was not looked at is not claimed: of documents that a layer removed by URL, texts are known to be the same byte
-   for byte, or nothing is said of them.
+3. What was not looked at is not claimed: of documents that a layer removed by URL, texts are known to be the same, or
+   nothing is said of them.
 """
 
 from collections.abc import Callable, Mapping

@@ -3,7 +3,8 @@
 1. Layers run in the order of `LAYERS`, cheapest first, however they are asked for; what one removes enters no later
    one. Where `url` is asked for, `url-guess` follows it: what only a guess about URLs brings together is compared.
 2. Every other layer is the flow of `Digest` over one string of each document: its canonical URL, the URL that it says
-   it really is, the digest of its payload, or its text. Equal strings are compared, not only hashed.
+   it really is, the digest of its payload, or its text (of a page, what the method compares). Equal strings are
+   compared, not only hashed.
 3. All layers go by one priority, that of --keep.
 4. Every removed document has a witness that stays to the end. Where a later layer removes a witness, what it stood for
    inherits its keeper, and says through which document (`via`). Equal bytes inherit the similarity, too; of anything
@@ -12,7 +13,7 @@
    Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,13 +28,14 @@ from nearsame.clock import Clock
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.arrays import Arrays, placed
+from nearsame.flow.contents import Contents, digested
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import OneForm, PageFacts
 from nearsame.flow.guesses import confirmed
 from nearsame.flow.pipeline import prepare
-from nearsame.flow.rereading import Left, changed
+from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
-from nearsame.recipes.methods import Digest, Method, Recipe
+from nearsame.recipes.methods import Method, Recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
 from nearsame.sources.parts import FilePart
@@ -41,7 +43,6 @@ from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, order_of
 from nearsame.stages.features.document_facts import About, Describe
-from nearsame.stages.texts.raw import Texts
 
 __all__ = [
     "GUESSED",
@@ -94,8 +95,9 @@ class Layers:
     Attributes:
         use: the layers that were asked for, in order.
         done: all of them but `text`.
-        about: every document.
+        about: every document, as it was read; of pages the bytes.
         priority: of every document its place in the order of --keep.
+        contents: their texts, as far as they were looked at.
         notes: what one must know of the priority.
     """
 
@@ -103,6 +105,7 @@ class Layers:
     done: tuple[Layer, ...]
     about: About
     priority: Rows
+    contents: Contents
     notes: tuple[str, ...] = ()
 
     @property
@@ -115,7 +118,17 @@ class Layers:
 
     def left(self, reading: Reading) -> Left:
         """The same documents, to be read again without those that are removed."""
-        return Left.of(reading, self.gone, self.priority)
+        if self.contents.texts is None:
+            return Left.of(reading, self.gone, self.priority)
+        return Taken.out_of(reading, self.contents.texts, self.gone, self.priority)
+
+    def same_bytes(self, rows: Rows, witnesses: Rows) -> Mask:
+        """Which of some removed documents are as their witnesses are, byte for byte."""
+        return self.about.same_text(rows, witnesses)
+
+    def same_text(self, rows: Rows, witnesses: Rows) -> Mask:
+        """Which of them have the same text."""
+        return self.same_bytes(rows, witnesses) | self.contents.about.same_text(rows, witnesses)
 
     def require_unchanged(self, about: About) -> None:
         """Refuse what was decided about other texts than were read the second time.
@@ -226,37 +239,65 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
     pages: PageFacts,
     use: tuple[str, ...],
     keep: Keep,
-    engine: Machine,
+    engines: tuple[Machine, Machine],
     clock: Clock,
     *,
     within: bool,
     guesses: Method,
 ) -> Layers:
-    """Read all documents, and run every layer but `text`; `guesses` says which texts are near enough for a guess."""
-    reading = pages.reading
+    """Read all documents, and run every layer but `text`.
+
+    Args:
+        pages: What is known of the documents.
+        use: The layers.
+        keep: Which of several stays.
+        engines: Where layers run, and where texts are taken out of pages: a work directory keeps these.
+        clock: Counts seconds.
+        within: Whether documents of the judged side are compared with each other.
+        guesses: Which texts are near enough where URLs are one by a guess.
+    """
+    reading, engine = pages.reading, engines[0]
     reading.columns = replace(reading.columns, room=RecordRoom(engine.record_bytes))
     seed = getattr(guesses, "seed", 0)
     with clock("features", reading.size_bytes):
-        texts = _digested(_as_they_are(reading), engine, seed)
+        texts = digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
     priority, notes = placed(order_of(keep), keep, about, reading)
-    left, done, empty = np.ones(priority.size, np.bool_), [], about.sizes == 0
+    contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
+    left = np.ones(priority.size, np.bool_)
     for name in use:
+        if reading.pages and contents.texts is None and name in ("digest", "text"):
+            contents = _contents(contents, reading, left, done, priority, engines[1], seed)
+            empty = contents.about.sizes == 0
         if name == "text":
             break
         with clock(f"layer {name}"):
-            if name == GUESSED:
-                decided = confirmed(pages, left & ~empty, guesses, about, priority, engine, within=within)
-                done.append(Layer(name, int((left & ~empty).sum()), decided, guesses.reports))
-                left[decided.rows] = False
-                continue
-            flow = texts if name == "digest" else _digested(_documents(_names(pages, name)), engine, seed)
             entering = left if name in _TEXTLESS else left & ~empty
-            best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
-            decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
-            done.append(Layer(name, int(entering.sum()), decided, name))
+            if name == GUESSED:
+                decided = confirmed(pages, entering, guesses, about, priority, engine, within=within)
+            else:
+                flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
+                best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
+                decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
+            done.append(Layer(name, int(entering.sum()), decided, guesses.reports if name == GUESSED else name))
             left[decided.rows] = False
-    return Layers(use, tuple(done), about, priority, notes)
+    if reading.pages and contents.texts is None:
+        contents = _contents(contents, reading, np.zeros_like(left), done, priority, engines[1], seed)
+    if reading.pages:
+        contents = contents.passed_on([layer.decided for layer in done], about)
+    return Layers(use, tuple(done), about, priority, contents, notes)
+
+
+def _contents(  # noqa: PLR0913, PLR0917  (what first knows by then)
+    known: Contents, reading: Reading, left: Mask, done: Sequence[Layer], priority: Rows, engine: Machine, seed: int
+) -> Contents:
+    """The texts of pages that are left, and of those that were removed for one of other bytes, where there are any."""
+    asked = left.copy()
+    for layer in done:
+        rows, witnesses = layer.decided[:2]
+        other = ~known.about.same_text(rows, witnesses)
+        asked[rows[other]] = asked[witnesses[other]] = True
+    return Contents.of_pages(reading, asked, priority, engine, seed) if asked.any() else known
 
 
 def _with_text(decided: Decided, empty: Mask) -> Decided:
@@ -264,13 +305,6 @@ def _with_text(decided: Decided, empty: Mask) -> Decided:
     good = ~empty[decided.witnesses]
     rows, witnesses, nums, dens = (column[good] for column in decided[:4])
     return Decided(rows, witnesses, nums, dens)
-
-
-def _digested(batches: Iterable[pa.RecordBatch], engine: Machine, seed: int) -> Any:
-    flow = engine.load(batches)
-    for stage in (Texts(seed=seed), *steps(Digest()).features[1:]):
-        flow = engine.map(flow, stage)
-    return engine.keep(flow)
 
 
 def _as_they_are(reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -104,9 +104,10 @@ class Removals:
 
     @cached_property
     def same_text(self) -> Mask:
-        """Which of them have the same raw text as their witness."""
-        about = self.state.corpus.about if self.layers is None else self.layers.about
-        return about.same_text(self.decided.rows, self.decided.witnesses)
+        """Which of them have the same text as their witness, before anything is dropped from it."""
+        knows: Any = self.state.corpus.about if self.layers is None else self.layers
+        found: Mask = knows.same_text(self.decided.rows, self.decided.witnesses)
+        return found
 
     @cached_property
     def chained(self) -> Mask:
@@ -135,8 +136,9 @@ class Removals:
             return None
         text = self.same_text | (self.by_method & self._same_features)
         same_bytes = self.same_text
-        if self.layers is None and self.pages.reading.pages:  # what was digested is what was taken out of them
-            same_bytes = self.pages.same_payload(self.decided.rows, self.decided.witnesses)
+        if self.pages.reading.pages:  # what was digested is what was taken out of them
+            knows = self.pages.same_payload if self.layers is None else self.layers.same_bytes
+            same_bytes = knows(self.decided.rows, self.decided.witnesses)
         holds = {"bytes": same_bytes, "text": text, "near": self.measured & ~text}
         return self.pages.evidence(self.decided.rows, self.decided.witnesses, holds)
 
@@ -255,8 +257,8 @@ class Removals:
         entered = {layer.name: layer.num_entered for layer in self.layers.done}
         left = int((~self.layers.gone).sum())
         via, witnesses = self.settled.via, self.decided.witnesses
-        about, rows = self.layers.about, self.decided.rows
-        other = ~about.same_text(rows, np.where(via < 0, witnesses, via)) & (about.sizes[rows] > 0)
+        rows, sizes = self.decided.rows, self.layers.contents.about.sizes
+        other = ~self.layers.same_text(rows, np.where(via < 0, witnesses, via)) & (sizes[rows] > 0)
         found = []
         for number, name in enumerate(self.layers.use):
             mine = self.settled.layer == number

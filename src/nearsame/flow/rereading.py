@@ -1,7 +1,10 @@
-"""Documents read a second time, without the texts that nobody asks for any more."""
+"""Documents read a second time, without the texts that nobody asks for any more.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+1. Of web pages the text is taken out once for all who ask for it, and kept.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -9,10 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame import schemas
 from nearsame.errors import SourceError
 from nearsame.sources.reading import Reading
 
-__all__ = ["Left", "changed"]
+__all__ = ["Left", "Taken", "changed"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -54,6 +58,30 @@ class Left(Reading):
     def order(self) -> pa.ChunkedArray:
         """What the method's priority goes by."""
         return pa.chunked_array([self.priority])
+
+
+@dataclass
+class Taken(Left):
+    """Documents whose texts have been taken out of pages, again; nothing is read."""
+
+    texts: Iterable[pa.RecordBatch] = ()
+
+    pages = False  # what comes is text by now
+
+    @classmethod
+    def out_of(cls, reading: Reading, texts: Iterable[pa.RecordBatch], gone: Mask, priority: Rows) -> Self:
+        """The documents of a reading, whose texts are there."""
+        found = replace(cls.of(reading, gone, priority), texts=texts)
+        found.num_against, found.num_documents = reading.num_against, reading.num_documents
+        found._origins = reading._origins  # noqa: SLF001  (the same documents)
+        return found
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """DOCUMENTS batches."""
+        for batch in self.texts:
+            content = batch.column("text")
+            left = pc.if_else(pa.array(self.gone[batch["row"].to_numpy()]), pa.scalar(None, content.type), content)
+            yield pa.RecordBatch.from_arrays([batch.column("row"), left], schema=schemas.DOCUMENTS)
 
 
 def changed() -> SourceError:

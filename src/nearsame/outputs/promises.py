@@ -42,7 +42,7 @@ def _layered(stats: Stats) -> str:
     if "text" in names:
         return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_promised(stats)}"
     if "digest" in names:
-        parts.append("no two kept documents have equal bytes")
+        parts.append("no two kept documents have the same text")
     return f"{'; '.join(parts)}."
 
 
