@@ -20,6 +20,7 @@ BUILTINS = {
     "EngineError": RuntimeError,
     "StoreError": OSError,
     "StoreBusyError": TimeoutError,
+    "StoreDamagedError": OSError,
     "IndexMismatchError": ValueError,
     "UnknownIdError": LookupError,
     "MissingExtraError": ImportError,

@@ -10,7 +10,8 @@
     ├── WorkdirError         (OSError)       a work directory of another run, or in use
     ├── EngineError          (RuntimeError)  what runs the stages has given up
     ├── StoreError           (OSError)       what holds an index cannot be used
-    │   └── StoreBusyError   (TimeoutError)  another process has been writing to it for too long
+    │   ├── StoreBusyError   (TimeoutError)  another process has been writing to it for too long
+    │   └── StoreDamagedError                what is stored is not what was written
     ├── IndexMismatchError   (ValueError)    an index was made with another recipe
     ├── UnknownIdError       (LookupError)   no document of an index has this id
     └── MissingExtraError    (ImportError)   an optional dependency is not installed
@@ -40,11 +41,18 @@ __all__ = [
     "RequirementError",
     "SourceError",
     "StoreBusyError",
+    "StoreDamagedError",
     "StoreError",
     "TooManyPairsError",
     "UnknownIdError",
     "WorkdirError",
 ]
+
+
+_MENDING = (
+    "Restore a copy; or save what is whole with `nearsame index export`, and create the index anew."
+    " `nearsame index check` lists what is wrong."
+)
 
 
 class NearSameError(Exception):
@@ -130,6 +138,25 @@ class StoreBusyError(StoreError, TimeoutError):
     """Another process has been writing to an index for too long."""
 
     code = "store-busy"
+
+
+class StoreDamagedError(StoreError):
+    """What an index has stored is not what was written; `why` is the message without the index."""
+
+    code = "store-damaged"
+    why: str = ""
+
+    @classmethod
+    def of(cls, name: str, why: str) -> Self:
+        """The error of an index.
+
+        Example:
+            >>> str(StoreDamagedError.of("seen.ns", "document 3 is missing"))
+            'seen.ns is damaged: document 3 is missing'
+        """
+        error = cls(f"{name} is damaged: {why}", hint=_MENDING)
+        error.why = why
+        return error
 
 
 class IndexMismatchError(NearSameError, ValueError):

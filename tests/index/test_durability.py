@@ -1,6 +1,5 @@
 """What was acknowledged stays: after kills, on a full disk, under a writer that takes its time."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -107,85 +106,6 @@ def test_an_index_in_use_is_not_overwritten_under_its_reader(tmp_path):
     assert ["seen.ns"] == sorted(path.name for path in tmp_path.iterdir())
 
 
-def test_check_finds_what_was_tampered_with(tmp_path):
-    """A key too few, one too many, a changed document, a wrong counter, a follower of nobody."""
-    import sqlite3
-
-    texts = [{"id": str(n), "text": f"{TEXT} and {n}"} for n in range(5)]
-    for statement, expected in [
-        ("DELETE FROM postings WHERE number = 1", "document 1 lacks the key"),
-        ("INSERT INTO postings VALUES (7, 2)", "the key 0000000000000007 leads to document 2, which does not have it"),
-        ("INSERT INTO postings VALUES (7, 99)", "leads to document 99, which does not have it"),
-        (
-            "UPDATE documents SET items = (SELECT items FROM documents WHERE number = 3) WHERE number = 2",
-            "lacks the key",
-        ),
-        ("UPDATE documents SET items = x'00' WHERE number = 2", "cut short"),
-        ("UPDATE counters SET value = 3 WHERE name = 'documents'", "the counter says 3 documents, and there are 5"),
-        ("UPDATE documents SET leader = 77 WHERE number = 2", "document 2 follows 77, which is not there"),
-        ("DELETE FROM documents WHERE number = 5", "leads to document 5"),
-    ]:
-        place = tmp_path / "seen.ns"
-        ns.Index.create(place, source=texts, overwrite=True).close()
-        connection = sqlite3.connect(place)
-        connection.execute(statement)
-        connection.commit()
-        connection.close()
-        with ns.Index.open(place) as index:
-            found = index.check()
-        assert any(expected in problem for problem in found), (statement, found)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE counters SET value = 'x'",
-        "DELETE FROM counters",
-        "UPDATE documents SET items = 'x'",
-        "UPDATE documents SET items = 7 WHERE number = 2",
-        "UPDATE documents SET text = 'x'",
-        "UPDATE documents SET id = x'ff' WHERE number = 2",
-        "UPDATE documents SET url = x'ff'",
-        "UPDATE documents SET leader = 'x'",
-        "UPDATE postings SET key = 'x' || key",
-    ],
-)
-@pytest.mark.parametrize("asked", ["stats", "check", "query", "ids", "duplicates", "export"])
-def test_a_value_of_another_type_is_damage_or_no_matter(statement, asked, tmp_path):
-    """SQLite holds a column to no type: whatever is asked, it is an answer or an error of ours."""
-    import sqlite3
-
-    place = tmp_path / "seen.ns"
-    ns.Index.create(place, source=[{"id": str(n), "text": f"{TEXT} {n}"} for n in range(3)], store="text").close()
-    connection = sqlite3.connect(place)
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
-    given = {"query": [TEXT], "duplicates": ["1"], "export": [tmp_path / "out.jsonl"]}.get(asked, [])
-    with contextlib.suppress(ns.NearSameError), ns.Index.open(place) as index:
-        found = getattr(index, asked)(*given)
-        list(found) if asked == "ids" else found
-
-
-@pytest.mark.parametrize(
-    ("statement", "asked"),
-    [("UPDATE counters SET value = 'x'", "stats"), ("UPDATE documents SET items = 'x'", "check")],
-)
-def test_damage_is_told_with_the_file(statement, asked, tmp_path):
-    """And with what can be done."""
-    import sqlite3
-
-    place = tmp_path / "seen.ns"
-    ns.Index.create(place, source=[{"id": "1", "text": TEXT}]).close()
-    connection = sqlite3.connect(place)
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
-    with ns.Index.open(place) as index, pytest.raises(ns.errors.StoreError, match=r"seen\.ns: is damaged") as told:
-        getattr(index, asked)()
-    assert "Restore it" in told.value.hint
-
-
 def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
     """A folder that is read only, as on a medium or another's disk."""
     if os.geteuid() == 0:
@@ -194,33 +114,3 @@ def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
             subprocess.run([str(shutil.which("mount")), "-o", "remount,ro", str(home)], check=True)
             with ns.Index.open(home / "seen.ns", read_only=True) as index:
                 assert ["a"] == [match.id for match in index.query(TEXT)]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE documents SET text = x'78' WHERE number = 2",
-        "UPDATE documents SET text = x'00ff' WHERE number = 2",
-        "UPDATE documents SET leader = 77 WHERE number = 2",
-        "UPDATE documents SET leader = -1 WHERE number = 2",
-    ],
-)
-def test_a_row_that_nobody_wrote_is_told_as_damage(change, tmp_path):
-    """Whoever reads it: one document, the clusters, or an export, which leaves nothing behind."""
-    import sqlite3
-
-    with ns.Index.create(tmp_path / "seen.ns", store="text") as index:
-        index.add([{"id": str(number), "text": f"{TEXT} and {number}"} for number in range(4)])
-    with contextlib.closing(sqlite3.connect(tmp_path / "seen.ns")) as connection:
-        connection.execute(change)
-        connection.commit()
-    told = []
-    with ns.Index.open(tmp_path / "seen.ns") as index:
-        for ask in (lambda: index.get("1"), index.clusters, lambda: index.export(tmp_path / "all.jsonl")):
-            try:
-                ask()
-            except ns.StoreError as error:
-                told.append(str(error))
-    assert told
-    assert all("seen.ns is damaged: " in each for each in told)
-    assert ("text" in change) != (tmp_path / "all.jsonl").exists()

@@ -67,8 +67,8 @@ def test_a_new_store_is_empty(store):
     with store.reading() as read:
         assert {"documents": 0, "next": 1} == read.counts()
         assert ([], [], [], []) == (read.page(0, 10), read.largest(5), read.followers(1), read.problems())
-        assert {} == read.numbers(["a"])
-        assert {} == read.rows([1])
+        assert {} == read.named(["a"])
+        assert {} == read.rows([1], missing_ok=True)
         assert [] == found(read.postings(int64s([1, 2]), ALL))
         assert [0, 0] == [column.size for column in read.postings_page(None, 10)]
 
@@ -77,7 +77,7 @@ def test_questions_about_nothing_are_answered(store):
     """No id, no number, no key."""
     fill(store, 2)
     with store.reading() as read:
-        assert ({}, {}) == (read.numbers([]), read.rows([]))
+        assert ({}, {}) == (read.named([]), read.rows([]))
         assert [] == found(read.postings(int64s([]), 3))
     with store.writing(int64s([])) as write:
         write.insert([], int64s([]), int64s([]))
@@ -113,7 +113,9 @@ def test_documents_come_back_as_they_went(place, documents):
     with store.reading() as read:
         assert {each.number: each for each in every} == read.rows([each.number for each in every], text=True)
         assert {each.number: each._replace(text=None) for each in every} == read.rows([each.number for each in every])
-        assert {each.id: each.number for each in every} == read.numbers([each.id for each in every])
+        assert {each.id: each.number for each in every} == {
+            id: row.number for id, row in read.named([each.id for each in every]).items()
+        }
         assert every == read.page(0, documents + 1, text=True)
         assert every[1:2] == read.page(first, 1, text=True)
     store.close()
@@ -212,7 +214,7 @@ def test_a_transaction_sees_what_it_did(store):
         first = write.reserve(2)
         write.insert([row(first), row(first + 1)], int64s([5, 5]), int64s([first, first + 1]))
         assert [(0, first), (0, first + 1)] == found(write.postings(int64s([5]), ALL))
-        assert {f"id-{first}": first} == write.numbers([f"id-{first}"])
+        assert {f"id-{first}": first} == {id: row.number for id, row in write.named([f"id-{first}"]).items()}
         assert 2 == write.counts()["documents"]
         write.delete([first], int64s([5]), int64s([first]))
         assert [first + 1] == [each.number for each in write.page(0, 10)]

@@ -1,17 +1,22 @@
 """What holds for an index in a file, besides what holds for every store."""
 
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+import nearsame as ns
 from nearsame.errors import StoreError
 from nearsame.stores import create_store, open_store
 
+WORDS = [f"word{number}" for number in range(2000)]
 _KILLED = """
 import os, signal, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -124,3 +129,78 @@ def test_an_index_is_at_no_url(where):
     for ask in (create_store, open_store):
         with pytest.raises(StoreError, match="is a URL, and an index is a local file or on a PostgreSQL server"):
             ask(where, *({},) * (ask is create_store))
+
+
+@pytest.mark.parametrize("what", ["moved", "deleted", "replaced", "folder"])
+def test_a_file_that_is_not_at_its_place_any_more_is_not_written_to(tmp_path, what):
+    """Nobody is told that a document is in an index which nobody would open again."""
+    place = tmp_path / "folder" / "seen.ns"
+    place.parent.mkdir()
+    with ns.Index.create(place) as index:
+        index.add({"id": "a", "text": "a text"})
+        match what:
+            case "moved":
+                place.rename(tmp_path / "other.ns")
+            case "deleted":
+                place.unlink()
+            case "replaced":
+                ns.Index.create(tmp_path / "new.ns").close()
+                (tmp_path / "new.ns").replace(place)
+            case _:
+                place.parent.rename(tmp_path / "away")
+        for ask in (lambda: index.add({"id": "b", "text": "b text"}), lambda: index.query("a text")):
+            with pytest.raises(StoreError, match=r"seen\.ns was moved, deleted or replaced since it was opened"):
+                ask()
+
+
+def test_a_file_that_is_moved_in_the_middle_of_a_transaction_is_not_written_to(tmp_path):
+    """The block fails, and the file is what it was before."""
+    place, other = tmp_path / "seen.ns", tmp_path / "other.ns"
+    with ns.Index.create(place) as index:
+        index.add({"id": "a", "text": "a text"})
+        with pytest.raises(StoreError, match="moved"), index.transaction():  # noqa: PT012  (the block ends the transaction)
+            index.add({"id": "b", "text": "b text"})
+            place.rename(other)
+    other.rename(place)  # to its log, which has what was acknowledged
+    with ns.Index.open(place) as index:
+        assert ["a"] == list(index.ids())
+
+
+def test_what_is_removed_is_nowhere_in_the_file_or_its_log(tmp_path):
+    """Neither the id nor the text nor what it was compared by; at once, if nobody reads."""
+    place = tmp_path / "seen.ns"
+    chance = random.Random(3)
+    every = [
+        {"id": f"name-of-{n:05}", "url": f"https://example.org/{n:05}", "text": " ".join(chance.choices(WORDS, k=400))}
+        for n in range(300)
+    ]
+    gone = chance.sample(range(300), 150)
+    with ns.Index.create(place, store="text") as index:
+        for start in range(0, 300, 10):
+            index.add(every[start : start + 10])
+        blobs = [zlib.compress(every[n]["text"].encode()) for n in gone]
+        content = place.read_bytes() + Path(f"{place}-wal").read_bytes()
+        assert all(blob[:64] in content for blob in blobs)
+        for n in gone:
+            index.remove(every[n]["id"])
+        index.add({"id": every[0]["id"], "text": "another"}, replace=True)
+        content = place.read_bytes() + Path(f"{place}-wal").read_bytes()
+    kept = sorted({*range(1, 300)} - {*gone})
+    left = [n for n in (0, *gone) if every[n]["url"].encode() in content]
+    assert [] == left
+    assert [] == [n for n, blob in zip(gone, blobs, strict=True) if blob[:64] in content]
+    assert all(every[n]["url"].encode() in content for n in kept)
+
+
+def test_a_log_that_a_reader_needs_is_cut_off_later(tmp_path):
+    """The removal does not wait for it; the next one, or who closes the index last, does it."""
+    place = tmp_path / "seen.ns"
+    log = Path(f"{place}-wal")
+    with ns.Index.create(place, source=[{"id": str(n), "text": f"text {n}"} for n in range(20)]) as index:
+        with closing(open_store(str(place), read_only=True)) as other, other.reading() as read:
+            assert 20 == read.counts()["documents"]
+            index.remove("1")
+            assert log.stat().st_size > 0
+            assert 20 == read.counts()["documents"]
+        index.remove("2")
+        assert 0 == log.stat().st_size

@@ -14,7 +14,7 @@ from nearsame.printable import printable
 
 __all__ = ["index"]
 
-_DONE, _NO = 0, 1
+_DONE, _NO, _UNREADABLE = 0, 1, 3
 _CUT = (
     "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents", "shingle_size", "unit", "whitespace",
     "overlapping", "repeats", "threshold", "num_perm", "sketch", "seed",
@@ -207,17 +207,21 @@ def check(where: str, *, as_json: bool) -> int:
 @options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
 @options.section("Running", *indexoptions.READING)
 @options.running_plainly
-def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
+def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
     """Write the ids, URLs and digests of all documents, and their texts where these are stored, to a FILE.
 
-    FILE ends in .jsonl or .parquet.
+    FILE ends in .jsonl or .parquet. Of a damaged index, what is whole is written, and what was left out is listed: exit
+    code 3.
     """
     from nearsame.index.index import Index
 
     with Index.open(where, read_only=True) as found:
-        count = found.export(path, overwrite=overwrite)
+        count, skipped = found.export(path, overwrite=overwrite), found.skipped
     if not quiet:
         click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
+    for each in skipped:
+        click.echo(f"error: left out: {printable(each.reason)}", err=True)
+    return _UNREADABLE if skipped else _DONE
 
 
 def _passages(found: Any, a: str, b: str) -> Any:

@@ -110,14 +110,13 @@ def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
 
 def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: AddOptions) -> list[Added]:
     """Add what goes in."""
-    numbers = writer.numbers([each.id for each in given.inputs])
-    present = writer.rows(numbers.values(), text=any(text is not None for text in given.texts))
+    present = writer.named([each.id for each in given.inputs], text=any(text is not None for text in given.texts))
     status = {
-        at: _status(facets, given, at, present[numbers[each.id]], replace=options.replace)
+        at: _status(facets, given, at, present[each.id], replace=options.replace)
         for at, each in enumerate(given.inputs)
-        if each.id in numbers
+        if each.id in present
     }
-    remove(writer, facets, [numbers[given.inputs[at].id] for at, what in status.items() if what == "replaced"])
+    remove(writer, facets, [present[given.inputs[at].id].number for at, what in status.items() if what == "replaced"])
     most = options.limit + 1 if options.matches else 1
     found = look_up(writer, facets, given.asked, most, ranked=options.matches)
     batch = _Batch(facets, given, found, writer.reserve(len(given.inputs)), options, status)

@@ -1,22 +1,25 @@
 """Whether an index is as it must be: every invariant, looked at.
 
-1. The store's own files are sound, and its counters are right.
+1. The store's own files are sound, its counters are right, and each row is what was written.
 2. Each document has its set keys, and the other keys if it is the first with its items: made again from what is stored.
    There are no other keys.
 3. Whoever follows another resembles it, and follows one that follows nobody.
 4. What is stored of a text is what is made of the text, where that is stored; the same for addresses.
+5. What cannot be read is one more thing that is wrong: the rest is looked at all the same.
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
-from nearsame.errors import NearSameError
+from nearsame.errors import StoreDamagedError
 from nearsame.index.adding import blobs_of
 from nearsame.index.facet import Facet, Input
+from nearsame.index.salvaging import whole_rows
 from nearsame.index.search import Questioned, ask, evidence_of
 from nearsame.index.shelves import BlobShelf
 from nearsame.stores.base import Reader, Row
@@ -29,23 +32,48 @@ _MOST = 20  # of one kind are told
 _ALL = 1 << 40
 
 
-def check(reader: Reader, facets: Sequence[Facet], store: str) -> Iterator[str]:
-    """What is wrong, in words."""
-    yield from reader.problems()
-    expected, after = 0, 0
-    while rows := reader.page(after, _AT_ONCE, text=True):
-        after = rows[-1].number
+def check(reader: Reader, facets: Sequence[Facet], store: str) -> list[str]:
+    """What is wrong, in words, each once."""
+    return _Check(reader, facets, store).run()
+
+
+@dataclass
+class _Check:
+    """What is found on the way."""
+
+    reader: Reader
+    facets: Sequence[Facet]
+    store: str
+    found: dict[str, None] = field(default_factory=dict)  # in order
+    damage: list[str] = field(default_factory=list)  # documents that cannot be looked at
+    expected: int = 0  # postings
+
+    def run(self) -> list[str]:
+        """Look at everything."""
+        self._try(self.reader.problems)
         try:
-            asked = ask(facets, [row.items for row in rows])
-        except NearSameError as error:
-            yield f"documents {rows[0].number} to {after}: {error}"
-            return
-        missing, number = _postings(reader, asked, rows)
-        expected += number
+            for rows in whole_rows(self.reader, self.damage.append):
+                self._try(lambda: self._documents(rows))  # noqa: B023  (called at once)
+        except StoreDamagedError as error:
+            self.damage.append(error.why)
+        if not self.damage:  # else all that leads to damaged documents would be told, too
+            self._try(lambda: _strays(self.reader, self.facets, self.expected))
+        return list(dict.fromkeys([*self.damage, *self.found]))
+
+    def _try(self, part: Callable[[], Iterable[str]]) -> None:
+        try:
+            with self.reader.attempt():
+                for problem in part():
+                    self.found[problem] = None
+        except StoreDamagedError as error:
+            self.found[error.why] = None
+
+    def _documents(self, rows: Sequence[Row]) -> Iterator[str]:
+        yield from _contents(self.facets, self.store, rows)
+        missing, expected = _postings(self.reader, ask(self.facets, [row.items for row in rows]), rows)
+        self.expected += expected
         yield from missing[:_MOST]
-        yield from _leaders(reader, facets, rows)
-        yield from _contents(facets, store, rows)
-    yield from _strays(reader, facets, expected)
+        yield from _leaders(self.reader, self.facets, rows)
 
 
 def _postings(reader: Reader, asked: Questioned, rows: Sequence[Row]) -> tuple[list[str], int]:
@@ -80,7 +108,7 @@ def _leads(
 
 def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> Iterator[str]:
     led = [row for row in rows if row.leader is not None]
-    leaders = reader.rows({row.leader for row in led if row.leader is not None})
+    leaders = reader.rows({row.leader for row in led if row.leader is not None}, missing_ok=True)
     for row in led:
         leader = leaders.get(row.leader or 0)
         if leader is None:
@@ -93,10 +121,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
 
 def _contents(facets: Sequence[Facet], store: str, rows: Sequence[Row]) -> Iterator[str]:
     if store == "text":
-        made = _remade(facets, rows)
-        if isinstance(made, str):
-            yield made
-            return
+        made = blobs_of(facets, [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows])
         for row, blob in zip(rows, made, strict=True):
             if row.items != blob:
                 yield f"document {row.number}: what is stored of its text is not what is made of it"
@@ -107,16 +132,6 @@ def _contents(facets: Sequence[Facet], store: str, rows: Sequence[Row]) -> Itera
             for at, items in enumerate(facet.items([Input(row.id, row.url) for row in rows])):
                 if not np.array_equal(items, shelf.items[shelf.starts[at] : shelf.ends[at]]):
                     yield f"document {rows[at].number}: what is stored of its url is not what is made of it"
-
-
-def _remade(facets: Sequence[Facet], rows: Sequence[Row]) -> list[bytes] | str:
-    inputs = []
-    for row in rows:
-        try:
-            inputs.append(Input(row.id, row.url, zlib.decompress(row.text or b"")))
-        except zlib.error as error:
-            return f"document {row.number}: its text cannot be unpacked: {error}"
-    return blobs_of(facets, inputs)
 
 
 def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[str]:
@@ -131,7 +146,7 @@ def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[
     told, after = 0, None
     while told < _MOST and (page := reader.postings_page(after, _AT_ONCE))[0].size:
         after = int(page[0][-1]), int(page[1][-1])
-        rows = reader.rows(np.unique(page[1]).tolist())
+        rows = reader.rows(np.unique(page[1]).tolist(), missing_ok=True)
         owned = _owned(facets, list(rows.values()))
         for key, number in zip(*(column.tolist() for column in page), strict=True):
             if key not in owned.get(number, ()):

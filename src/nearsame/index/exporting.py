@@ -1,4 +1,4 @@
-"""What an index has, told to somebody else: one document, two texts, all of it as a file."""
+"""What an index has, told to somebody else: one document, all of them as a file; of a damaged one what is whole."""
 
 import json
 import zlib
@@ -14,21 +14,23 @@ from nearsame.errors import ConfigError
 from nearsame.index.codes import CodeFacet
 from nearsame.index.facet import Facet
 from nearsame.index.facets import DigestFacet
+from nearsame.index.salvaging import whole_rows
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf
 from nearsame.inputs import Inputs
 from nearsame.matches import Entry
 from nearsame.outputs.folder import appearing, require_place
-from nearsame.stores.base import Reader, Row, damaged
+from nearsame.sources import Skipped
+from nearsame.stores.base import Reader, Row
 
-__all__ = ["all_rows", "entry", "export"]
+__all__ = ["entry", "export"]
 
 _AT_ONCE = 1000
 
 Reading = Callable[[], AbstractContextManager[Reader]]
 
 
-def entry(facets: Sequence[Facet], row: Row, leader: str | None = None, *, index: str) -> Entry:
+def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry:
     """A row as a caller sees it."""
     found: dict[str, Any] = {"digests": {}}
     shelf = BlobShelf(facets, [row.items])
@@ -48,42 +50,40 @@ def entry(facets: Sequence[Facet], row: Row, leader: str | None = None, *, index
                 found["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
             case _:
                 pass
-    return Entry(row.id, row.url, text=_text(row, index), leader=leader, **found)
+    return Entry(row.id, row.url, text=_text(row), leader=leader, **found)
 
 
-def _text(row: Row, index: str) -> str | None:
-    try:
-        return None if row.text is None else zlib.decompress(row.text).decode("utf-8", "surrogatepass")
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise damaged(index, f"the text of document {row.id!r} cannot be unpacked: {error}") from None
+def _text(row: Row) -> str | None:
+    return None if row.text is None else zlib.decompress(row.text).decode("utf-8", "surrogatepass")
 
 
-def all_rows(reading: Reading, *, text: bool) -> Iterator[Row]:
-    """All rows, by number."""
-    with reading() as reader:
-        after = 0
-        while rows := reader.page(after, _AT_ONCE, text=text):
-            after = rows[-1].number
-            yield from rows
-
-
-def export(reading: Reading, facets: Sequence[Facet], path: str, *, index: str, overwrite: bool) -> int:
-    """Write all documents to a file; returns their number.
+def export(  # noqa: PLR0913  (as a caller gives it)
+    reading: Reading,
+    facets: Sequence[Facet],
+    path: str,
+    *,
+    index: str,
+    overwrite: bool,
+    skipped: list[Skipped],
+) -> int:
+    """Write all documents to a file that are whole; `skipped` gets the others. Returns their number.
 
     Raises:
         ConfigError: The file's name says no known format.
         OutputError: It is there, or cannot be written.
+        StoreDamagedError: Nothing can be read.
     """
     write = {".jsonl": _write_lines, ".parquet": _write_parquet}.get(Path(path).suffix)
     if write is None:
         raise ConfigError(f"{path} has an unknown format", hint="Name it .jsonl or .parquet.")
     place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
-    with appearing(place) as made:
-        return write(made, (_record(facets, row, index) for row in all_rows(reading, text=True)))
+    with appearing(place) as made, reading() as reader:
+        batches = whole_rows(reader, lambda what: skipped.append(Skipped(index, None, None, what)))
+        return write(made, (_record(facets, row) for rows in batches for row in rows))
 
 
-def _record(facets: Sequence[Facet], row: Row, index: str) -> dict[str, Any]:
-    record = entry(facets, row, index=index).record()
+def _record(facets: Sequence[Facet], row: Row) -> dict[str, Any]:
+    record = entry(facets, row).record()
     digests = record.pop("digests")
     del record["leader"]
     return {**record, **{name.replace(" of ", "_of_"): value for name, value in digests.items()}}

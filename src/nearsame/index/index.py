@@ -21,7 +21,7 @@ from nearsame.errors import ConfigError
 from nearsame.index import adding, building, removing
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facet, Input
-from nearsame.index.questions import Questions, numbers_of
+from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
 from nearsame.inputs import Inputs, is_address
@@ -266,10 +266,10 @@ class Index(Questions):
         """
         wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
         with self._writing(None) as writer:
-            found = numbers_of(writer, wanted)
+            found = named(writer, wanted)
             if not missing_ok:
                 self._require(wanted, found)
-            removing.remove(writer, self._facets, list(found.values()))
+            removing.remove(writer, self._facets, [row.number for row in found.values()])
         return len(found)
 
     def _added(

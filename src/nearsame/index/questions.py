@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from nearsame.clock import Progress, Silent
-from nearsame.errors import ConfigError, UnknownIdError
+from nearsame.errors import ConfigError, StoreDamagedError, UnknownIdError
 from nearsame.index import adding, checking, exporting
 from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Facet, Input
@@ -22,9 +22,9 @@ from nearsame.index.sketched import query_sketch
 from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.sources import Skipped
-from nearsame.stores.base import Reader, Row, Store, Writer, damaged
+from nearsame.stores.base import Reader, Row, Store, Writer
 
-__all__ = ["Questions", "numbers_of"]
+__all__ = ["Questions", "named"]
 
 _AT_ONCE = 256  # documents that are asked about at once
 
@@ -118,8 +118,8 @@ class Questions:
         """
         with self._reading() as reader:
             row = self._rows(reader, [id], text=True)[0]
-            leader = None if row.leader is None else self._present(reader, [row.leader])[row.leader].id
-        return exporting.entry(self._facets, row, leader, index=self._store.name)
+            leader = None if row.leader is None else reader.rows([row.leader])[row.leader].id
+        return exporting.entry(self._facets, row, leader)
 
     def text(self, id: str) -> str:
         """The text of a document, where texts are stored.
@@ -155,9 +155,12 @@ class Questions:
         with self._reading() as reader:
             groups = []
             for leader, size in reader.largest(limit, offset):
-                numbers = [leader, *reader.followers(leader, members - 1)]
-                rows = self._present(reader, numbers)
-                groups.append(Group(rows[leader].id, size + 1, tuple(rows[number].id for number in numbers)))
+                followers = reader.followers(leader, members - 1)
+                rows = reader.rows([leader, *followers])
+                if any(rows[number].leader != leader for number in followers):
+                    raise StoreDamagedError.of(reader.name, f"not all that follow document {leader} say so")
+                ids = tuple(rows[number].id for number in (leader, *followers))
+                groups.append(Group(rows[leader].id, size + 1, ids))
         return groups
 
     def ids(self) -> Iterator[str]:
@@ -190,10 +193,12 @@ class Questions:
     def check(self) -> list[str]:
         """Look through all of it; returns what is not as it must be, nothing if all is well."""
         with self._reading() as reader:
-            return list(checking.check(reader, self._facets, self._kind))
+            return checking.check(reader, self._facets, self._kind)
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
         """Write all documents to a file, `.jsonl` or `.parquet`: ids, addresses, digests, and texts where they are.
+
+        Of a damaged index those that are whole; `skipped` then tells what was left out.
 
         Args:
             path: Where; the file appears when it is complete.
@@ -202,8 +207,14 @@ class Questions:
         Returns:
             How many there are.
         """
+        self.skipped.clear()
         return exporting.export(
-            self._reading, self._facets, os.fspath(path), index=self._store.name, overwrite=overwrite
+            self._reading,
+            self._facets,
+            os.fspath(path),
+            index=self._store.name,
+            overwrite=overwrite,
+            skipped=self.skipped,
         )
 
     def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[Matches]:
@@ -248,20 +259,11 @@ class Questions:
         return (*self._facets[:at], raised, *self._facets[at + 1 :])
 
     def _rows(self, reader: Reader, ids: Sequence[str], *, text: bool = False) -> list[Row]:
-        numbers = numbers_of(reader, ids)
-        self._require(ids, numbers)
-        rows = self._present(reader, list(numbers.values()), text=text)
-        return [rows[numbers[id_]] for id_ in ids]
+        rows = named(reader, ids, text=text)
+        self._require(ids, rows)
+        return [rows[id_] for id_ in ids]
 
-    def _present(self, reader: Reader, numbers: Sequence[int], *, text: bool = False) -> dict[int, Row]:
-        """The documents of some numbers, all of which must be there."""
-        rows = reader.rows(numbers, text=text)
-        for number in numbers:
-            if number not in rows:
-                raise damaged(self._store.name, f"document {number} is missing, and something leads to it")
-        return rows
-
-    def _require(self, ids: Sequence[str], found: Mapping[str, int]) -> None:
+    def _require(self, ids: Sequence[str], found: Mapping[str, Row]) -> None:
         missing = [id_ for id_ in ids if id_ not in found]
         if missing:
             others = len(missing) - 1
@@ -277,9 +279,9 @@ class Questions:
         return nullcontext(self._writer) if self._writer is not None else self._store.reading()
 
 
-def numbers_of(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
-    """The numbers of those ids that are there: none of them holds what no store can keep."""
-    return reader.numbers([id_ for id_ in ids if is_storable(id_)])
+def named(reader: Reader, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
+    """The documents of those ids that are there: none of them holds what no store can keep."""
+    return reader.named([id_ for id_ in ids if is_storable(id_)], text=text)
 
 
 def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:

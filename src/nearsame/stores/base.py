@@ -6,6 +6,7 @@
 3. A block of `reading` is one snapshot.
 4. A document has a number, given by the store, larger than those before it and never given again.
 5. Counters are kept, not counted.
+6. What is read is what was written: each row has a checksum (checksums.py), and one that does not agree is an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,21 +14,10 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from nearsame.arrow import Int64s
-from nearsame.errors import StoreError
 
-__all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer", "damaged"]
+__all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
 
-FORMAT = "2"  # of the tables and of what is in them
-
-
-def damaged(name: str, what: str) -> StoreError:
-    """What is to be raised where rows contradict each other, or hold what nobody wrote.
-
-    >>> str(damaged("seen.ns", "document 3 is missing"))
-    'seen.ns is damaged: document 3 is missing'
-    """
-    hint = "Ask again; if it stays, `nearsame index check` lists what is wrong: restore a copy, or create it anew."
-    return StoreError(f"{name} is damaged: {what}", hint=hint)
+FORMAT = "3"  # of the tables and of what is in them
 
 
 class Row(NamedTuple):
@@ -49,19 +39,36 @@ class Hits(NamedTuple):
 
 
 class Reader(Protocol):
-    """One snapshot."""
+    """One snapshot.
 
-    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of those ids that are there."""
+    Raises:
+        StoreError: Whatever is asked: a row is not what was written.
+    """
 
-    def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
-        """The documents of those numbers that are there."""
+    @property
+    def name(self) -> str:
+        """Of the store."""
+
+    def named(self, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
+        """The documents of those ids that are there."""
+
+    def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
+        """The documents of some numbers, all of which must be there unless `missing_ok`."""
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the `most` smallest numbers, in order; keys are ascending and distinct."""
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""
+
+    def last_number(self) -> int:
+        """The largest number of a document; 0 if there is none."""
+
+    def salvaged(self, first: int, last: int) -> tuple[list[Row], list[int]]:
+        """The whole documents from one number to another, with texts; and the numbers of those that are damaged."""
+
+    def attempt(self) -> AbstractContextManager[None]:
+        """A block whose failure leaves the snapshot usable."""
 
     def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
         """The next (keys, numbers), ascending."""
@@ -118,6 +125,17 @@ class Store(Protocol):
 
     def publish(self) -> None:
         """Make a store that was just created, and filled, appear to everybody, complete and durable."""
+
+    def backup(self, where: str, *, overwrite: bool) -> None:
+        """Copy it to another place, as it is at this moment, complete or not at all.
+
+        Args:
+            where: The path of a file.
+            overwrite: Whether the copy takes the place of an index that is there.
+
+        Raises:
+            StoreError: Something is there, it cannot be made, or the database has its own way to do it.
+        """
 
     def size_bytes(self) -> int | None:
         """What it takes on disk."""

@@ -9,6 +9,7 @@
 """
 
 import secrets
+import shlex
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from nearsame.arrow import Int64s, unsigned
-from nearsame.errors import StoreError
-from nearsame.stores.base import FORMAT
+from nearsame.errors import StoreDamagedError, StoreError
+from nearsame.stores.checksums import require_settings, sealed
 from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction
 from nearsame.stores.postgres_session import Address, Session, Statement
 
@@ -45,6 +46,8 @@ class Postgres:
         self._read_only = read_only
         self._overwrite = False
         self._indexed = False
+        if _MADE not in settings:
+            raise StoreDamagedError.of(session.address.shown, "its settings are not what was written")
         self._made = settings[_MADE]
         self._lock_class = _signed(zlib.crc32(session.address.schema.encode()))
         self.settings: Mapping[str, str] = {name: value for name, value in settings.items() if name != _MADE}
@@ -57,7 +60,7 @@ class Postgres:
         try:
             _require_index(session)
             settings = dict(session.run(f'SELECT name, value FROM "{address.schema}".settings'))  # noqa: S608  (a checked name)
-            _require_format(address, settings)
+            settings = require_settings(address.shown, settings)
             return cls(session, address.schema, settings, read_only=read_only)
         except BaseException:
             session.close()
@@ -69,15 +72,15 @@ class Postgres:
         address = Address.parse(where)
         session = Session(address, timeout_seconds)
         making = f"{address.schema}_{secrets.token_hex(4)}"
-        settings = {**settings, "format": FORMAT, _MADE: secrets.token_hex(8)}
+        written = sealed({**settings, _MADE: secrets.token_hex(8)})
         try:
             _refuse_present(session, overwrite=overwrite)
             session.run("BEGIN")
             session.inside = True
             session.script(_ROOM + f'CREATE SCHEMA "{making}";' + MAKE.replace("@", f'"{making}".'))
-            for pair in settings.items():
+            for pair in written.items():
                 session.run(f'INSERT INTO "{making}".settings VALUES (%s, %s)', pair)  # noqa: S608  (a checked name)
-            store = cls(session, making, settings)
+            store = cls(session, making, require_settings(address.shown, written))
         except BaseException:
             session.close()
             raise
@@ -134,6 +137,13 @@ class Postgres:
         self._session.inside = False
         self._schema = place
 
+    def backup(self, where: str, *, overwrite: bool) -> None:  # noqa: ARG002  (that is for pg_dump to decide)
+        """Say how it is done; see `stores.base.Store`."""
+        address = self._session.address
+        command = ("pg_dump", "--schema", address.schema, "--format", "custom", "--file", where, address.database)
+        message = f"{self.name} is on a PostgreSQL server, of which pg_dump makes a copy, also while it is in use"
+        raise StoreError(message, hint=f"Run: {shlex.join(command)}")
+
     def size_bytes(self) -> int | None:
         """The tables with their indexes."""
         places = [f'"{self._schema}".{name}' for name in TABLES]
@@ -151,7 +161,7 @@ class Postgres:
 
     def _transaction(self) -> Transaction:
         before = self._index if self._making and not self._indexed else None
-        return Transaction(self._session, self._schema, self._lock_class, before)
+        return Transaction(self._session, self._schema, self.name, self._lock_class, before)
 
     def _index(self) -> None:
         """Sort what was brought until now, once, before somebody looks things up in it."""
@@ -180,13 +190,6 @@ def _require_index(session: Session) -> None:
     if missing:
         message = f"{session.address.shown}: schema {session.address.schema} holds no index"
         raise StoreError(message, hint="Create the index first, or check the address and its ?schema=NAME.")
-
-
-def _require_format(address: Address, settings: Mapping[str, str]) -> None:
-    found = settings.get("format")
-    if found != FORMAT:
-        message = f"{address.shown} is an index of format {found}; this version of nearsame reads format {FORMAT}"
-        raise StoreError(message, hint="Create it anew from its source, or use the version that made it.")
 
 
 def _refuse_present(session: Session, *, overwrite: bool) -> None:

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
+from nearsame.errors import StoreDamagedError
+from nearsame.stores import postgres_amcheck as amcheck
 from nearsame.stores.base import Hits, Row
+from nearsame.stores.checksums import (
+    checksum_of,
+    is_counter,
+    led,
+    require_all,
+    sorted_out,
+    sum_of_text,
+    verified,
+)
 from nearsame.stores.postgres_session import Session, Statement
 
 __all__ = ["INDEXES", "MAKE", "RESERVE", "TABLES", "Transaction"]
@@ -23,11 +35,13 @@ RESERVE = "reserve(regclass, integer, integer, bigint)"
 # @ stands for the schema.
 MAKE = """
 CREATE TABLE @settings (name text PRIMARY KEY, value text NOT NULL);
-CREATE TABLE @counters (name text, stripe integer, value bigint NOT NULL, PRIMARY KEY (name, stripe));
+CREATE TABLE @counters (
+    name text, stripe integer, value bigint NOT NULL, checksum bigint NOT NULL, PRIMARY KEY (name, stripe)
+);
 CREATE SEQUENCE @next_number;
 CREATE TABLE @documents (
-    number bigint NOT NULL, id text COLLATE "C" NOT NULL, url text COLLATE "C", leader bigint, items bytea NOT NULL,
-    text bytea
+    number bigint NOT NULL, id text COLLATE "C" NOT NULL, url text COLLATE "C", leader bigint, checksum bigint NOT NULL,
+    items bytea NOT NULL, text_sum bigint, text bytea
 );
 CREATE TABLE @postings (key bigint NOT NULL, number bigint NOT NULL);
 ALTER TABLE @documents ALTER items SET STORAGE EXTERNAL, ALTER text SET STORAGE EXTERNAL;
@@ -52,11 +66,13 @@ ANALYZE @postings;
 """
 # The counter and its stripes: a transaction that adds holds its stripe until it ends.
 _COUNT = """
-INSERT INTO @counters AS c VALUES ('documents', pg_backend_pid() %% 16, %s)
-ON CONFLICT (name, stripe) DO UPDATE SET value = c.value + excluded.value
+INSERT INTO @counters AS c VALUES ('documents', pg_backend_pid() %% 16, %s, %s)
+ON CONFLICT (name, stripe) DO UPDATE SET value = c.value + excluded.value, checksum = c.checksum - excluded.value
 """
-_DOCUMENTS = "SELECT number, id, url, items, NULL::bytea, leader FROM @documents WHERE "
-_WITH_TEXT = "SELECT number, id, url, items, text, leader FROM @documents WHERE "
+# As checksums.py takes them.
+_DOCUMENTS = "SELECT number, id, url, items, NULL::bytea, leader, text_sum, checksum FROM @documents WHERE "
+_WITH_TEXT = "SELECT number, id, url, items, text, leader, text_sum, checksum FROM @documents WHERE "
+_COLUMNS = "number, id, url, leader, checksum, items, text_sum, text"  # as they are written
 _MANY = 64  # documents, from which on COPY is faster
 _POSTING = np.dtype([("fields", ">i2"), ("s1", ">i4"), ("key", ">i8"), ("s2", ">i4"), ("number", ">i8")])
 _NUMBERS_LOCK = -1  # of the second number of an advisory lock; writers use those from 0 on
@@ -68,30 +84,35 @@ class Transaction:
     Args:
         session: where it has begun.
         schema: the schema of the tables.
+        name: of the index.
         lock_class: the first number of the index's advisory locks.
         before: what is to be done before something is looked up.
     """
 
     def __init__(
-        self, session: Session, schema: str, lock_class: int, before: Callable[[], None] | None = None
+        self, session: Session, schema: str, name: str, lock_class: int, before: Callable[[], None] | None = None
     ) -> None:
+        self.name = name
         self._session = session
         self._prefix = f'"{schema}".'
         self._lock_class = lock_class
         self._before = before
         self._added = 0
 
-    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of those ids that are there."""
+    def named(self, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
+        """The documents of those ids that are there."""
         wanted = list(dict.fromkeys(ids))
-        return dict(self._run("SELECT id, number FROM @documents WHERE id = ANY(%s::text[])", wanted) if wanted else ())
+        rows = self._documents("id = ANY(%s::text[])", wanted, text=text) if wanted else ()
+        return {row.id: row for row in rows}
 
-    def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
-        """The documents of those numbers that are there."""
+    def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
+        """The documents of some numbers."""
         wanted = list(map(int, numbers))
-        asked = (_WITH_TEXT if text else _DOCUMENTS) + "number = ANY(%s::bigint[])"
-        found = self._run(asked, wanted) if wanted else ()
-        return {row[0]: Row(*row) for row in found}
+        rows = self._documents("number = ANY(%s::bigint[])", wanted, text=text) if wanted else ()
+        found = {row.number: row for row in rows}
+        if not missing_ok:
+            require_all(wanted, found, self.name)
+        return found
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
@@ -104,9 +125,20 @@ class Transaction:
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""
-        asked = (_WITH_TEXT if text else _DOCUMENTS) + "number > %s ORDER BY number LIMIT %s"
-        found = self._run(asked, after, limit)
-        return [Row(*row) for row in found]
+        return self._documents("number > %s ORDER BY number LIMIT %s", after, limit, text=text)
+
+    def last_number(self) -> int:
+        """The largest number of a document."""
+        found: int = self._run("SELECT coalesce(max(number), 0) FROM @documents")[0][0]
+        return found
+
+    def salvaged(self, first: int, last: int) -> tuple[list[Row], list[int]]:
+        """The documents from one number to another that are whole, and the numbers of those that are not."""
+        return sorted_out(self._run(_WITH_TEXT + "number BETWEEN %s AND %s ORDER BY number", first, last))
+
+    def attempt(self) -> AbstractContextManager[None]:
+        """A failed statement ends a transaction, unless it goes back to a savepoint."""
+        return self._session.savepoint(tuple)
 
     def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
         """The next (keys, numbers), ascending."""
@@ -117,10 +149,13 @@ class Transaction:
     def counts(self) -> dict[str, int]:
         """The counters."""
         statement = """
-            SELECT (SELECT coalesce(sum(value), 0)::bigint FROM @counters WHERE name = 'documents'),
-            last_value + is_called::integer FROM @next_number"""
-        documents, following = self._run(statement)[0]
-        return {"documents": documents + self._added, "next": following}
+            SELECT name, value, checksum FROM @counters UNION ALL
+            SELECT 'next', last_value + is_called::integer, ~(last_value + is_called::integer) FROM @next_number"""
+        found = self._run(statement)
+        if not all(is_counter(*pair) and name in ("documents", "next") for name, *pair in found):
+            raise StoreDamagedError.of(self.name, "a counter is not what was written")
+        documents = sum(value for name, value, _ in found if name == "documents")
+        return {"documents": documents + self._added, "next": sum(value for name, value, _ in found if name == "next")}
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
         """(leader, how many it leads) of the leaders that lead most."""
@@ -137,13 +172,13 @@ class Transaction:
 
     def problems(self) -> list[str]:
         """Whether the counters are right, and what the server's own check finds where it is installed."""
-        documents, last = self._run("SELECT count(*), coalesce(max(number), 0) FROM @documents")[0]
+        documents, last = self._run("SELECT count(*) FROM @documents")[0][0], self.last_number()
         counts, found = self.counts(), []
         if counts["documents"] != documents:
             found.append(f"the counter says {counts['documents']} documents, and there are {documents}")
         if counts["next"] <= last:
             found.append(f"the next number is {counts['next']}, and document {last} is there")
-        return found
+        return [*found, *amcheck.problems(self._session, [self._prefix + name for name in TABLES])]
 
     def reserve(self, count: int) -> int:
         """The first of so many new numbers in a row."""
@@ -182,20 +217,29 @@ class Transaction:
     def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         """Write down (number, its leader)."""
         table = dict(pairs)
+        found = self._run(
+            "SELECT number, leader, checksum FROM @documents WHERE number = ANY(%s::bigint[])", list(table)
+        )
+        changed = [
+            (number, table[number], led(checksum, number, old, table[number])) for number, old, checksum in found
+        ]
         statement = """
-            UPDATE @documents AS d SET leader = new.leader
-            FROM unnest(%s::bigint[], %s::bigint[]) AS new (number, leader) WHERE d.number = new.number"""
-        self._run(statement, list(table), list(table.values()))
+            UPDATE @documents AS d SET leader = new.leader, checksum = new.checksum
+            FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (number, leader, checksum)
+            WHERE d.number = new.number"""
+        if changed:
+            self._run(statement, *map(list, zip(*changed, strict=True)))
 
     def last(self) -> list[Statement]:
         """What is to be written before the end: the counter."""
-        return [(self._text(_COUNT), (self._added,))] if self._added else []
+        return [(self._text(_COUNT), (self._added, ~self._added))] if self._added else []
 
     def _insert_few(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:
-        documents = """
-            INSERT INTO @documents (number, id, url, leader, items, text) SELECT * FROM unnest(
-            %s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bytea[], %s::bytea[])"""
-        columns = ([getattr(row, name) for row in rows] for name in ("number", "id", "url", "leader", "items", "text"))
+        documents = f"""
+            INSERT INTO @documents ({_COLUMNS}) SELECT * FROM unnest(%s::bigint[], %s::text[], %s::text[],
+            %s::bigint[], %s::bigint[], %s::bytea[], %s::bigint[], %s::bytea[])"""  # noqa: S608  (a constant)
+        records = [_record(row) for row in rows]
+        columns = [[record[at] for record in records] for at in range(8)]
         postings = "INSERT INTO @postings (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
         self._session.run_all(
             [
@@ -207,11 +251,15 @@ class Transaction:
     def _copy_documents(self, rows: Sequence[Row]) -> None:
         records = bytearray()
         for row in rows:
-            records += b"\0\6"
-            for value in (row.number, row.id, row.url, row.leader, row.items, row.text):
+            records += b"\0\x08"
+            for value in _record(row):
                 records += _field(value)
-        statement = "COPY @documents (number, id, url, leader, items, text) FROM STDIN (FORMAT BINARY)"
+        statement = f"COPY @documents ({_COLUMNS}) FROM STDIN (FORMAT BINARY)"
         self._session.copy(self._text(statement), records)
+
+    def _documents(self, condition: str, *values: Any, text: bool) -> list[Row]:
+        found = self._run((_WITH_TEXT if text else _DOCUMENTS) + condition, *values)
+        return [verified(record, self.name, text=text) for record in found]
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         if self._before is not None:
@@ -221,6 +269,11 @@ class Transaction:
 
     def _text(self, statement: str) -> str:
         return statement.replace("@", self._prefix)
+
+
+def _record(row: Row) -> tuple[Any, ...]:
+    text_sum = sum_of_text(row.text)
+    return row.number, row.id, row.url, row.leader, checksum_of(row, text_sum), row.items, text_sum, row.text
 
 
 def _field(value: str | bytes | int | None) -> bytes:

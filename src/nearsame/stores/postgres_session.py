@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreDamagedError, StoreError
 
 if TYPE_CHECKING:
     import psycopg
@@ -49,11 +49,13 @@ class Address:
     Attributes:
         schema: the namespace of the index's tables within the database, so that several share one.
         shown: the address as people may read it, without its password.
+        database: the same without the schema, as PostgreSQL's own programs take it.
         parameters: what libpq wants.
     """
 
     schema: str
     shown: str
+    database: str
     parameters: dict[str, Any] = field(repr=False)
 
     @classmethod
@@ -74,7 +76,9 @@ class Address:
         pairs = parse_qsl(query, keep_blank_values=True)
         schemas = [value for name, value in pairs if name == "schema"]
         name = unquote(user.split(":", 1)[0])
-        shown = _joined(scheme, f"{name}@{hosts}" if user else hosts, path, [p for p in pairs if p[0] not in _SECRETS])
+        place, public = f"{name}@{hosts}" if user else hosts, [pair for pair in pairs if pair[0] not in _SECRETS]
+        shown = _joined(scheme, place, path, public)
+        database = _joined(scheme, place, path, [pair for pair in public if pair[0] != "schema"])
         if len(schemas) > 1 or not all(_SCHEMA.fullmatch(name) for name in schemas):
             message = f"{shown}: schema={' and '.join(schemas)} is not one name of small letters, digits and _"
             raise ConfigError(message, hint="Choose one, as in ?schema=news_2024.")
@@ -83,7 +87,7 @@ class Address:
             parameters = driver.conninfo.conninfo_to_dict(bare)
         except driver.ProgrammingError:  # its words may quote a part of the password
             raise ConfigError(f"{shown} is not an address of PostgreSQL", hint=f"Write {_FORM}.") from None
-        return cls(schemas[0] if schemas else _DEFAULT_SCHEMA, shown, parameters)
+        return cls(schemas[0] if schemas else _DEFAULT_SCHEMA, shown, database, parameters)
 
     def concealed(self, words: str) -> str:
         """A message of the server or the driver, on one line and without secrets."""
@@ -116,6 +120,11 @@ class Session:
         if self._connection is None or (self._connection.closed and not self.inside):
             self._connection = self._connected()
         return self._connection
+
+    @property
+    def version(self) -> int:
+        """Of the server, as 150003 for 15.3."""
+        return self.connection.info.server_version
 
     def run(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives."""
@@ -223,6 +232,8 @@ class Session:
         if isinstance(error, kinds.LockNotAvailable):
             message = f"{where} is being written by others; gave up after {self._timeout_seconds:g} s"
             return StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.")
+        if isinstance(error, kinds.DataCorrupted | kinds.IndexCorrupted | kinds.InternalError_):
+            return StoreDamagedError.of(where, said)
         if self._connection is None or self._connection.closed:
             hint = "Check that the server runs and can be reached, and the user, the password and the database."
         elif isinstance(error, kinds.DiskFull | kinds.OutOfMemory):

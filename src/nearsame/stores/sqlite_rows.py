@@ -1,69 +1,86 @@
 """The rows of an index in SQLite: what a transaction reads and writes.
 
 1. Statements are few and of few shapes, so that SQLite keeps them prepared.
-2. SQLite holds a column to no type: what comes out of one is looked at, and what cannot be is damage.
+2. SQLite holds a column to no type, and checks no page: what comes out is verified by its checksum.
 """
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
+from nearsame.errors import StoreDamagedError
 from nearsame.stores.base import Hits, Row
+from nearsame.stores.checksums import (
+    checksum_of,
+    is_counter,
+    led,
+    require_all,
+    require_ascending,
+    sorted_out,
+    sum_of_text,
+    verified,
+)
+from nearsame.stores.sqlite_mishaps import mishaps
 
 __all__ = ["MAKE", "Transaction"]
 
 MAKE = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT, leader INTEGER, items BLOB NOT NULL, text BLOB
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT, leader INTEGER, checksum INTEGER NOT NULL,
+    items BLOB NOT NULL, text_sum INTEGER, text BLOB
 );
 CREATE INDEX documents_by_leader ON documents (leader) WHERE leader IS NOT NULL;
 CREATE TABLE postings (key INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID;
-INSERT INTO counters VALUES ('documents', 0), ('next', 1);
+INSERT INTO counters VALUES ('documents', 0, ~0), ('next', 1, ~1);
 """
 _AT_ONCE = (16, 64, 512)  # keys in one statement: few different ones, so that they stay prepared
 _FEW, _MANY = 64, 4096  # postings: if fewer are wanted, or as many are there, keys are asked for one by one
-_COLUMNS = "number, id, url, items, NULL, leader"
-_WITH_TEXT = "number, id, url, items, text, leader"
-_KINDS: tuple[Any, ...] = (int, str, str | None, bytes, bytes | None, int | None)  # of these
-
-
-class _DamagedError(sqlite3.DatabaseError):
-    """What SQLite takes for sound, and is not."""
-
-    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+_COLUMNS = "number, id, url, items, NULL, leader, text_sum, checksum"  # as checksums.py takes them
+_WITH_TEXT = "number, id, url, items, text, leader, text_sum, checksum"
+_INSERT = (
+    "INSERT INTO documents (number, id, url, leader, checksum, items, text_sum, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 class Transaction:
     """What a transaction reads and writes."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self.name = name
+        self.has_removed = False
         self._connection = connection
         self._run = connection.execute
         self._next: int | None = None
         self._added = 0
 
-    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
-        """The numbers of those ids that are there."""
-        found: dict[str, int] = {}
-        for id_ in dict.fromkeys(ids):
-            row = self._run("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
-            if row:
-                found[id_] = row[0]
+    def named(self, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
+        """The documents of those ids that are there."""
+        wanted = dict.fromkeys(ids)
+        found = {row.id: row for row in self._rows("id", wanted, text=text)}
+        if not found.keys() <= wanted.keys():
+            raise StoreDamagedError.of(self.name, "an id leads to a document of another one")
         return found
 
-    def rows(self, numbers: Iterable[int], *, text: bool = False) -> dict[int, Row]:
-        """The documents of those numbers that are there."""
-        columns = _WITH_TEXT if text else _COLUMNS
-        statement = f"SELECT {columns} FROM documents WHERE number = ?"  # noqa: S608  (a constant)
-        found = (self._run(statement, (number,)).fetchone() for number in numbers)
-        return {row[0]: _sound(row) for row in found if row}
+    def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
+        """The documents of some numbers."""
+        wanted = list(numbers)
+        found = {row.number: row for row in self._rows("number", wanted, text=text)}
+        if not missing_ok:
+            require_all(wanted, found, self.name)
+        return found
+
+    def _rows(self, column: str, values: Iterable[int | str], *, text: bool) -> list[Row]:
+        statement = f"SELECT {_WITH_TEXT if text else _COLUMNS} FROM documents WHERE {column} = ?"  # noqa: S608  (constants)
+        found = (self._run(statement, (value,)).fetchone() for value in values)
+        return [verified(record, self.name, text=text) for record in found if record]
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
@@ -71,7 +88,7 @@ class Transaction:
         values = keys.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
             found += self._postings(values[start : start + _AT_ONCE[-1]], most)
-        table = _pairs(found)
+        table = _pairs(found, self.name)
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         is_near = np.arange(len(table)) - np.searchsorted(table[:, 0], table[:, 0]) < most
         return Hits(np.searchsorted(keys, table[is_near, 0]), table[is_near, 1])
@@ -91,21 +108,42 @@ class Transaction:
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""
         columns = _WITH_TEXT if text else _COLUMNS
-        statement = f"SELECT {columns} FROM documents WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608  (likewise)
-        return [_sound(row) for row in self._run(statement, (after, limit))]
+        statement = f"SELECT {columns} FROM documents WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608  (a constant)
+        rows = [verified(record, self.name, text=text) for record in self._run(statement, (after, limit))]
+        require_ascending([after, *(row.number for row in rows)], self.name)
+        return rows
+
+    def last_number(self) -> int:
+        """The largest number of a document."""
+        found: int = self._run("SELECT coalesce(max(number), 0) FROM documents").fetchone()[0]
+        return found
+
+    def salvaged(self, first: int, last: int) -> tuple[list[Row], list[int]]:
+        """The documents from one number to another that are whole, and the numbers of those that are not."""
+        statement = f"SELECT {_WITH_TEXT} FROM documents WHERE number BETWEEN ? AND ? ORDER BY number"  # noqa: S608  (likewise)
+        found = self._run(statement, (first, last)).fetchall()
+        require_ascending([first - 1, *(record[0] for record in found), last + 1], self.name)
+        return sorted_out(found)
+
+    def attempt(self) -> AbstractContextManager[None]:
+        """A failed statement leaves a snapshot as it is."""
+        return mishaps(Path(self.name))
 
     def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
         """The next (keys, numbers), ascending."""
         statement = "SELECT key, number FROM postings WHERE (key, number) > (?, ?) ORDER BY key, number LIMIT ?"
-        table = _pairs(self._run(statement, (*(after or (-(2**63), 0)), limit)).fetchall())
+        first = after or (-(2**63), 0)
+        found = self._run(statement, (*first, limit)).fetchall()
+        table = _pairs(found, self.name)
+        require_ascending([first, *found], self.name)
         return table[:, 0], table[:, 1]
 
     def counts(self) -> dict[str, int]:
         """The counters."""
-        found = dict(self._run("SELECT name, value FROM counters").fetchall())
-        if not {"documents", "next"} <= found.keys() or any(type(value) is not int for value in found.values()):
-            raise _DamagedError("is damaged: a counter is not a whole number")
-        return {**found, "documents": found["documents"] + self._added, "next": self._next or found["next"]}
+        found = {name: (value, checksum) for name, value, checksum in self._run("SELECT * FROM counters")}
+        if found.keys() != {"documents", "next"} or not all(is_counter(*pair) for pair in found.values()):
+            raise StoreDamagedError.of(self.name, "a counter is not what was written")
+        return {"documents": found["documents"][0] + self._added, "next": self._next or found["next"][0]}
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
         """(leader, how many it leads) of the leaders that lead most."""
@@ -123,7 +161,7 @@ class Transaction:
     def problems(self) -> list[str]:
         """What SQLite's own check of the file finds, and whether the counters are right."""
         found = [row[0] for row in self._run("PRAGMA integrity_check") if row[0] != "ok"]
-        number, last = self._run("SELECT count(*), coalesce(max(number), 0) FROM documents").fetchone()
+        number, last = self._run("SELECT count(*) FROM documents").fetchone()[0], self.last_number()
         counts = self.counts()
         if counts["documents"] != number:
             found.append(f"the counter says {counts['documents']} documents, and there are {number}")
@@ -139,8 +177,14 @@ class Transaction:
 
     def insert(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:
         """Add documents, and their postings in the order of the keys."""
-        values = ((row.number, row.id, row.url, row.leader, row.items, row.text) for row in rows)
-        self._connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", values)
+        sums = [sum_of_text(row.text) for row in rows]
+        self._connection.executemany(
+            _INSERT,
+            (
+                (row.number, row.id, row.url, row.leader, checksum_of(row, text_sum), row.items, text_sum, row.text)
+                for row, text_sum in zip(rows, sums, strict=True)
+            ),
+        )
         self._added += len(rows)
         self.post(keys, numbers)
 
@@ -148,6 +192,7 @@ class Transaction:
         """Take documents away, and their postings."""
         self._connection.executemany("DELETE FROM documents WHERE number = ?", ((number,) for number in numbers))
         self._added -= len(numbers)
+        self.has_removed = True
         pairs = zip(keys.tolist(), of.tolist(), strict=True)
         self._connection.executemany("DELETE FROM postings WHERE key = ? AND number = ?", pairs)
 
@@ -159,15 +204,20 @@ class Transaction:
 
     def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         """Write down (number, its leader)."""
-        values = ((leader, number) for number, leader in pairs)
-        self._connection.executemany("UPDATE documents SET leader = ? WHERE number = ?", values)
+        for number, leader in pairs:
+            found = self._run("SELECT leader, checksum FROM documents WHERE number = ?", (number,)).fetchone()
+            if found is None:
+                continue
+            checksum = led(found[1], number, found[0], leader)
+            self._run("UPDATE documents SET leader = ?, checksum = ? WHERE number = ?", (leader, checksum, number))
 
     def close(self) -> None:
         """Write the counters."""
         if self._added:
-            self._run("UPDATE counters SET value = value + ? WHERE name = 'documents'", (self._added,))
+            step = (self._added, self._added)
+            self._run("UPDATE counters SET value = value + ?, checksum = checksum - ? WHERE name = 'documents'", step)
         if self._next is not None:
-            self._run("UPDATE counters SET value = ? WHERE name = 'next'", (self._next,))
+            self._run("UPDATE counters SET value = ?, checksum = ? WHERE name = 'next'", (self._next, ~self._next))
 
 
 _SELECT_KEYS = {
@@ -176,16 +226,9 @@ _SELECT_KEYS = {
 }
 
 
-def _pairs(found: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+def _pairs(found: Sequence[tuple[int, int]], name: str) -> npt.NDArray[np.int64]:
     """int64[n, 2]."""
     try:
         return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
-    except (TypeError, ValueError) as error:
-        raise _DamagedError("is damaged: a key, or the number of its document, is not a whole number") from error
-
-
-def _sound(row: tuple[Any, ...]) -> Row:
-    """A document; SQLite holds a column to no type."""
-    if not all(isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)):
-        raise _DamagedError(f"is damaged: document {row[0]} has a value of another type than its column")
-    return Row(*row)
+    except (OverflowError, TypeError, ValueError):
+        raise StoreDamagedError.of(name, "a key, or the number of its document, is not a whole number") from None

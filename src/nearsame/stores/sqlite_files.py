@@ -1,0 +1,155 @@
+"""The file of an index in SQLite: how it is opened, and what may be replaced.
+
+1. What is opened has the tables of an index, and its settings are what was written.
+2. Nothing is replaced but an index of ours, and nobody uses it then.
+"""
+
+import sqlite3
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
+from nearsame.placing import Beside
+from nearsame.stores.checksums import require_settings
+from nearsame.stores.sqlite_mishaps import BUSY, DAMAGED, code_of
+from nearsame.stores.sqlite_rows import MAKE
+
+__all__ = [
+    "APPLICATION",
+    "beside",
+    "connected",
+    "log_ahead",
+    "read_settings",
+    "reader",
+    "refuse_present",
+    "retire",
+    "tune",
+]
+
+APPLICATION = 0x73616D65  # "same", where SQLite keeps what a file is for
+_SQLITE, _FOR_WHAT, _HEAD_BYTES = b"SQLite format 3\0", 68, 72  # how a file begins, and where it says what it is for
+_CACHE_BYTES = 64 << 20
+_MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
+_LOG_PAGES = 4000  # of the log, before it is written back
+
+
+def connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connection:
+    """A connection."""
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, timeout=timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
+    """A connection that only reads, also where nothing at all may be written and nobody can be writing."""
+    connection = connected(path, "ro", timeout_seconds)
+    try:
+        connection.execute("PRAGMA application_id").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if code_of(error) == sqlite3.SQLITE_READONLY and Path(f"{path}-journal").exists():
+            log_ahead(path, timeout_seconds)  # a process was killed while it changed the mode: opening takes that back
+            return connected(path, "ro", timeout_seconds)
+        if code_of(error) != sqlite3.SQLITE_CANTOPEN or Path(f"{path}-wal").exists():
+            raise
+        return connected(path, "ro&immutable=1", timeout_seconds)
+    return connection
+
+
+def log_ahead(path: Path, timeout_seconds: float) -> None:
+    """Let a file say that it has a write-ahead log: a change of the file itself, which nobody is to see half done."""
+    connection = connected(path, "rw", timeout_seconds)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
+
+
+def tune(connection: sqlite3.Connection, *, write: bool) -> None:
+    """Settings of a connection."""
+    if write:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+    connection.execute(f"PRAGMA cache_size = {-_CACHE_BYTES >> 10}")
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+    connection.execute("PRAGMA cell_size_check = ON")
+
+
+def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
+    """The settings of an index whose tables are those of this format.
+
+    Raises:
+        StoreError: It is no index, of another format, or damaged.
+    """
+    if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+        raise StoreError(f"{path} is a database, but no index of nearsame", hint="Check the path.")
+    settings = require_settings(str(path), dict(connection.execute("SELECT name, value FROM settings").fetchall()))
+    if _schema(connection) != _our_schema():
+        raise StoreDamagedError.of(str(path), "its tables are not those of an index")
+    return settings
+
+
+def _schema(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
+
+
+@cache
+def _our_schema() -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(MAKE)
+        return _schema(connection)
+
+
+def refuse_present(place: Path, *, overwrite: bool) -> None:
+    """Refuse a place where something is; with `overwrite`, where something else than an index of ours is."""
+    if place.is_dir():
+        raise StoreError(f"{place} is a folder", hint="Name a file.")
+    if not place.exists():
+        return
+    ours = _may_be_ours(place)
+    if not overwrite:
+        hint = "Open it, or add --overwrite (overwrite=True) to replace it." if ours else "Name another file."
+        raise StoreError(f"{place} exists" + ("" if ours else ", and is not an index of nearsame"), hint=hint)
+    if not ours:
+        message = f"{place} is not an index of nearsame, and only an index is replaced"
+        raise StoreError(message, hint="Name another file, or delete this one yourself.")
+
+
+def _may_be_ours(place: Path) -> bool:
+    """Whether a file begins as our indexes do, damaged ones and those of other versions too, or is empty."""
+    if not place.is_file():
+        return False
+    with place.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    return not head or (head.startswith(_SQLITE) and head[_FOR_WHAT:] == APPLICATION.to_bytes(4))
+
+
+def beside(place: Path) -> Beside:
+    """A hidden folder next to a place."""
+    try:
+        return Beside(place.absolute())
+    except OSError as error:
+        raise StoreError(f"{place}: {error.strerror}", hint="Check the folder, and the permission to write.") from None
+
+
+def retire(place: Path, timeout_seconds: float) -> None:
+    """See to it that nobody uses the index at a place, and that no log of it is left for its successor."""
+    if not place.exists():
+        return
+    try:
+        connection = connected(place, "rw", timeout_seconds)
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")  # takes a lock that nobody shares
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError as error:
+        if code_of(error) in BUSY:
+            message = f"{place} is locked by another process; gave up after {timeout_seconds:g} s"
+            raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
+        if code_of(error) not in (*DAMAGED, sqlite3.SQLITE_READONLY):
+            raise  # it stays as it is: its logs are part of it
+    for ending in ("-wal", "-shm", "-journal"):
+        Path(f"{place}{ending}").unlink(missing_ok=True)
