@@ -14,6 +14,7 @@ import pytest
 import nearsame as ns
 from nearsame.errors import IndexMismatchError, SourceError, StoreError, WorkdirError
 from nearsame.recipes.base import TOKENISER
+from nearsame.stores.checksums import sealed
 from tests.cli.commands import run
 
 TEXTS = [f"a rose is a rose number {n // 2}" for n in range(8)]
@@ -38,21 +39,25 @@ def _change(index: Path, name: str, change: Callable[[Any], Any]) -> None:
             connection.execute("DELETE FROM settings WHERE name = ?", (name,))
         else:
             connection.execute("UPDATE settings SET value = ? WHERE name = ?", (value, name))
+        connection.execute("DELETE FROM settings WHERE name = 'checksum'")  # as in formats that had none
+        if name != "format":
+            checksum = sealed(dict(connection.execute("SELECT name, value FROM settings")))["checksum"]
+            connection.execute("INSERT INTO settings VALUES ('checksum', ?)", (checksum,))
     connection.close()
 
 
-def _older(methods: str) -> str:
-    return json.dumps(
-        [{**record, "tokeniser": 1} if "tokeniser" in record else record for record in json.loads(methods)]
-    )
+def _older(**versions: Any) -> Callable[[str], str]:
+    """Recipes of other versions."""
+    return lambda methods: json.dumps([{**record, **versions} for record in json.loads(methods)])
 
 
 @pytest.mark.parametrize(
     ("name", "change", "kind", "message"),
     [
-        ("format", lambda _: "1", StoreError, "is an index of format 1; this version of nearsame reads format 2"),
+        ("format", lambda _: "1", StoreError, "is an index of format 1; this version of nearsame reads format 3"),
         ("format", lambda _: None, StoreError, "is an index of format unknown; this version of nearsame reads"),
-        ("methods", _older, IndexMismatchError, "was made with version 1 of the tokeniser, and"),
+        ("methods", _older(tokeniser=1), IndexMismatchError, "was made with version 1 of the tokeniser, and"),
+        ("methods", _older(unicode="15.1.0"), IndexMismatchError, "was made with version 15.1.0 of the Unicode tables"),
         ("methods", lambda _: "[{}]", IndexMismatchError, "was made by a recipe that this version cannot read"),
         ("methods", lambda _: "[3]", IndexMismatchError, "was made by a recipe that this version cannot read"),
         ("methods", lambda _: "nonsense", IndexMismatchError, "was made by a recipe that this version cannot read"),
@@ -68,7 +73,10 @@ def test_an_index_of_an_older_version_is_refused(
     for read_only in (True, False):
         with pytest.raises(kind, match=re.escape(f"{index} {message}")) as caught:
             ns.Index.open(index, read_only=read_only)
-        assert "Create it anew from its source, or use the version that made it." == caught.value.hint
+        migrates = (
+            "Run `nearsame index migrate`, if it stores texts; or create" if "with version" in message else "Create"
+        )
+        assert f"{migrates} it anew from its source, or use the version that made it." == caught.value.hint
 
 
 def test_a_work_directory_of_an_older_version_is_refused(tmp_path: Path) -> None:

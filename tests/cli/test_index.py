@@ -325,6 +325,7 @@ def test_an_index_of_another_format_is_refused(file):
     """With both numbers."""
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE settings SET value = '99' WHERE name = 'format'")
+        connection.execute("DELETE FROM settings WHERE name = 'checksum'")
     connection.close()
     assert "format 99" in error_of("index", "stats", file)
 

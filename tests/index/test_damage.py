@@ -7,10 +7,10 @@ import sys
 from contextlib import closing, suppress
 
 import pytest
-from tests.index import damaging
 
 import nearsame as ns
 from nearsame.stores.postgres_session import Address
+from tests.index import damaging
 
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 DOCUMENTS = [{"id": str(n), "url": f"https://example.org/{n}", "text": f"{TEXT} and {n}"} for n in range(5)]

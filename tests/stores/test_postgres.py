@@ -155,7 +155,9 @@ def test_tables_of_others_are_never_replaced(postgres):
 def test_an_index_of_another_format_is_refused(postgres, postgres_url):
     """By number."""
     make(postgres_url).close()
-    postgres.sql(f"UPDATE {Address.parse(postgres_url).schema}.settings SET value = '99' WHERE name = 'format'")  # noqa: S608  (made up here)
+    table = f"{Address.parse(postgres_url).schema}.settings"
+    change = f"UPDATE {table} SET value = '99' WHERE name = 'format'; DELETE FROM {table} WHERE name = 'checksum'"  # noqa: S608  (made up here)
+    postgres.sql(change)
     with pytest.raises(StoreError, match="format 99"):
         open_store(postgres_url)
 

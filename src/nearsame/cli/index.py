@@ -1,4 +1,4 @@
-"""`nearsame index`: an index that stays. The group of its commands, and those that only read."""
+"""`nearsame index`: an index that stays. The group of its commands, and those that ask."""
 
 import sys
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from nearsame.cli import indexoptions, options
+from nearsame.cli.indexcare import backup, check, export, migrate
 from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
 from nearsame.cli.outcome import ended
 from nearsame.cli.places import names_a_file
 from nearsame.errors import ConfigError
-from nearsame.printable import printable
 
 __all__ = ["index"]
 
-_DONE, _NO, _UNREADABLE = 0, 1, 3
+_DONE, _NO = 0, 1
 _CUT = (
     "keep_case", "keep_punctuation", "stop_words", "nfkc", "strip_accents", "shingle_size", "unit", "whitespace",
     "overlapping", "repeats", "threshold", "num_perm", "sketch", "seed",
@@ -174,56 +174,6 @@ def stats(where: str, *, as_json: bool) -> None:
         lookups.show_stats(ReportPage(sys.stdout), record)
 
 
-@click.command(cls=options.Command, short_help="Look through all of an index for anything that is wrong.")
-@indexoptions.WHERE
-@options.output(options.AS_JSON)
-@options.running_plainly
-def check(where: str, *, as_json: bool) -> int:
-    """Look through all of an index: whether each document is found by its keys, and each key has its documents.
-
-    Exit code 0: all is as it must be; 1: it is not, and what is wrong is listed.
-    """
-    from nearsame.index.index import Index
-    from nearsame.outputs import console
-    from nearsame.outputs.report_page import ReportPage
-
-    with Index.open(where, read_only=True) as found:
-        documents = found.stats().documents
-        problems = found.check()
-    if as_json:
-        console.print_json({"documents": documents, "problems": problems})
-        return _NO if problems else _DONE
-    page = ReportPage(sys.stdout)
-    for problem in problems:
-        page.line(f"- {console.clean(problem)}")
-    wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
-    page.line(f"{documents:,} documents. {wrong if problems else 'All is as it must be.'}", style="bold")
-    return _NO if problems else _DONE
-
-
-@click.command(cls=options.Command, short_help="Write all documents to a file.")
-@indexoptions.WHERE
-@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.FILE)
-@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
-@options.section("Running", *indexoptions.READING)
-@options.running_plainly
-def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
-    """Write the ids, URLs and digests of all documents, and their texts where these are stored, to a FILE.
-
-    FILE ends in .jsonl or .parquet. Of a damaged index, what is whole is written, and what was left out is listed: exit
-    code 3.
-    """
-    from nearsame.index.index import Index
-
-    with Index.open(where, read_only=True) as found:
-        count, skipped = found.export(path, overwrite=overwrite), found.skipped
-    if not quiet:
-        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
-    for each in skipped:
-        click.echo(f"error: left out: {printable(each.reason)}", err=True)
-    return _UNREADABLE if skipped else _DONE
-
-
 def _passages(found: Any, a: str, b: str) -> Any:
     """What `nearsame compare` says of two stored texts, cut as the index cuts them; nothing where none are stored."""
     from nearsame.recipes.methods import MinHash
@@ -289,5 +239,5 @@ def _check_query(text: str | None, given: dict[str, Any]) -> None:
             raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")
 
 
-for _command in (create, add, query, compare, remove, stats, check, export):
+for _command in (create, add, query, compare, remove, stats, check, export, backup, migrate):
     index.add_command(_command)

@@ -4,25 +4,40 @@
 2. The answer is that of adding the documents one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
+from nearsame.clock import Progress
 from nearsame.index.adding import prepared
-from nearsame.index.documents import Sourced
 from nearsame.index.facet import Facet, Input
 from nearsame.index.removing import follow_anew
 from nearsame.stores.base import Row, Store, Writer
 
-__all__ = ["build"]
+__all__ = ["Documents", "build"]
 
 _AT_ONCE = 1 << 17  # postings
 _NONE = np.zeros(0, np.int64)
 
 
-def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Sourced) -> None:
+class Documents(Protocol):
+    """Where the documents come from."""
+
+    @property
+    def progress(self) -> Progress:
+        """Who watches."""
+
+    def __iter__(self) -> Iterator[list[Input]]:
+        """They, in batches."""
+
+    def skip_repeated(self, id_: str) -> None:
+        """One has the id of one before it."""
+
+
+def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Documents) -> None:
     """Fill a store that is empty."""
     gathered = [_Gathered() for _ in facets]
     seen: set[str] = set()
@@ -41,7 +56,7 @@ def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Sourced) ->
     sourced.progress.end()
 
 
-def _is_new(each: Input, seen: set[str], sourced: Sourced) -> bool:
+def _is_new(each: Input, seen: set[str], sourced: Documents) -> bool:
     if each.id in seen:
         sourced.skip_repeated(each.id)
         return False

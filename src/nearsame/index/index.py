@@ -18,7 +18,7 @@ import numpy as np
 from nearsame import stores
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
-from nearsame.index import adding, building, removing
+from nearsame.index import adding, building, migrating, removing
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions, named
@@ -144,6 +144,32 @@ class Index(Questions):
             store.close()
             raise
         return index
+
+    @classmethod
+    def migrate(
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        timeout_seconds: float = 30.0,
+        progress: Progress | None = None,
+    ) -> bool:
+        """Make an index of another version anew, from the texts that it stores, in its place.
+
+        Settings, ids, URLs, texts and the order of documents stay; what is made of texts is made by this version.
+
+        Args:
+            where: As it was created. Nobody else may use it meanwhile.
+            timeout_seconds: How long to wait for whoever uses it.
+            progress: Who watches.
+
+        Returns:
+            Whether there was something to do.
+
+        Raises:
+            IndexMismatchError: It stores no texts, or its settings cannot be read; the hint says what is needed.
+            StoreError: It is of another format, damaged, or in use.
+        """
+        return migrating.migrate(os.fspath(where), timeout_seconds=timeout_seconds, progress=progress or Silent())
 
     def __enter__(self) -> Self:
         return self

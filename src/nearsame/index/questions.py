@@ -8,10 +8,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from nearsame.clock import Progress, Silent
-from nearsame.errors import ConfigError, StoreDamagedError, UnknownIdError
+from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownIdError
 from nearsame.index import adding, checking, exporting
 from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Facet, Input
@@ -19,7 +20,9 @@ from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
 from nearsame.index.shelves import BlobShelf
 from nearsame.index.sketched import query_sketch
+from nearsame.inputs import Inputs, is_address
 from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
+from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
@@ -216,6 +219,23 @@ class Questions:
             overwrite=overwrite,
             skipped=self.skipped,
         )
+
+    def backup(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Copy an index in a file to another file, as it is at this moment, also while others write.
+
+        Args:
+            path: Where; the copy appears when it is complete.
+            overwrite: Whether it takes the place of an index that is there; nothing else is ever replaced.
+
+        Raises:
+            StoreError: Something is there, or the index is on a PostgreSQL server: the hint has the command for that.
+            OutputError: The place is that of the index itself.
+        """
+        place = os.fspath(path)
+        if is_address(place):
+            raise StoreError(f"{place} is a URL, and a backup is a local file", hint="Give a path.")
+        require_apart(place, Path(os.path.realpath(place)), Inputs.index(self._store.name), folder=False)
+        self._store.backup(place, overwrite=overwrite)
 
     def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[Matches]:
         require_number("limit", limit, 1)

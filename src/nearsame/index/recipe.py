@@ -7,16 +7,27 @@ from typing import Any
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
-from nearsame.recipes.base import TOKENISER
+from nearsame.recipes.base import TOKENISER, UNICODE_VERSION
 from nearsame.recipes.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
 from nearsame.recipes.urls import CanonicalUrl
 
-__all__ = ["STORES", "facets_of", "read_recipe", "require_same", "written"]
+__all__ = [
+    "STORES",
+    "facets_of",
+    "is_current",
+    "read_recipe",
+    "require_same",
+    "shown_recipes",
+    "updated",
+    "written",
+]
 
 STORES = ("shingles", "sketch", "text")
 _DEFAULT = ("minhash", "digest")
 _NAMES = ("minhash", "simhash", "digest", "url")
 _ANEW = "Create it anew from its source, or use the version that made it."
+_MIGRATE = f"Run `nearsame index migrate`, if it stores texts; or {_ANEW[0].lower()}{_ANEW[1:]}"
+_VERSIONS = {"tokeniser": ("the tokeniser", TOKENISER), "unicode": ("the Unicode tables", UNICODE_VERSION)}
 
 
 def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
@@ -66,28 +77,78 @@ def written(facets: Sequence[Facet], store: str) -> dict[str, str]:
 
 def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
     """(facets, store) as they were written down."""
-    try:
-        store, records = settings["store"], json.loads(settings["methods"])
-        _require_tokeniser(records, where)
-        recipes = [_recipe(dict(record)) for record in records]
-        facets = facets_of(recipes, store)
-    except (AttributeError, ConfigError, KeyError, RecursionError, TypeError, ValueError) as error:
-        if isinstance(error, IndexMismatchError):
-            raise
-        message = f"{where} was made by a recipe that this version cannot read: {error}"
-        raise IndexMismatchError(message, hint=_ANEW) from None
-    if written(facets, store) != {key: settings[key] for key in ("store", "methods")}:
-        raise IndexMismatchError(f"{where} was made by a recipe that this version reads differently", hint=_ANEW)
+    records = _recorded(settings, where)
+    facets, store = _read(settings, where, records)
+    ours = [facet.recipe.record() for facet in facets]
+    if ours != records:
+        named = zip(ours, records, strict=True)
+        other = [f"{o['method']} {name}" for o, r in named for name in o | r if o.get(name) != r.get(name)]
+        message = f"{where} was made by a recipe that this version reads differently: {', '.join(other)}"
+        raise IndexMismatchError(message, hint=_MIGRATE)
     return facets, store
 
 
-def _require_tokeniser(records: Sequence[Mapping[str, Any]], where: str) -> None:
+def is_current(settings: Mapping[str, str], where: str) -> bool:
+    """Whether this version reads an index as the one that made it."""
+    try:
+        read_recipe(settings, where)
+    except IndexMismatchError:
+        return False
+    return True
+
+
+def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
+    """(facets, store) with the versions of this one, and its usual settings where there were none."""
+    records = _recorded(settings, where)
+    ours = {name: version for name, (_, version) in _VERSIONS.items()}
+    newer = [{**record, **{name: ours[name] for name in ours if name in record}} for record in records]
+    return _read(settings, where, newer)
+
+
+def shown_recipes(facets: Sequence[Facet], store: str) -> str:
+    """Methods, with those of their settings that are not the usual ones, as people read them."""
+    shown = []
+    for recipe in (facet.recipe for facet in facets):
+        usual = type(recipe)().record()
+        other = [f"{name}={value}" for name, value in recipe.record().items() if usual[name] != value]
+        shown.append(recipe.name + (f" ({', '.join(other)})" if other else ""))
+    return f"store={store} and {', '.join(shown)}"
+
+
+def _recorded(settings: Mapping[str, str], where: str) -> list[dict[str, Any]]:
+    """What was written down of the methods."""
+    try:
+        records = json.loads(settings["methods"])
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise _unreadable(where, error) from None
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise _unreadable(where, TypeError("its methods are no list"))
+    return records
+
+
+def _read(settings: Mapping[str, str], where: str, records: Sequence[dict[str, Any]]) -> tuple[tuple[Facet, ...], str]:
+    _require_versions(records, where)
+    try:
+        store = settings["store"]
+        facets = facets_of([_recipe(dict(record)) for record in records], store)
+    except (ConfigError, KeyError, TypeError, ValueError) as error:
+        raise _unreadable(where, error) from None
+    return facets, store
+
+
+def _unreadable(where: str, error: Exception) -> IndexMismatchError:
+    what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
+    return IndexMismatchError(f"{where} was made by a recipe that this version cannot read: {what}", hint=_ANEW)
+
+
+def _require_versions(records: Sequence[Mapping[str, Any]], where: str) -> None:
     """Refuse what was hashed by another version: it would be compared without being alike."""
     for record in records:
-        found = record.get("tokeniser", TOKENISER)
-        if found != TOKENISER:
-            message = f"{where} was made with version {found} of the tokeniser, and this version of nearsame has"
-            raise IndexMismatchError(f"{message} {TOKENISER}", hint=_ANEW)
+        for name, (what, ours) in _VERSIONS.items():
+            found = record.get(name, ours)
+            if found != ours:
+                message = f"{where} was made with version {found} of {what}, and this version of nearsame has {ours}"
+                raise IndexMismatchError(message, hint=_MIGRATE)
 
 
 def _recipe(record: dict[str, Any]) -> Recipe:

@@ -144,7 +144,7 @@ def require_settings(name: str, settings: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _of_settings(settings: Mapping[Any, Any]) -> str:
-    pairs = sorted((str(key), str(value)) for key, value in settings.items())
+    pairs = sorted((str(key), str(value)) for key, value in settings.items() if key != _CHECKSUM)
     return xxh3_64_hexdigest(json.dumps(pairs).encode())
 
 

@@ -1,0 +1,102 @@
+"""`nearsame index check`, `export`, `backup` and `migrate`: that an index stays whole, and can be taken elsewhere."""
+
+import sys
+
+import click
+
+from nearsame.cli import indexoptions, options
+from nearsame.printable import printable
+
+__all__ = ["backup", "check", "export", "migrate"]
+
+_DONE, _NO, _UNREADABLE = 0, 1, 3
+
+
+@click.command(cls=options.Command, short_help="Look through all of an index for anything that is wrong.")
+@indexoptions.WHERE
+@options.output(options.AS_JSON)
+@options.running_plainly
+def check(where: str, *, as_json: bool) -> int:
+    """Look through all of an index: whether each document is found by its keys, and each key has its documents.
+
+    Exit code 0: all is as it must be; 1: it is not, and what is wrong is listed.
+    """
+    from nearsame.index.index import Index
+    from nearsame.outputs import console
+    from nearsame.outputs.report_page import ReportPage
+
+    with Index.open(where, read_only=True) as found:
+        documents = found.stats().documents
+        problems = found.check()
+    if as_json:
+        console.print_json({"documents": documents, "problems": problems})
+        return _NO if problems else _DONE
+    page = ReportPage(sys.stdout)
+    for problem in problems:
+        page.line(f"- {console.clean(problem)}")
+    wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
+    page.line(f"{documents:,} documents. {wrong if problems else 'All is as it must be.'}", style="bold")
+    return _NO if problems else _DONE
+
+
+@click.command(cls=options.Command, short_help="Write all documents to a file.")
+@indexoptions.WHERE
+@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.FILE)
+@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
+@options.section("Running", *indexoptions.READING)
+@options.running_plainly
+def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
+    """Write the ids, URLs and digests of all documents, and their texts where these are stored, to a FILE.
+
+    FILE ends in .jsonl or .parquet. Of a damaged index, what is whole is written, and what was left out is listed: exit
+    code 3.
+    """
+    from nearsame.index.index import Index
+
+    with Index.open(where, read_only=True) as found:
+        count, skipped = found.export(path, overwrite=overwrite), found.skipped
+    if not quiet:
+        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
+    for each in skipped:
+        click.echo(f"error: left out: {printable(each.reason)}", err=True)
+    return _UNREADABLE if skipped else _DONE
+
+
+@click.command(cls=options.Command, short_help="Copy an index, also while it is in use.")
+@indexoptions.WHERE
+@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.APART)
+@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it is an index.", stands="refuse"))
+@options.section("Running", *indexoptions.READING)
+@options.running_plainly
+def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
+    """Copy an index in a file to another FILE, as it is at this moment, also while others read and write.
+
+    FILE is an index like any other; it appears complete or not at all, and never in place of anything but an index. An
+    index on a PostgreSQL server is copied by pg_dump: the command is shown.
+    """
+    from nearsame.index.index import Index
+
+    with Index.open(where, read_only=True) as found:
+        found.backup(path, overwrite=overwrite)
+    if not quiet:
+        click.echo(f"{printable(where)} is copied: {printable(str(path))}")
+
+
+@click.command(cls=options.Command, short_help="Make an index of another version anew, from its texts.")
+@indexoptions.WHERE
+@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.running_plainly
+def migrate(where: str, *, wait: float, quiet: bool) -> None:
+    """Make an index that another version of nearsame has made anew, in its place, from the texts that it stores.
+
+    Its settings stay, and ids, URLs, texts and their order. The old one is replaced when the new one is complete;
+    nobody else may use it meanwhile. One that stores no texts is refused, with what is needed to create it anew.
+    """
+    from nearsame.index.index import Index
+    from nearsame.outputs import console
+
+    with console.watched(quiet=quiet) as progress:
+        progress.begin("features")
+        is_new = Index.migrate(where, timeout_seconds=wait, progress=progress)
+    if not quiet:
+        click.echo(f"{printable(where)} {'was made anew' if is_new else 'is of this version already'}.")

@@ -1,0 +1,70 @@
+"""An index of another version, made anew by this one in its place, from the texts that it stores.
+
+1. The settings stay what they were, but for the versions of how texts are cut and hashed.
+2. Ids, URLs, texts and the order of documents stay. Whom a document resembles is decided anew.
+3. Nobody else may write meanwhile; that somebody did is noticed, and then nothing is replaced.
+"""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from nearsame import stores
+from nearsame.clock import Progress
+from nearsame.errors import IndexMismatchError, StoreBusyError
+from nearsame.index.building import build
+from nearsame.index.documents import BATCH_ROWS
+from nearsame.index.facet import Input
+from nearsame.index.recipe import is_current, shown_recipes, updated, written
+from nearsame.stores.base import Reader
+
+__all__ = ["migrate"]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The documents of an index, as a source of another."""
+
+    reader: Reader
+    progress: Progress
+
+    def __iter__(self) -> Iterator[list[Input]]:
+        after = 0
+        while rows := self.reader.page(after, BATCH_ROWS, text=True):
+            after = rows[-1].number
+            inputs = [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows]
+            self.progress.add(len(inputs), sum(len(each.text or b"") for each in inputs))
+            yield inputs
+
+    def skip_repeated(self, id_: str) -> None:
+        """No id is there twice."""
+
+
+def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
+    """Make an index anew if another version made it; returns whether one did.
+
+    Raises:
+        IndexMismatchError: It stores no texts, or its settings cannot be read.
+        StoreBusyError: Somebody else writes to it.
+    """
+    with closing(stores.open_store(where, read_only=True, timeout_seconds=timeout_seconds)) as old:
+        if is_current(old.settings, old.name):
+            return False
+        facets, kind = updated(old.settings, old.name)
+        if kind != "text":
+            message = f"{old.name} stores {kind}, and only from stored texts can it be made anew"
+            hint = f"Create it anew from its source (--from SOURCE --overwrite), with {shown_recipes(facets, kind)}."
+            raise IndexMismatchError(message, hint=hint)
+        new = stores.create_store(where, written(facets, kind), overwrite=True, timeout_seconds=timeout_seconds)
+        with closing(new):
+            with old.reading() as reader:
+                before = reader.counts()
+                build(new, facets, kind, _Stored(reader, progress))
+            with old.reading() as reader:
+                if reader.counts() != before:
+                    message = f"{old.name} was written to while it was made anew, and nothing was replaced"
+                    raise StoreBusyError(message, hint="Run it again when nobody writes.")
+            old.close()
+            new.publish()
+    return True
