@@ -403,3 +403,14 @@ def test_everything_fits_80_columns(filled, source, monkeypatch):
     ):
         shown = run("index", command[0], filled, *command[1:])
         assert [] == [line for line in shown.stdout.splitlines() if len(line) > 80]
+
+
+def test_ids_are_listed_a_line_each(tmp_path):
+    """What a terminal would take for an order is escaped; JSON has it as it is."""
+    place = tmp_path / "seen.ns"
+    ids = ["a", "b\x1b[2J", "c"]
+    Index.create(place, source=[{"id": id_, "text": f"text {id_}"} for id_ in ids]).close()
+    assert ["a", "b\\x1b[2J", "c"] == run("index", "list", place).stdout.splitlines()
+    lines = run("index", "list", place, "--after", "a", "--limit", "1", "--json").stdout.splitlines()
+    assert [{"id": ids[1]}] == [json.loads(line) for line in lines]
+    assert 2 == run("index", "list", place, "--after", "nobody").exit_code

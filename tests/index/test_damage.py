@@ -123,8 +123,10 @@ def test_an_index_whose_settings_were_changed_is_refused(statement, place, chang
     """They decide on every answer."""
     ns.Index.create(place, source=DOCUMENTS).close()
     change(statement)
-    with pytest.raises(ns.StoreError, match=r"is damaged: its settings|of format unknown"):
+    with pytest.raises(ns.StoreError, match=r"is damaged: its settings|of format unknown") as told:
         ns.Index.open(place)
+    assert "reate it anew from its source" in told.value.hint
+    assert "index export" not in told.value.hint
 
 
 def test_an_export_has_what_is_whole_and_tells_what_is_not(place, change, tmp_path):

@@ -495,3 +495,22 @@ def test_an_index_goes_by_no_guess_about_a_url(where):
         assert ["added", "added", "resembles"] == [each.status for each in index.add(pages, if_new=True)]
     with ns.Index.open(where, expect=ns.CanonicalUrl()) as index:
         assert ["b"] == [match.id for match in index.query({"url": "https://example.org/?utm_id=1"})]
+
+
+def test_ids_are_listed_from_where_the_last_list_ended(where):
+    """In the order in which documents were added; what came meanwhile stands at the end, and what went is left out."""
+    with ns.Index.create(where) as index:
+        index.add([{"id": f"id-{n}", "text": f"text {n}"} for n in range(300)])
+        assert [f"id-{n}" for n in range(300)] == list(index.ids())
+        first = list(index.ids(limit=7))
+        assert [f"id-{n}" for n in range(7)] == first
+        index.remove("id-8")
+        index.add({"id": "a", "text": "one more"})
+        rest = list(index.ids(after=first[-1]))
+        assert ["id-7", *(f"id-{n}" for n in range(9, 300)), "a"] == rest
+        assert ["id-299", "a"] == list(index.ids(after="id-298", limit=5))
+        assert [] == list(index.ids(after="a"))
+        with pytest.raises(ns.UnknownIdError, match="id-8"):
+            index.ids(after="id-8")
+        with pytest.raises(ns.ConfigError, match="limit=0"):
+            index.ids(limit=0)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nearsame.cli import indexoptions, options
-from nearsame.cli.indexcare import backup, check, export, migrate
+from nearsame.cli.indexcare import backup, check, export, list_ids, migrate
 from nearsame.cli.indexing import add, create, lines_to, remove, show_skipped
 from nearsame.cli.outcome import ended
 from nearsame.cli.places import names_a_file
@@ -239,5 +239,5 @@ def _check_query(text: str | None, given: dict[str, Any]) -> None:
             raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")
 
 
-for _command in (create, add, query, compare, remove, stats, check, export, backup, migrate):
+for _command in (create, add, query, compare, remove, list_ids, stats, check, export, backup, migrate):
     index.add_command(_command)

@@ -1,4 +1,4 @@
-"""`nearsame index check`, `export`, `backup` and `migrate`: that an index stays whole, and can be taken elsewhere."""
+"""`nearsame index list`, `check`, `export`, `backup`, `migrate`: an index is whole, and can be taken elsewhere."""
 
 import sys
 
@@ -7,7 +7,7 @@ import click
 from nearsame.cli import indexoptions, options
 from nearsame.printable import printable
 
-__all__ = ["backup", "check", "export", "migrate"]
+__all__ = ["backup", "check", "export", "list_ids", "migrate"]
 
 _DONE, _NO, _UNREADABLE = 0, 1, 3
 
@@ -37,6 +37,31 @@ def check(where: str, *, as_json: bool) -> int:
     wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
     page.line(f"{documents:,} documents. {wrong if problems else 'All is as it must be.'}", style="bold")
     return _NO if problems else _DONE
+
+
+@click.command("list", cls=options.Command, short_help="List the ids of documents.")
+@indexoptions.WHERE
+@options.section(
+    "Deciding",
+    options.spec("--after", metavar="ID", help="Only those behind this document.", stands="from the first one"),
+    options.spec("--limit", type=int, metavar="N", help="At most so many.", stands="all"),
+)
+@options.output(
+    options.spec("--json", "as_json", is_flag=True, help="A line of JSON for each document.", stands="an id a line")
+)
+@options.running_plainly
+def list_ids(where: str, *, after: str | None, limit: int | None, as_json: bool) -> None:
+    """List the ids of an index, in the order in which documents were added.
+
+    The last id of a list is the --after of the next. What cannot be shown in an id is escaped; --json has it as it is.
+    """
+    import orjson
+
+    from nearsame.index.index import Index
+
+    with Index.open(where, read_only=True) as found:
+        for id_ in found.ids(after=after, limit=limit):
+            click.echo(orjson.dumps({"id": id_}) if as_json else printable(id_))
 
 
 @click.command(cls=options.Command, short_help="Write all documents to a file.")

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -166,12 +167,28 @@ class Questions:
                 groups.append(Group(rows[leader].id, size + 1, ids))
         return groups
 
-    def ids(self) -> Iterator[str]:
-        """All ids, in the order in which documents were added."""
-        after = 0
+    def ids(self, *, after: str | None = None, limit: int | None = None) -> Iterator[str]:
+        """Ids, in the order in which documents were added.
+
+        Args:
+            after: Only of those behind the document of this id; default: from the first one.
+            limit: At most so many; default: all.
+
+        Raises:
+            UnknownIdError: No document has the id `after`.
+        """
+        if limit is not None:
+            require_number("limit", limit, 1)
+        start = 0
+        if after is not None:
+            with self._reading() as reader:
+                start = self._rows(reader, [after])[0].number
+        return islice(self._ids(start, _AT_ONCE if limit is None else min(limit, _AT_ONCE)), limit)
+
+    def _ids(self, after: int, at_once: int) -> Iterator[str]:
         while True:
             with self._reading() as reader:  # ended before anything is given away: the caller may ask in between
-                rows = reader.page(after, _AT_ONCE)
+                rows = reader.page(after, at_once)
             if not rows:
                 return
             after = rows[-1].number

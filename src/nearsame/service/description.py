@@ -38,7 +38,7 @@ _DETAILS = {
     429: "Too much at once: come back after Retry-After seconds.",
     501: "What extracts pages is not installed.",
     503: "No answer in time, or the service is stopping; a change was then not written.",
-    507: "The disk is full: nothing was written.",
+    507: "The disk is full, or the index is damaged: nothing was written.",
 }
 _ALWAYS = (401, 403, 408, 413, 421, 429, 503)
 

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping
 
-from nearsame.errors import StoreError
+from nearsame.errors import StoreDamagedError, StoreError
 from nearsame.inputs import is_address
 from nearsame.stores.base import Store
 
 __all__ = ["create_store", "open_store"]
 
 _SERVERS = ("postgresql://", "postgres://")
+_LOST = "Restore a copy, or create it anew from its source: what cannot be opened cannot be exported."
 
 
 def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeout_seconds: float = 30.0) -> Store:
@@ -23,7 +24,14 @@ def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeou
     Raises:
         StoreError: There is none, it cannot be read, or it is of another format.
     """
-    place = os.fspath(where)
+    try:
+        return _opened(os.fspath(where), read_only=read_only, timeout_seconds=timeout_seconds)
+    except StoreDamagedError as error:
+        error.hint = _LOST
+        raise
+
+
+def _opened(place: str, *, read_only: bool, timeout_seconds: float) -> Store:
     if place.startswith(_SERVERS):
         from nearsame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
 
