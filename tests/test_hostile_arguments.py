@@ -14,7 +14,7 @@ _LIST_OF_LISTS: Any = [["a"]]
 def test_two_texts_have_to_be_texts(wrong: Any) -> None:
     """And so has the one that is explained."""
     for ask in (lambda: ns.compare(wrong, "x"), lambda: ns.compare("x", wrong), lambda: ns.explain(wrong)):
-        with pytest.raises(ConfigError, match="is not a text"):
+        with pytest.raises(ConfigError, match="must be a string"):
             ask()
 
 

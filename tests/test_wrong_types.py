@@ -126,11 +126,15 @@ def _use(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message", "hint"),
     [
-        ({"threads": "2"}, "threads='2' is not a whole number", "Give a whole number, or leave it out."),
-        ({"workdir": 3}, "workdir=3 is not a path", "Give a path, or leave it out."),
+        ({"threads": "2"}, "threads must be a whole number, got '2'", "Give a whole number, or leave it out."),
+        ({"workdir": 3}, "workdir must be a path, got 3", "Give a path, or leave it out."),
         ({"workdir": "a\0"}, "workdir='a\\x00' has a NUL, as no path has", "Give the path of a file or folder."),
-        ({"use": [3]}, "use=[3] is not a text or a list of texts", "Give a text or a list of texts, or leave it out."),
-        ({"text_column": "x" * 999, "id_column": b"y" * 999}, f"id_column=b'{'y' * 198}…", "Give a text"),
+        ({"use": [3]}, "use must be a string or a list of strings, got [3]", "Give a string or a list of strings"),
+        (
+            {"text_column": "x" * 999, "id_column": b"y" * 999},
+            f"id_column must be a string, got b'{'y' * 198}…",
+            "Give a string",
+        ),
     ],
     ids=str,
 )
@@ -167,7 +171,7 @@ def test_half_of_a_surrogate_pair_is_no_path(path: str) -> None:
 def test_what_can_be_read_once_is_looked_into() -> None:
     """Lists of lists are taken from any iterable, and their texts are texts all the same."""
     for wrong in (iter([1]), [iter([1])], iter(["ab"])):
-        with pytest.raises(ns.ConfigError, match="is not a list of lists of texts"):
+        with pytest.raises(ns.ConfigError, match="must be a list of lists of strings"):
             ns.compare("a", "b", clusters=wrong)
     compared = ns.compare("a", "b", clusters=iter([iter(["a", "b"])]))
     assert 1 == next(each.similarity for each in compared.measures if each.name == "clusters")

@@ -85,7 +85,7 @@ def test_what_is_for_spark_needs_it(option, value, name, source):
         (["pairs", "SOURCE", "-o", "-"], "-o - and --engine spark: pairs are written by its executors"),
         (["dedup", "SOURCE", "-o", "out", "--conf", "memory"], "conf='memory' is not spark.KEY=VALUE"),
         (["dedup", "SOURCE", "-o", "out", "--broadcast", "much"], "much"),
-        (["dedup", "SOURCE", "-o", "out", "--partitions", "0"], "partitions=0"),
+        (["dedup", "SOURCE", "-o", "out", "--partitions", "0"], "partitions must be at least 1, got 0"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_starts(arguments, said, source):

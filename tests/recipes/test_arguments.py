@@ -10,6 +10,11 @@ from nearsame.errors import ConfigError, SourceError
 TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose"]
 
 
+def _about(name, value):
+    """A message that names an argument and what was given."""
+    return rf"{name}={re.escape(repr(value))}|{name} must be .*, got {re.escape(repr(value))}"
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -37,7 +42,7 @@ TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose"]
 def test_an_argument_of_another_type_is_named_with_its_value(call, settings):
     """A ConfigError, not whatever Python says deep inside."""
     ((name, value),) = settings.items()
-    with pytest.raises(ConfigError, match=re.escape(f"{name}={value!r}")):
+    with pytest.raises(ConfigError, match=_about(name, value)):
         call(TEXTS, **settings)
 
 
@@ -45,14 +50,14 @@ def test_an_argument_of_another_type_is_named_with_its_value(call, settings):
 def test_what_only_dedup_takes_is_checked_likewise(settings):
     """The policy, the sides, the clusters."""
     ((name, value),) = settings.items()
-    with pytest.raises(ConfigError, match=re.escape(f"{name}={value!r}")):
+    with pytest.raises(ConfigError, match=_about(name, value)):
         ns.dedup(TEXTS, **settings)
 
 
 @pytest.mark.parametrize("most", [None, -1, "5", 1.0])
 def test_a_number_of_pairs_is_a_number(most):
     """None is no way to say without end."""
-    with pytest.raises(ConfigError, match=re.escape(f"max_pairs={most!r}")):
+    with pytest.raises(ConfigError, match=_about("max_pairs", most)):
         ns.pairs(TEXTS, max_pairs=most)
 
 

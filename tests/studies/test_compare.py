@@ -207,8 +207,8 @@ def test_the_worked_clusters():
     [
         ([["New York", "Gotham"]], "'New York' in a cluster is not one token"),
         (None, "measure=clusters was not computed"),
-        ([[1]], "is not a list of lists of texts"),
-        (["ab"], "clusters=\\('ab',\\) is not a list of lists of texts"),
+        ([[1]], "must be a list of lists of strings"),
+        (["ab"], "clusters must be a list of lists of strings, got \\('ab',\\)"),
         ([{"a", "b"}, {"b"}], "is in two clusters"),
     ],
 )

@@ -121,8 +121,8 @@ def test_a_text_without_words_is_one_shingle_or_none():
     [
         (dict(method="digest"), "method=digest cannot be walked through"),
         (dict(orders=[["a", "b"]]), "order 1 of 2 items lacks 'c'"),
-        (dict(orders={"a": 1}), "is not a list of lists of texts"),
-        (dict(orders=["abc"]), "is not a list of lists of texts"),
+        (dict(orders={"a": 1}), "must be a list of lists of strings"),
+        (dict(orders=["abc"]), "must be a list of lists of strings"),
     ],
 )
 def test_bad_settings_name_their_values(settings, message):

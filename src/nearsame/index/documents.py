@@ -20,7 +20,7 @@ from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.facet import Input
-from nearsame.recipes.arguments import require_type
+from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
 from nearsame.sources.base import Aside
 from nearsame.sources.page_records import as_pages
@@ -66,7 +66,7 @@ _USUAL = ColumnNames()
 def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
     """Documents that need no source: None for what does."""
     if isinstance(documents, (bytes, bytearray)):
-        raise ConfigError("a document of bytes is not a text", hint="Decode it first.")
+        raise ConfigError("a document must be a string, got bytes", hint="Decode it first.")
     several = [documents] if isinstance(documents, Mapping) else documents
     if not isinstance(several, list) or not all(isinstance(each, (str, Mapping)) for each in several):
         return None
@@ -94,7 +94,7 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
     if given["html"] is not None:
         text = _text_of_page(given["html"], names)
     if text is not None and not isinstance(text, str):
-        raise ConfigError(f"text={text!r} is not a text", hint=_HINT)
+        raise ConfigError(f"text must be a string, got {shown(text)}", hint=_HINT)
     found = Input(
         "" if id_ is None else _name("id", id_),
         None if url is None else _name("url", url),
@@ -120,7 +120,7 @@ def _listed(given: Mapping[str, Any]) -> str:
 
 def _several(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise ConfigError(f"{name}={values!r} is not a list", hint=f"Give {name} as a list.")
+        raise ConfigError(f"{name} must be a list, got {shown(values)}", hint=f"Give {name} as a list.")
     found = tuple(values)
     for value in found:
         require_type(name, value, int | object)  # whatever it is, no endless number
@@ -136,7 +136,7 @@ def _name(what: str, value: Any) -> str:
     """An id or an address."""
     require_type(what, value, int | object)
     if isinstance(value, bool) or not isinstance(value, (str, int, np.integer)):
-        raise ConfigError(f"{what}={value!r} is not a text", hint=f"Give each {what} as a text.")
+        raise ConfigError(f"{what} must be a string, got {shown(value)}", hint=f"Give each {what} as a string.")
     text = str(value)
     if not is_storable(text):
         raise ConfigError(

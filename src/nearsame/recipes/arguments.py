@@ -28,13 +28,13 @@ _SETTING_BITS = 128  # of a setting of a recipe: a seed may be so large
 _MOST_SHOWN = 200  # characters of a value
 _PATHS = ("PathLike", "Path")
 _WORDS = {
-    str: "a text",
+    str: "a string",
     int: "a whole number",
     float: "a number",
     bool: "True or False",
     os.PathLike: "a path",
 }
-_PLURALS = {str: "texts", int: "whole numbers", float: "numbers", os.PathLike: "paths"}
+_PLURALS = {str: "strings", int: "whole numbers", float: "numbers", os.PathLike: "paths"}
 
 
 def checked(function: _Checked) -> _Checked:
@@ -49,7 +49,7 @@ def checked(function: _Checked) -> _Checked:
         ...     return text * times
         >>> twice("a", times="3")
         Traceback (most recent call last):
-        nearsame.errors.ConfigError: times='3' is not a whole number
+        nearsame.errors.ConfigError: times must be a whole number, got '3'
     """
     if isinstance(function, type):
         for name, member in list(vars(function).items()):
@@ -95,7 +95,7 @@ def require_type(name: str, value: Any, kind: Any) -> None:
     told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
     what = _in_words(told, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
-    raise ConfigError(f"{name}={shown(value)} is not {what}", hint=f"Give {what}{or_nothing}.")
+    raise ConfigError(f"{name} must be {what}, got {shown(value)}", hint=f"Give {what}{or_nothing}.")
 
 
 def refuse_on_spark(**given: Any) -> None:
@@ -119,9 +119,9 @@ def require_number(name: str, value: Any, least: int) -> None:
     """
     hint = f"Give a whole number, {least} or more."
     if not _is_whole(value):
-        raise ConfigError(f"{name}={shown(value)} is not a whole number", hint=hint)
+        raise ConfigError(f"{name} must be a whole number, got {shown(value)}", hint=hint)
     if operator.index(value) < least:
-        raise ConfigError(f"{name}={value!r} is not at least {least}", hint=hint)
+        raise ConfigError(f"{name} must be at least {least}, got {value!r}", hint=hint)
 
 
 def plain_number(value: Any, kind: Any) -> Any:
@@ -218,7 +218,7 @@ _NUMBERS: dict[Any, Callable[[Any], bool]] = {
 
 
 def _in_words(kinds: Iterable[Any], words: dict[Any, str], a_list: str = "a list of") -> str:
-    """What a value must be: "a text", "a list of lists of texts"."""
+    """What a value must be: "a string", "a list of lists of strings"."""
     found = dict.fromkeys(
         f"{a_list} {_in_words(_kinds(get_args(each)[0]), _PLURALS, 'lists of')}"
         if _is_list(each)

@@ -277,7 +277,7 @@ def _shingle_step(recipe: Shingled, shingles: list[_Shingle], num_tokens: int) -
 def _ordered(orders: Sequence[Sequence[str]], shingles: list[_Shingle]) -> tuple[Step, dict[str, Any]]:
     """The least shingle under given orders."""
     if not isinstance(orders, list | tuple) or not all(_is_order(order) for order in orders):
-        message = f"orders={str(orders)[:60]} is not a list of lists of texts"
+        message = f"orders must be a list of lists of strings, got {str(orders)[:60]}"
         raise ConfigError(message, hint="Write one list for each order.")
     rows = []
     for number, order in enumerate(orders, 1):
