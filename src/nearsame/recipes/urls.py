@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field
 
 from nearsame.errors import ConfigError
+from nearsame.recipes.arguments import checked, shown
 from nearsame.recipes.base import Recipe
 
 __all__ = ["DEGREES", "DEGREE_OF", "RULES", "CanonicalUrl", "Degree"]
@@ -108,7 +109,9 @@ class CanonicalUrl(Recipe):
             ConfigError: There is no such rule.
         """
         if rule not in RULES:
-            raise ConfigError(f"{rule!r} is no rule of canonical URLs", hint=f"Name one of {', '.join(RULES)}.")
+            raise ConfigError(
+                f"rule={shown(rule)} is not a rule of canonical URLs", hint=f"Name one of {', '.join(RULES)}."
+            )
         off = () if rule == "drop" else False
         return type(self)(**{**self.settings, rule: off})
 
@@ -119,10 +122,15 @@ class CanonicalUrl(Recipe):
             >>> CanonicalUrl().at_most("usual").applies("documents")
             False
         """
+        _require("degree", degree, DEGREES)
         return type(self)(**{**self.settings, "up_to": min(degree, self.up_to, key=DEGREES.index)})
 
     def applies(self, rule: str) -> bool:
         """Whether a rule is switched on, and is sure enough."""
+        if not isinstance(rule, str) or rule not in DEGREE_OF:
+            raise ConfigError(
+                f"rule={shown(rule)} is not a rule of canonical URLs", hint=f"Name one of {', '.join(RULES)}."
+            )
         return bool(getattr(self, rule)) and DEGREES.index(DEGREE_OF[rule]) <= DEGREES.index(self.up_to)
 
     @property
@@ -130,6 +138,7 @@ class CanonicalUrl(Recipe):
         """Whether any rule is a guess."""
         return any(DEGREE_OF[rule] == "guess" and self.applies(rule) for rule in RULES)
 
+    @checked
     def degree(self, rules: Iterable[str]) -> Degree:
         """The degree of what some rules made together: that of the least sure; of none, `standard`.
 
@@ -160,3 +169,8 @@ DEGREE_OF: Mapping[str, Degree] = {
     "query_order": "usual",
 }
 RULES = tuple(DEGREE_OF)
+
+
+def _require(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{shown(value)} is not a {name} of canonical URLs", hint=f"Name one of {', '.join(known)}.")
