@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from nearsame.studies.explain import explain
     from nearsame.studies.plan import plan, plan_simhash
     from nearsame.studies.verify import Verification, verify
-    from nearsame.web.dust import Learning, learn_urls
+    from nearsame.web.dust import learn_urls
+    from nearsame.web.learning import Learning
     from nearsame.web.mirrors import Mirrors, mirrors
     from nearsame.web.prefixes import MirrorThresholds
     from nearsame.web.rules import UrlRules
@@ -146,7 +147,8 @@ _HOMES = {
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
     "nearsame.studies.verify": ("Verification", "verify"),
-    "nearsame.web.dust": ("Learning", "learn_urls"),
+    "nearsame.web.dust": ("learn_urls",),
+    "nearsame.web.learning": ("Learning",),
     "nearsame.web.mirrors": ("Mirrors", "mirrors"),
     "nearsame.web.prefixes": ("MirrorThresholds",),
     "nearsame.web.rules": ("UrlRules",),

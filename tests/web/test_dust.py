@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nearsame as ns
+from bench import _sites as sites
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.recipes.urls import CanonicalUrl
-from nearsame.web.dust import Learning, learn_urls
+from nearsame.web import dust
+from nearsame.web.dust import learn_urls
+from nearsame.web.learning import Learning
 from nearsame.web.rules import UrlRule, UrlRules, split_url, without_parameters
 
 Page = dict[str, str]
@@ -156,6 +159,60 @@ def test_thresholds_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
     """The value is named."""
     with pytest.raises(ConfigError, match="="):
         Learning(**wrong)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.02, 0.05])
+@pytest.mark.parametrize("seed", range(3))
+def test_pages_that_change_between_visits_cost_few_rules(noise: float, seed: int) -> None:
+    """Nearly all that the planted rules bring together is found, and nothing else is brought together."""
+    made = sites.crawl(hosts=2, stories=50, noise=noise, seed=seed)
+    recall, precision = sites.quality(learn_urls(made.pages, cluster_column="content"), made)
+    assert recall >= 0.95
+    assert precision >= 0.999
+
+
+def test_noise_is_counted_where_a_url_was_read_twice() -> None:
+    """Also at two URLs that are one without a guess; as 5 of 50 before there is any; what is given stays."""
+    pages = [{"url": f"http://a.example/{n}", "d": f"{n}{'changed' if again and n % 5 == 0 else ''}"}
+             for n in range(100) for again in (0, 1)]  # fmt: skip
+    found = learn_urls(pages, cluster_column="d")
+    assert (100, 20) == (found.stats["repeated_urls"], found.stats["changed"])
+    assert (20 + 5) / (100 + 50) == found.settings["noise"]
+    twins = [{**page, "url": page["url"] + "#top" * (number % 2)} for number, page in enumerate(pages)]
+    assert (20 + 5) / (100 + 50) == learn_urls(twins, cluster_column="d").settings["noise"]
+    guesses = [{**page, "url": page["url"] + "/index.php" * (number % 2)} for number, page in enumerate(pages)]
+    assert 5 / 50 == learn_urls(guesses, cluster_column="d").settings["noise"]
+    assert 0.2 == learn_urls(pages, cluster_column="d", learning=Learning(noise=0.2)).settings["noise"]
+
+
+def test_a_folder_that_objects_is_not_outvoted() -> None:
+    """A hundred stories do not make the parameter meaningless on ten lists."""
+    pages = [{"url": f"http://a.example/story/{n}?p={p}", "d": f"{n}"} for n in range(100) for p in (1, 2)]
+    pages += [{"url": f"http://a.example/list/{n}?p={p}", "d": f"list {n} {p}"} for n in range(10) for p in (1, 2)]
+    assert {("a.example", "/story", "drop p")} == rules_of(learn_urls(pages, cluster_column="d"))
+
+
+def test_small_hosts_agree_together() -> None:
+    """Each has too few URLs to tell; a host where the parameter matters is left alone."""
+    pages = [
+        {"url": f"http://h{h}.example/{n}?ref={r}", "d": f"{h} {n}{r if h == 0 else ''}"}
+        for h in range(30)
+        for n in range(7 if h == 0 else 3)
+        for r in "xy"
+    ]
+    (rule,) = learn_urls(pages, cluster_column="d").rules
+    assert ("", "drop ref", ("h0.example",)) == (rule.host, str(rule), rule.not_hosts)
+
+
+def test_rewritings_are_bounded_by_the_urls_that_they_are_held_against(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all rounds together; what was left out is counted."""
+    pages = [{"url": f"http://a.example/{f}/{n}", "d": f"{n}"} for f in "abcdefghijk" for n in range(20)]
+    free = learn_urls(pages, cluster_column="d").stats
+    monkeypatch.setattr(dust, "_MOST_TRIED", 3)
+    monkeypatch.setattr(dust, "_MOST_WORK", 4 * len(pages))
+    bounded = learn_urls(pages, cluster_column="d").stats
+    assert free["rewritings_tried"] > 4 >= bounded["rewritings_tried"]
+    assert bounded["rewritings_not_tried"] > 0
 
 
 def test_large_clusters_are_bounded_and_counted() -> None:

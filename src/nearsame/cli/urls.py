@@ -26,10 +26,11 @@ _LEARNING = options.section(
     options.spec("--rules", metavar="FILE", reads=True, help="Apply rules that --save wrote.", stands="none"),
     options.spec("--min-support", type=int, metavar="N", help="URLs that a rule must bring together.", stands="5"),
     options.spec("--max-error", type=float, metavar="SHARE", help="Most evidence against a rule.", stands="0.05"),
+    options.spec("--noise", type=float, metavar="SHARE", help="Pages that change between visits.", stands="counted"),
     options.spec("--min-hosts", type=int, metavar="N", help="Hosts that make a rule hold for all.", stands="3"),
     options.spec("--held-out", type=float, metavar="SHARE", help="Of the evidence, to check rules on.", stands="0.3"),
 )
-_THRESHOLDS = ("min_support", "max_error", "min_hosts", "held_out")
+_THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
 
 
 @click.command(cls=options.Command, short_help="Bring URLs to one form; learn what does not matter in them.")
@@ -99,7 +100,8 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
 
 def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
     from nearsame.outputs import console
-    from nearsame.web.dust import Learning, learn_urls
+    from nearsame.web.dust import learn_urls
+    from nearsame.web.learning import Learning
 
     learning = Learning(**{name: given[name] for name in _THRESHOLDS if given[name] is not None})
     places = {name: given[name] for name in ("url_column", "cluster_column", "clusters")}

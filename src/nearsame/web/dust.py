@@ -5,11 +5,13 @@ content, and each is then held against all URLs of its host.
 
 1. A rule is judged by URLs that are there: those that it makes one must have one content. Support is how many it
    brings to another URL of the same content, evidence against how many to other content.
-2. A part of these groups, chosen by their hash, is held out: a rule learnt from the others must hold there too.
-3. Where a rule fails for a host it may hold for one folder of it; where many hosts agree, and hardly one objects, it
+2. Pages change between two visits, so right rules have evidence against them, too: as much as one URL has that was
+   read twice. A rule fails where the evidence against it is more than that, beyond chance.
+3. A part of these groups, chosen by their hash, is held out: a rule learnt from the others must hold there too.
+4. Where a rule fails for a host it may hold for one folder of it; where many hosts agree, and hardly one objects, it
    holds for all others.
-4. What is learnt first is applied before the next round: a parameter may hide behind another.
-5. Only clusters of bounded size propose pairs of URLs, and only the commonest rewritings of a host are tried; what that
+5. What is learnt first is applied before the next round: a parameter may hide behind another.
+6. Only clusters of bounded size propose pairs of URLs, and only the commonest rewritings of a host are tried; what that
    leaves out is counted.
 """
 
@@ -18,15 +20,15 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
 
-from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical, matcher
+from nearsame.web.learning import LACKING, Learning
 from nearsame.web.reading import ALONE, ReadPages, read_pages
 from nearsame.web.rules import (
     RuleEvidence,
@@ -37,7 +39,7 @@ from nearsame.web.rules import (
     without_parameters,
 )
 
-__all__ = ["Learning", "learn", "learn_urls"]
+__all__ = ["learn", "learn_urls"]
 
 _TOKENS = re.compile(r"([/?&=;.,:+~_\-])")
 _ROUNDS = 32
@@ -45,49 +47,7 @@ _MOST_TRIED = 200  # rewritings of a host in a round, those with the most pairs 
 _MOST_PARAMETERS = 4  # dropped together
 _MOST_TOKENS = 12  # replaced together
 _EXAMPLES = 3
-
-
-@checked
-@dataclass(frozen=True)
-class Learning:
-    """When a rule holds.
-
-    Attributes:
-        min_support: URLs that it must bring together, on the part that is learnt from.
-        max_error: the largest share of evidence against it, there and on the part held out.
-        min_hosts: hosts that must agree before it holds for all.
-        held_out: the share of the groups that is held out.
-        most: pages of a cluster and host that propose pairs of URLs; of a larger one, neighbours in order do.
-    """
-
-    min_support: int = 5
-    max_error: float = 0.05
-    min_hosts: int = 3
-    held_out: float = 0.3
-    most: int = 20
-
-    def __post_init__(self) -> None:
-        for name in ("min_support", "min_hosts", "most"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} is below 1", hint="Give a number of at least 1.")
-        for name in ("max_error", "held_out"):
-            if not 0 <= getattr(self, name) < 1:
-                message = f"{name}={getattr(self, name)} is not at least 0 and below 1"
-                raise ConfigError(message, hint="Give a share, as in 0.05.")
-
-    def verdict(self, evidence: RuleEvidence) -> str:
-        """Why a rule does not hold; nothing, where it does."""
-        if _error(evidence.support, evidence.against) > self.max_error:
-            return "evidence against it"
-        if evidence.support < self.min_support:
-            return "too little support"
-        if _error(evidence.held_support, evidence.held_against) > self.max_error:
-            return "evidence against it on the part held out"
-        return "nothing on the part held out" if self.held_out and not evidence.held_support else ""
-
-
-def _error(support: int, against: int) -> float:
-    return against / (support + against) if support + against else 0.0
+_MOST_WORK = 5_000_000  # URLs of a host that rewritings are held against, in all rounds together
 
 
 @checked
@@ -132,53 +92,93 @@ def learn(pages: ReadPages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
         host = split_url(url)[0]
         if host and url not in hosts[host]:
             hosts[host][url] = cluster if cluster != ALONE else -2 - number
-    rules: list[UrlRule] = []
-    rejected: list[UrlRule] = []
+    how = how.knowing(*_visits(pages, recipe))
+    found = _Found()
     for host, urls in sorted(hosts.items()):
-        kept, refused = _of_host(host, urls, how, counted, recipe.keep)
-        rules += kept
-        rejected += refused
-    rules, rejected = _everywhere(rules, rejected, how)
+        of_host = _of_host(host, urls, how, counted, recipe.keep)
+        found.rules += of_host.rules
+        found.rejected += of_host.rejected
+        found.lacking += of_host.lacking
+    rules, rejected = _everywhere(found, how)
     stats = {
         "pages": pages.num_read,
         "without_url": pages.num_without_url,
         "repeated_urls": pages.num_repeated,
+        "changed": pages.num_changed,
         "unread": len(pages.skipped),
         "canonical_urls": sum(map(len, hosts.values())),
         "hosts": len(hosts),
         "large_clusters": counted["clusters"],
         "pairs_not_proposed": counted["pairs"],
+        "rewritings_tried": counted["tried"],
         "rewritings_not_tried": counted["untried"],
     }
     settings = {**asdict(how), "content": dict(pages.content)}
     return UrlRules(recipe, tuple(rules), tuple(rejected), settings, stats)
 
 
-def _of_host(
-    host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]
-) -> tuple[list[UrlRule], list[UrlRule]]:
+def _visits(pages: ReadPages, recipe: CanonicalUrl) -> tuple[int, int]:
+    """How many pages were read at a URL, or at one that is the same without a guess, again; and how many changed."""
+    surely, seen = Canonical(recipe.at_most("usual")), dict[str, int]()
+    again, changed = pages.num_repeated, pages.num_changed
+    for url, cluster in zip(pages.urls, pages.clusters.tolist(), strict=True):
+        form = surely(url)
+        if form in seen:
+            again += 1
+            changed += cluster == ALONE or cluster != seen[form]
+        seen.setdefault(form, cluster)
+    return again, changed
+
+
+@dataclass
+class _Found:
+    """What one host, or all, have come to."""
+
+    rules: list[UrlRule] = field(default_factory=list)
+    rejected: list[UrlRule] = field(default_factory=list)
+    lacking: list[UrlRule] = field(default_factory=list)  # of a whole host: right so far, and too few URLs to tell
+
+
+def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]) -> _Found:
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
-    rules: list[UrlRule] = []
-    rejected: dict[tuple[Any, ...], UrlRule] = {}
-    now, refuted = dict(urls), set[_What]()
+    found, rejected = _Found(), dict[tuple[Any, ...], UrlRule]()
+    now, refuted, budget = dict(urls), set[_What](), max(_MOST_TRIED, _MOST_WORK // max(1, len(urls)))
     for number in range(_ROUNDS):
-        counted = counted if number == 0 else Counter()
-        judged = _judged(host, now, how, _sparing(keep, _parameter_sets(now, how, counted)))
+        judged = _judged(
+            host, now, how, _sparing(keep, _parameter_sets(now, how, counted if not number else Counter()))
+        )
         if not any(not rule.why_not for rule in judged):
             likely = [what for what in _sparing(keep, _replacements(now, how)) if what not in refuted]
-            counted["untried"] += max(0, len(likely) - _MOST_TRIED)
-            judged += _judged(host, now, how, likely[:_MOST_TRIED])
+            likely = [what for what in likely if not _stands_in(what, judged)]
+            most = min(_MOST_TRIED, budget)
+            counted["untried"] += max(0, len(likely) - most) if not number or budget <= _MOST_TRIED else 0
+            tried = _judged(host, now, how, likely[:most])
+            judged += tried
+            counted["tried"] += (number_tried := len({rule.what for rule in tried}))
+            budget -= number_tried
             refuted |= {rule.what for rule in judged if rule.find}  # taken ones find nothing more
         new = [rule for rule in judged if not rule.why_not]
         for rule in judged:
             if rule.why_not and rule.evidence.support + rule.evidence.against >= how.min_support:
                 rejected.setdefault((rule.folder, *rule.what), rule)
+        found.lacking += [rule for rule in judged if not number and not rule.folder and rule.why_not in LACKING]
+        found.rules += new
         if not new:
             break
-        rules += new
         now = _reduced(now, UrlRules(CanonicalUrl(), tuple(new)))
-    held = {(rule.folder, *rule.what) for rule in rules}
-    return rules, [rule for key, rule in rejected.items() if key not in held and not _covered(rule, rules)]
+    held = {(rule.folder, *rule.what) for rule in found.rules}
+    found.rejected = [rule for key, rule in rejected.items() if key not in held and not _covered(rule, found.rules)]
+    return found
+
+
+def _stands_in(what: "_What", judged: Sequence[UrlRule]) -> bool:
+    """Whether a rewriting of parameters with values is about parameters of which it cannot be told if they matter."""
+    _, find, by = what
+    given = [each for text in (find, by) for each in re.split(r"[?&]", text) if each]
+    if not all("=" in each and "/" not in each for each in given):
+        return False
+    names = {each.partition("=")[0] for each in given}
+    return not any(rule.why_not.startswith("evidence") and names.issuperset(rule.parameters or "/") for rule in judged)
 
 
 def _covered(rule: UrlRule, rules: Sequence[UrlRule]) -> bool:
@@ -211,6 +211,8 @@ def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[
             continue
         whole, folders = _held_against(rule, urls, index)
         new = [replace(each, why_not=how.verdict(each.evidence)) for each in (whole, *folders)]
+        if not new[0].why_not and len(folders) > 1 and any(how.objects(each.evidence) for each in folders):
+            new[0] = replace(new[0], why_not="evidence against it in a folder")
         if not new[0].why_not or len(folders) == 1:
             new = new[:1]  # what holds for the host needs no folder
         found += new
@@ -367,32 +369,37 @@ def _alike(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Ite
             yield from pairwise(members)
 
 
-def _everywhere(rules: list[UrlRule], rejected: list[UrlRule], how: Learning) -> tuple[list[UrlRule], list[UrlRule]]:
-    """Rules of hosts, and in the place of those on which many agree one for all hosts."""
-    whole = defaultdict[tuple[Any, ...], list[UrlRule]](list)
-    for rule in rules:
-        if not rule.folder:
+def _everywhere(hosts: _Found, how: Learning) -> tuple[list[UrlRule], list[UrlRule]]:
+    """Rules of hosts, and in the place of those on which many agree one for all hosts.
+
+    Hosts that have too few URLs to tell agree together, if what they have is enough.
+    """
+    whole, objecting = defaultdict[_What, list[UrlRule]](list), defaultdict[_What, list[UrlRule]](list)
+    for rule in (*hosts.rules, *hosts.lacking):
+        if not rule.folder and (not rule.why_not or rule.evidence.support):
             whole[rule.what].append(rule)
-    objecting = defaultdict[tuple[Any, ...], list[UrlRule]](list)
-    for rule in rejected:
+    for rule in hosts.rejected:
         if "against" in rule.why_not and not rule.folder:
             objecting[rule.what].append(rule)
     found: list[UrlRule] = []
-    for what, agreeing in whole.items():
-        against = objecting[what]
-        if len(agreeing) < how.min_hosts or len(against) > how.max_error * len(agreeing) + 0.5:
-            continue
+    for what, likely in whole.items():
+        sure, against = [rule for rule in likely if not rule.why_not], objecting[what]
+        agreeing = sure if len(sure) >= how.min_hosts else likely
         evidence = sum((rule.evidence for rule in agreeing), RuleEvidence())
+        too_few = len(agreeing) < how.min_hosts or (agreeing is likely and how.verdict(evidence))
+        if too_few or len(against) > how.max_error * len(agreeing) + 0.5:
+            continue
         examples = tuple(example for rule in agreeing for example in rule.examples[:1])[:_EXAMPLES]
-        hosts = tuple(sorted(rule.host for rule in against))
-        found.append(
-            replace(
-                agreeing[0], host="", evidence=evidence, num_hosts=len(agreeing), not_hosts=hosts, examples=examples
-            )
-        )
+        named = tuple(sorted(rule.host for rule in against))
+        everywhere = replace(agreeing[0], host="", why_not="", evidence=evidence, num_hosts=len(agreeing))
+        found.append(replace(everywhere, not_hosts=named, examples=examples))
     general = {rule.what for rule in found}
-    single = [rule for rule in rules if rule.folder or rule.what not in general]
-    supported = [rule for rule in rejected if rule.evidence.support >= how.min_support]
+    single = [rule for rule in hosts.rules if rule.folder or rule.what not in general]
+    supported = [
+        rule
+        for rule in hosts.rejected
+        if rule.evidence.support >= how.min_support and not (rule.what in general and rule.why_not in LACKING)
+    ]
     return sorted([*found, *single], key=_order), sorted(supported, key=_order)
 
 

@@ -37,6 +37,7 @@ class ReadPages:
     num_read: int = 0
     num_without_url: int = 0
     num_repeated: int = 0  # further pages at a URL that was read before
+    num_changed: int = 0  # of these, with another content
     skipped: list[Skipped] = field(default_factory=list)
     content: Mapping[str, Any] = field(default_factory=dict)  # what made the clusters, JSON-able
 
@@ -169,7 +170,7 @@ def _stored(folder: Path, names: Sequence[str]) -> dict[tuple[str, int], int]:
 class _Collected:
     """Pages so far."""
 
-    urls: dict[str, None] = field(default_factory=dict)
+    urls: dict[str, int] = field(default_factory=dict)
     clusters: list[int] = field(default_factory=list)
     order: list[str | None] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
@@ -177,6 +178,7 @@ class _Collected:
     num_read: int = 0
     num_without_url: int = 0
     num_repeated: int = 0
+    num_changed: int = 0
     ordered: bool = False
 
     def add(
@@ -199,13 +201,16 @@ class _Collected:
             self.num_read += 1
             if not url:
                 self.num_without_url += 1
-            elif url in self.urls:
+                continue
+            cluster = known.get((name, position), ALONE)
+            cluster = self.labels.setdefault(label, len(self.labels)) if label else cluster
+            if url in self.urls:
                 self.num_repeated += 1
-            else:
-                self.urls[url] = None
-                cluster = known.get((name, position), ALONE)
-                self.clusters.append(self.labels.setdefault(label, len(self.labels)) if label else cluster)
-                self.order.append(order)
+                self.num_changed += cluster == ALONE or cluster != self.clusters[self.urls[url]]
+                continue
+            self.urls[url] = len(self.urls)
+            self.clusters.append(cluster)
+            self.order.append(order)
 
     def require_values(self, cluster_column: str | None, order_column: str | None) -> None:
         """Refuse columns that no record has a value in: JSON lines do not tell which columns there are."""
@@ -222,6 +227,7 @@ class _Collected:
             self.num_read,
             self.num_without_url,
             self.num_repeated,
+            self.num_changed,
             self.skipped,
             content,
         )
