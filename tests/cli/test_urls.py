@@ -126,3 +126,16 @@ def test_rules_are_applied_up_to_a_degree(tmp_path: Path) -> None:
     for degree, canonical in (("guess", 1), ("usual", 2), ("standard", 2)):
         assert canonical == json.loads(run("urls", listed, "--up-to", degree, "--json").stdout)["canonical"]
     assert 2 == run("urls", listed, "--up-to", "sure").exit_code
+
+
+def test_a_rule_of_one_folder_of_all_hosts_is_shown_as_that(tmp_path: Path) -> None:
+    """And how many hosts agree."""
+    pages = [
+        {"url": f"http://h{h}.example/{folder}/{n}?p={p}", "d": f"{h} {folder} {n}{p if folder == 'list' else ''}"}
+        for h in range(4)
+        for n in range(9)
+        for folder in ("story", "list")
+        for p in "12"
+    ]
+    done = run("urls", write_jsonl(tmp_path / "pages.jsonl", pages), "--learn", "--cluster-column", "d", "--noise", "0")
+    assert (0, True) == (done.exit_code, "on /story of all hosts; 4 agree" in done.stdout)

@@ -162,10 +162,11 @@ def test_thresholds_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.02, 0.05])
-@pytest.mark.parametrize("seed", range(3))
-def test_pages_that_change_between_visits_cost_few_rules(noise: float, seed: int) -> None:
-    """Nearly all that the planted rules bring together is found, and nothing else is brought together."""
-    made = sites.crawl(hosts=2, stories=50, noise=noise, seed=seed)
+@pytest.mark.parametrize("again", [0.0, 0.1])
+@pytest.mark.parametrize(("hosts", "stories"), [(2, 50), (10, 6)])
+def test_pages_that_change_between_visits_cost_few_rules(noise: float, again: float, hosts: int, stories: int) -> None:
+    """Nearly all that the planted rules bring together is found, on large and on small hosts, and nothing else."""
+    made = sites.crawl(hosts, stories, noise, again=again)
     recall, precision = sites.quality(learn_urls(made.pages, cluster_column="content"), made)
     assert recall >= 0.95
     assert precision >= 0.999
@@ -202,6 +203,21 @@ def test_small_hosts_agree_together() -> None:
     ]
     (rule,) = learn_urls(pages, cluster_column="d").rules
     assert ("", "drop ref", ("h0.example",)) == (rule.host, str(rule), rule.not_hosts)
+
+
+def test_small_hosts_agree_on_a_folder() -> None:
+    """Where the parameter matters elsewhere on all of them."""
+    pages = [
+        {"url": f"http://h{h}.example/{folder}/{n}?p={p}", "d": f"{h} {folder} {n}{p if folder == 'list' else ''}"}
+        for h in range(9)
+        for n in range(4)
+        for folder in ("story", "list")
+        for p in "12"
+    ]
+    found = learn_urls(pages, cluster_column="d")
+    assert {("", "/story", "drop p")} == rules_of(found)
+    assert "https://new.example/story/1" == found.apply("http://new.example/story/1?p=7")
+    assert "https://new.example/list/1?p=7" == found.apply("http://new.example/list/1?p=7")
 
 
 def test_rewritings_are_bounded_by_the_urls_that_they_are_held_against(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,8 @@ def _where(rule: Mapping[str, Any]) -> str:
     if rule["host"]:
         return f"on {clean(rule['host'])}{clean(rule['folder'])}"
     others = f" but {len(rule['not_hosts'])}" if rule["not_hosts"] else ""
-    return f"on all hosts{others}; {rule['num_hosts']:,} agree"
+    place = f"{clean(rule['folder'])} of all hosts" if rule["folder"] else "all hosts"
+    return f"on {place}{others}; {rule['num_hosts']:,} agree"
 
 
 def _short(text: str, width: int) -> str:

@@ -21,14 +21,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations, pairwise
 from typing import Any
 
 from nearsame.inputs import Inputs
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
-from nearsame.stages.keys.urls import Canonical, matcher
+from nearsame.stages.keys.urls import Canonical
 from nearsame.web.learning import LACKING, Learning
+from nearsame.web.likely import What, parameter_sets, parameters_of, replacements, sparing
 from nearsame.web.reading import ALONE, ReadPages, read_pages
 from nearsame.web.rules import (
     RuleEvidence,
@@ -36,16 +36,12 @@ from nearsame.web.rules import (
     UrlRules,
     first_folder,
     split_url,
-    without_parameters,
 )
 
 __all__ = ["learn", "learn_urls"]
 
-_TOKENS = re.compile(r"([/?&=;.,:+~_\-])")
 _ROUNDS = 32
 _MOST_TRIED = 200  # rewritings of a host in a round, those with the most pairs first
-_MOST_PARAMETERS = 4  # dropped together
-_MOST_TOKENS = 12  # replaced together
 _EXAMPLES = 3
 _MOST_WORK = 5_000_000  # URLs of a host that rewritings are held against, in all rounds together
 
@@ -141,14 +137,12 @@ class _Found:
 
 def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]) -> _Found:
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
-    found, rejected = _Found(), dict[tuple[Any, ...], UrlRule]()
-    now, refuted, budget = dict(urls), set[_What](), max(_MOST_TRIED, _MOST_WORK // max(1, len(urls)))
+    found, rejected, lacking = _Found(), dict[_Key, UrlRule](), dict[_Key, UrlRule]()
+    now, refuted, budget = dict(urls), set[What](), max(_MOST_TRIED, _MOST_WORK // max(1, len(urls)))
     for number in range(_ROUNDS):
-        judged = _judged(
-            host, now, how, _sparing(keep, _parameter_sets(now, how, counted if not number else Counter()))
-        )
+        judged = _judged(host, now, how, sparing(keep, parameter_sets(now, how, counted if not number else Counter())))
         if not any(not rule.why_not for rule in judged):
-            likely = [what for what in _sparing(keep, _replacements(now, how)) if what not in refuted]
+            likely = [what for what in sparing(keep, replacements(now, how)) if what not in refuted]
             likely = [what for what in likely if not _stands_in(what, judged)]
             most = min(_MOST_TRIED, budget)
             counted["untried"] += max(0, len(likely) - most) if not number or budget <= _MOST_TRIED else 0
@@ -160,18 +154,21 @@ def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter
         new = [rule for rule in judged if not rule.why_not]
         for rule in judged:
             if rule.why_not and rule.evidence.support + rule.evidence.against >= how.min_support:
-                rejected.setdefault((rule.folder, *rule.what), rule)
-        found.lacking += [rule for rule in judged if not number and not rule.folder and rule.why_not in LACKING]
+                rejected.setdefault(_key(rule), rule)
+        for rule in judged:
+            if rule.why_not in LACKING and rule.evidence.support:
+                lacking.setdefault(_key(rule), rule)
         found.rules += new
         if not new:
             break
         now = _reduced(now, UrlRules(CanonicalUrl(), tuple(new)))
-    held = {(rule.folder, *rule.what) for rule in found.rules}
+    held = {_key(rule) for rule in found.rules}
+    found.lacking = [rule for key, rule in lacking.items() if key not in held]
     found.rejected = [rule for key, rule in rejected.items() if key not in held and not _covered(rule, found.rules)]
     return found
 
 
-def _stands_in(what: "_What", judged: Sequence[UrlRule]) -> bool:
+def _stands_in(what: What, judged: Sequence[UrlRule]) -> bool:
     """Whether a rewriting of parameters with values is about parameters of which it cannot be told if they matter."""
     _, find, by = what
     given = [each for text in (find, by) for each in re.split(r"[?&]", text) if each]
@@ -197,10 +194,15 @@ def _reduced(urls: Mapping[str, int], rules: UrlRules) -> dict[str, int]:
     return {url: Counter(sorted(clusters)).most_common(1)[0][0] for url, clusters in groups.items()}
 
 
-_What = tuple[tuple[str, ...], str, str]
+_Key = tuple[str, What]
 
 
-def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[_What]) -> list[UrlRule]:
+def _key(rule: UrlRule) -> _Key:
+    """What a rule does, and in which folder."""
+    return rule.folder, rule.what
+
+
+def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[What]) -> list[UrlRule]:
     """Likely rules with their evidence: of the host, or where it objects, of its folders."""
     found: list[UrlRule] = []
     taken: list[UrlRule] = []
@@ -234,7 +236,7 @@ class _Index:
     def of(cls, urls: Mapping[str, int], how: Learning) -> "_Index":
         having = defaultdict[str, list[str]](list)
         for url in urls:
-            for name in {each.partition("=")[0] for each in _parameters(url)}:
+            for name in {each.partition("=")[0] for each in parameters_of(url)}:
                 having[name].append(url)
         return cls(urls, having, how.held_out)
 
@@ -286,121 +288,44 @@ def _share(key: str) -> float:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
 
 
-def _parameters(url: str) -> frozenset[str]:
-    """The parameters of a URL, with their values."""
-    _, path, query = split_url(url)
-    inner = (f";{each}" for segment in path.split("/") for each in segment.split(";")[1:])
-    return frozenset(filter(None, (*query.split("&"), *inner)))
-
-
-def _parameter_sets(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[_What]:
-    """Each parameter alone; and those in which near-duplicates at one path differ together."""
-    of = {url: _parameters(url) for url in urls}
-    names = Counter(each.partition("=")[0] for own in of.values() for each in own)
-    yield from (((name,), "", "") for name, times in sorted(names.items()) if times > 1 and name not in ("", ";"))
-    together = Counter[tuple[str, ...]]()
-    for a, b in _alike(urls, how, counted):
-        different = tuple(sorted({each.partition("=")[0] for each in of[a] ^ of[b]})) if of[a] or of[b] else ()
-        if not 1 < len(different) <= _MOST_PARAMETERS:
-            continue
-        if without_parameters(a, different) == without_parameters(b, different):
-            together[different] += 1
-    order = sorted(together, key=lambda each: (len(each), each))
-    yield from ((each, "", "") for each in order if together[each] >= how.min_support)
-
-
-def _replacements(urls: Mapping[str, int], how: Learning) -> Iterator[_What]:
-    """What near-duplicates differ in, once and by whole tokens: the longer becomes the shorter. The commonest first."""
-    likely = Counter[tuple[str, str]]()
-    tokens = {url: _tokens(_after_host(url)) for url in urls}
-    for a, b in _alike(urls, how, Counter()):  # what is left out was counted for the parameters
-        found = _difference(tokens[a], tokens[b])
-        if found is not None:
-            likely[found] += 1
-    order = sorted(likely.items(), key=lambda each: (-each[1], len(each[0][0]), each[0]))
-    yield from (((), find, by) for (find, by), times in order if times >= how.min_support)
-
-
-def _sparing(keep: tuple[str, ...], likely: Iterable[_What]) -> Iterator[_What]:
-    """The likely rules that drop nothing of what the recipe keeps."""
-    is_kept = matcher(keep)
-    for parameters, find, by in likely:
-        inside = (each.partition("=")[0] for each in re.split(r"[?&;]", find) if "=" in each)
-        if not any(is_kept(name.lstrip(";").lower()) for name in (*parameters, *inside)):
-            yield parameters, find, by
-
-
-def _after_host(url: str) -> str:
-    _, path, query = split_url(url)
-    return f"{path}?{query}" if query else path
-
-
-def _tokens(text: str) -> list[str]:
-    return [token for token in _TOKENS.split(text) if token]
-
-
-def _difference(one: Sequence[str], two: Sequence[str]) -> tuple[str, str] | None:
-    """The longer and the shorter text that stand between what two texts begin and end with, in whole tokens."""
-    least = min(len(one), len(two))
-    start = 0
-    while start < least and one[start] == two[start]:
-        start += 1
-    end, most = 0, least - start
-    while end < most and one[-1 - end] == two[-1 - end]:
-        end += 1
-    if max(len(one), len(two)) - start - end > _MOST_TOKENS:
-        return None
-    a, b = ("".join(tokens[start : len(tokens) - end]) for tokens in (one, two))
-    return (a, b) if (len(a), a) > (len(b), b) else (b, a)
-
-
-def _alike(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of URLs with one content: all of a small cluster, neighbours of a large one."""
-    clusters = defaultdict[int, list[str]](list)
-    for url, cluster in urls.items():
-        clusters[cluster].append(url)
-    for members in clusters.values():
-        members.sort()
-        if len(members) <= how.most:
-            yield from combinations(members, 2)
-        else:
-            counted["clusters"] += 1
-            counted["pairs"] += len(members) * (len(members) - 1) // 2 - (len(members) - 1)
-            yield from pairwise(members)
-
-
 def _everywhere(hosts: _Found, how: Learning) -> tuple[list[UrlRule], list[UrlRule]]:
-    """Rules of hosts, and in the place of those on which many agree one for all hosts.
+    """Rules of hosts, and in the place of those on which many agree one for all hosts, or for one folder of all.
 
     Hosts that have too few URLs to tell agree together, if what they have is enough.
     """
-    whole, objecting = defaultdict[_What, list[UrlRule]](list), defaultdict[_What, list[UrlRule]](list)
+    likely, objecting = defaultdict[_Key, list[UrlRule]](list), defaultdict[_Key, list[UrlRule]](list)
     for rule in (*hosts.rules, *hosts.lacking):
-        if not rule.folder and (not rule.why_not or rule.evidence.support):
-            whole[rule.what].append(rule)
+        likely[_key(rule)].append(rule)
     for rule in hosts.rejected:
-        if "against" in rule.why_not and not rule.folder:
-            objecting[rule.what].append(rule)
-    found: list[UrlRule] = []
-    for what, likely in whole.items():
-        sure, against = [rule for rule in likely if not rule.why_not], objecting[what]
-        agreeing = sure if len(sure) >= how.min_hosts else likely
-        evidence = sum((rule.evidence for rule in agreeing), RuleEvidence())
-        too_few = len(agreeing) < how.min_hosts or (agreeing is likely and how.verdict(evidence))
-        if too_few or len(against) > how.max_error * len(agreeing) + 0.5:
-            continue
-        examples = tuple(example for rule in agreeing for example in rule.examples[:1])[:_EXAMPLES]
-        named = tuple(sorted(rule.host for rule in against))
-        everywhere = replace(agreeing[0], host="", why_not="", evidence=evidence, num_hosts=len(agreeing))
-        found.append(replace(everywhere, not_hosts=named, examples=examples))
-    general = {rule.what for rule in found}
-    single = [rule for rule in hosts.rules if rule.folder or rule.what not in general]
+        if "against" in rule.why_not:
+            objecting[_key(rule)].append(rule)
+    general: dict[_Key, UrlRule] = {}
+    for key in sorted(likely):
+        agreed = None if ("", key[1]) in general else _agreed(likely[key], objecting[key], how)
+        general |= {} if agreed is None else {key: agreed}
+    single = [rule for rule in hosts.rules if _key(rule) not in general]
     supported = [
         rule
         for rule in hosts.rejected
-        if rule.evidence.support >= how.min_support and not (rule.what in general and rule.why_not in LACKING)
+        if rule.evidence.support >= how.min_support and not (_key(rule) in general and rule.why_not in LACKING)
     ]
-    return sorted([*found, *single], key=_order), sorted(supported, key=_order)
+    return sorted([*general.values(), *single], key=_order), sorted(supported, key=_order)
+
+
+def _agreed(likely: Sequence[UrlRule], against: Sequence[UrlRule], how: Learning) -> UrlRule | None:
+    """The rule of all hosts, if enough of them agree on it, and hardly one objects."""
+    sure = [rule for rule in likely if not rule.why_not]
+    agreeing = sure if len(sure) >= how.min_hosts else likely
+    evidence = sum((rule.evidence for rule in agreeing), RuleEvidence())
+    if len(agreeing) < how.min_hosts or len(against) > how.max_error * len(agreeing) + 0.5:
+        return None
+    if agreeing is likely and how.verdict(evidence):
+        return None
+    examples = tuple(example for rule in agreeing for example in rule.examples[:1])[:_EXAMPLES]
+    return replace(
+        agreeing[0], host="", why_not="", evidence=evidence, num_hosts=len(agreeing), examples=examples,
+        not_hosts=tuple(sorted(rule.host for rule in against)),
+    )  # fmt: skip
 
 
 def _order(rule: UrlRule) -> Any:
