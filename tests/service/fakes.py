@@ -91,6 +91,12 @@ class FakeIndex:
         """Its text."""
         return self.get(id).text
 
+    def ids(self, *, after=None, limit=None):
+        """In the order in which they were added."""
+        every = list(self.shelf.documents)
+        first = 0 if after is None else every.index(self.get(after).id) + 1
+        return iter(every[first:][:limit])
+
     def duplicates(self, id, *, limit=10):
         """What resembles it."""
         return self._matches(self.shelf.documents[self.get(id).id].get("text", ""), limit, id)

@@ -179,12 +179,27 @@ def test_a_body_that_is_not_as_described_says_where(served, inside, body, place)
     assert {} == inside.documents
 
 
+def test_ids_are_listed_part_by_part(served):
+    """The last of a part is where the next one begins; one that is not there is a 404, and no id a 422."""
+    client = served.client
+    ids = ["a", "b/c", "ü", "d"]
+    for id in ids:
+        client.post("/documents", json={"id": id, "text": f"one two three {id}"})
+    assert {"ids": ids} == client.get("/documents").json()
+    assert {"ids": ids[:3]} == client.get("/documents", params={"limit": 3}).json()
+    assert {"ids": ids[3:]} == client.get("/documents", params={"limit": 3, "after": "ü"}).json()
+    assert {"ids": []} == client.get("/documents", params={"after": "d"}).json()
+    problem(client.get("/documents", params={"after": "nobody"}), 404, "unknown-id")
+    for wrong in ({"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"after": ""}, {"after": "a\0b"}):
+        problem(client.get("/documents", params=wrong), 422, "invalid")
+
+
 def test_every_mistake_has_the_same_shape(served):
     """Unknown addresses, methods, types and settings."""
     client = served.client
     problem(client.get("/nowhere"), 404, "not-found")
     assert "DELETE, GET" == client.put("/documents/x").headers["allow"]
-    assert "POST" == client.get("/documents").headers["allow"]
+    assert "GET, POST" == client.put("/documents").headers["allow"]
     assert "GET, HEAD, POST" == client.put("/").headers["allow"]
     problem(client.put("/documents/x"), 405, "method")
     problem(

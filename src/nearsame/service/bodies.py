@@ -23,6 +23,7 @@ __all__ = [
     "Found",
     "FoundBatch",
     "Health",
+    "Listed",
     "Match",
     "Other",
     "ProblemBody",
@@ -259,6 +260,12 @@ class Compared(BaseModel):
     similar: bool
     measure: str
     threshold: float | None
+
+
+class Listed(BaseModel):
+    """A part of the list of ids."""
+
+    ids: list[str] = Field(description="Fewer than `limit`: there are no more.")
 
 
 class StatsBody(BaseModel):

@@ -19,7 +19,7 @@ from nearsame.studies import compare as study
 
 __all__ = [
     "SMALL", "Later", "compare", "compared", "documents", "duplicates", "extracted", "extracted_all", "get",
-    "keeps_texts", "later", "query", "settings_of", "stats", "unknown", "warm_up",
+    "ids", "keeps_texts", "later", "query", "settings_of", "stats", "unknown", "warm_up",
 ]  # fmt: skip
 
 SMALL = 20_000  # characters of pages or texts that cost less than sending them to a worker
@@ -75,6 +75,15 @@ def get(id: str) -> Ask:
 
     def ask(index: Index) -> Entry:
         return index.get(id)
+
+    return ask
+
+
+def ids(after: str | None, limit: int) -> Ask:
+    """A part of the list of ids."""
+
+    def ask(index: Index) -> list[str]:
+        return list(index.ids(after=after, limit=limit))
 
     return ask
 

@@ -83,6 +83,13 @@ class Routes:
             openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True),
         )
         add(
+            "/documents",
+            self.list_ids,
+            methods=["GET"],
+            response_model=bodies.Listed,
+            responses=description.answers(404, 422, 507),
+        )
+        add(
             "/documents/{id}",
             self.get,
             methods=["GET"],
@@ -187,6 +194,16 @@ class Routes:
         given = await self._service.receiver.received(request, _COMPARE, {})
         sides = [await self._side(request, side) for side in (given.a, given.b)]
         return _json(await self._service.ask(request, lookups.compare(*sides)))
+
+    async def list_ids(
+        self,
+        request: Request,
+        after: Annotated[bodies.Id | None, Setting(description="Only ids behind this one.")] = None,
+        limit: Annotated[int, Setting(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """Ids, in the order in which documents were added; the last one is the `after` of the next request."""
+        self._service.access.require(request, "read")
+        return _json({"ids": await self._service.ask(request, lookups.ids(after, limit))})
 
     async def get(self, request: Request, id: DocumentId) -> Response:
         """A document of the index, as far as it is stored."""
