@@ -108,10 +108,7 @@ class CanonicalUrl(Recipe):
         Raises:
             ConfigError: There is no such rule.
         """
-        if rule not in RULES:
-            raise ConfigError(
-                f"rule={shown(rule)} is not a rule of canonical URLs", hint=f"Name one of {', '.join(RULES)}."
-            )
+        _require("rule", rule, RULES)
         off = () if rule == "drop" else False
         return type(self)(**{**self.settings, rule: off})
 
@@ -127,10 +124,7 @@ class CanonicalUrl(Recipe):
 
     def applies(self, rule: str) -> bool:
         """Whether a rule is switched on, and is sure enough."""
-        if not isinstance(rule, str) or rule not in DEGREE_OF:
-            raise ConfigError(
-                f"rule={shown(rule)} is not a rule of canonical URLs", hint=f"Name one of {', '.join(RULES)}."
-            )
+        _require("rule", rule, RULES)
         return bool(getattr(self, rule)) and DEGREES.index(DEGREE_OF[rule]) <= DEGREES.index(self.up_to)
 
     @property

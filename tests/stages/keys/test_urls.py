@@ -146,7 +146,7 @@ def test_parameters_are_dropped_and_kept_by_name() -> None:
 
 def test_a_rule_that_there_is_not_cannot_be_switched_off() -> None:
     """A misspelt rule is an error that names the rules."""
-    with pytest.raises(ConfigError, match="'port' is no rule"):
+    with pytest.raises(ConfigError, match="'port' is not a rule"):
         CanonicalUrl().without("port")
 
 
