@@ -481,6 +481,7 @@ def test_the_command_line_says_what_each_layer_did(chain: list[Page], tmp_path: 
     ):
         assert part in summary
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("Written"))
+    assert {29} == {line.index(" of ") + 1 for line in done.stdout.splitlines() if line.startswith("  layer")}
     removed = pq.read_table(tmp_path / "clean" / "removed.parquet")
     assert ["text", "url", "digest"] == removed.column("layer").to_pylist()
     assert [["near"], [], ["near"]] == removed.column("evidence").to_pylist()

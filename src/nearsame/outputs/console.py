@@ -147,7 +147,8 @@ class Report:
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:
-        self.line(f"{name:<16}{count:>10,}   {remark}".rstrip())
+        width = max(16, len(name))  # a longer name takes from the room of the number
+        self.line(f"{name:<{width}}{count:>{max(1, 26 - width)},}   {remark}".rstrip())
 
     def _evidence(self, stats: Stats) -> None:
         """Which layer removed how many, and what else speaks for it."""
