@@ -27,7 +27,7 @@ def layered(
     num_against: int = 0,
     within: bool = True,
     empty: Sequence[bool],
-    near: Callable[[list[int]], Mapping[int, int]],
+    near: Callable[[list[int]], Mapping[int, int]] | None = None,
 ) -> dict[int, Gone]:
     """The removed rows.
 
@@ -38,11 +38,12 @@ def layered(
         num_against: rows below it are always kept.
         within: whether rows that are not below it can be witnesses.
         empty: which rows have no text.
-        near: from rows (ascending) whose strings are one by a guess to the witnesses of those that go.
+        near: from rows (ascending) whose strings are one by a guess to the witnesses, for `url-guess`.
     """
     went: dict[int, tuple[str, int]] = {}
     for layer, values in strings.items():
         if layer == "url-guess":
+            assert near is not None
             left = [row for row in range(len(order)) if row not in went and not empty[row] and values[row]]
             for value in {values[row] for row in left}:
                 found = near([row for row in left if values[row] == value])
