@@ -19,6 +19,7 @@ __all__ = [
     "Bytes",
     "Int64s",
     "Lists",
+    "Mask",
     "Rows",
     "Strings",
     "UInt64s",
@@ -39,6 +40,7 @@ Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
 Rows = Int64s  # numbers of documents or records
 Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
 
 NO_HASHES: UInt64s = np.zeros(0, np.uint64)
 NO_HASHES.flags.writeable = False
@@ -53,7 +55,7 @@ class Strings(NamedTuple):
 
     data: Bytes
     offsets: Int64s  # one more than there are rows
-    is_null: npt.NDArray[np.bool_]
+    is_null: Mask
 
 
 def frozen(array: "npt.NDArray[_T]") -> "npt.NDArray[_T]":

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
@@ -27,9 +26,6 @@ from nearsame.stages.texts.page_text import PageTexts
 from nearsame.stages.texts.raw import Texts
 
 __all__ = ["Contents", "digested"]
-
-Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

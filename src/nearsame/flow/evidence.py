@@ -14,11 +14,10 @@ from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urljoin
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.arrow import Rows
+from nearsame.arrow import Mask, Rows
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
@@ -28,7 +27,6 @@ from nearsame.stages.pairs import evidence
 
 __all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
 
-Mask = npt.NDArray[np.bool_]
 
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
 

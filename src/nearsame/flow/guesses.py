@@ -7,11 +7,11 @@
 """
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.evidence import PageFacts
@@ -26,8 +26,6 @@ from nearsame.stages.features.document_facts import About, Describe
 
 __all__ = ["comparing", "confirmed"]
 
-Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 _SPREAD = 0x9E3779B97F4A7C15  # keys are dealt by their highest bits
 

@@ -18,12 +18,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
-from nearsame.arrow import Rows
+from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
@@ -58,7 +57,6 @@ __all__ = [
     "with_guesses",
 ]
 
-Mask = npt.NDArray[np.bool_]
 
 LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
 GUESSED = "url-guess"  # the layer that comes with `url`

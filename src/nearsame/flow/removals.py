@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.arrow import Rows
+from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.flow import kept, pipeline
 from nearsame.flow.arrays import Arrays
@@ -34,8 +34,6 @@ from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
 from nearsame.stats import NUM_LARGEST, Stats
 
 __all__ = ["Removals"]
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.arrow import Mask, Rows
 from nearsame.errors import SourceError
 from nearsame.sources.reading import Reading
 
 __all__ = ["Left", "Taken", "changed"]
-
-Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass

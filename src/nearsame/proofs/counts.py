@@ -133,9 +133,9 @@ def _from_settings(claims: Claims) -> dict[str, Any]:
         found |= {"keys": 0, "meeting": 0, "compared": 0}
     if not claims.method.may_miss and not isinstance(claims.method, Shingled):
         found["audit"] = None
-    if not {"pages", "warc"}.intersection(part.format for part in claims.parts) and not claims.columns["html"]:
+    if all(part.is_own for part in claims.parts) and not claims.columns["html"]:
         found["pages"] = {}
-    sizes = [size for part in claims.parts for size, _ in part.stamps if part.format != "nothing"]
+    sizes = [size for part in claims.parts for size, _ in part.stamps if part.form.reads != "nothing"]
     if None not in sizes and sizes:
         found["bytes_read"] = sum(size for size in sizes if size is not None)
     return found
@@ -148,7 +148,7 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     found["emptied"] = tally.emptied
     if not method.of_vectors:
         found["empty"] = tally.empty
-    may_be_unread = isinstance(method, Digest) and all(part.format == "text" for part in claims.parts)
+    may_be_unread = isinstance(method, Digest) and all(part.form.reads == "texts" for part in claims.parts)
     if not may_be_unread or (isinstance(method, Digest) and method.normalise) or "use" in claims.recipe:
         found["unread"] = unread = 0
     if not unread:  # the ids of files that were not read are not compared

@@ -11,7 +11,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -20,6 +20,8 @@ from nearsame.proofs.unpacking import BROKEN_STREAM, unpacked
 
 __all__ = [
     "BROKEN",
+    "FORMS",
+    "Form",
     "Part",
     "Piece",
     "Record",
@@ -42,6 +44,54 @@ _DEEP = 100
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
 
 
+class Form(NamedTuple):
+    """How a format is proven. A format is a row of FORMS; one of columns has its reader in `records`, too.
+
+    Attributes:
+        reads: What its records are here: JSON objects, rows between delimiters, rows of a table, a file each, nothing;
+            None: the product reads it.
+        delimiter: What stands between the fields of a row.
+        is_folder: Whether it is a folder, of which each file has a line in the list of sources.
+        names: Of what is no file: what its names look like.
+    """
+
+    reads: Literal["objects", "rows", "table", "texts", "nothing"] | None
+    delimiter: str | None = None
+    is_folder: bool = False
+    names: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a source of this format is one file, which may be compressed."""
+        return not self.is_folder and self.names is None
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is one file of web pages among other records."""
+        return self.is_file and self.reads is None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a file whose bytes are its records one after the other."""
+        return self.is_file and self.reads in ("objects", "rows")
+
+
+FORMS = {
+    "jsonl": Form("objects"),
+    "csv": Form("rows", delimiter=","),
+    "tsv": Form("rows", delimiter="\t"),
+    "parquet": Form("table"),
+    "orc": Form("table"),
+    "arrow": Form("table"),
+    "warc": Form(None),
+    "text": Form("texts", is_folder=True),
+    "pages": Form(None, is_folder=True),
+    "stdin": Form("objects", names=r"-"),
+    "memory": Form("table", names=r"(?:memory|against)(?:-\d+)?"),
+    "nothing": Form("nothing", names=r".*"),
+}
+
+
 class Part(NamedTuple):
     """One source, as the output tells of it."""
 
@@ -61,9 +111,14 @@ class Part(NamedTuple):
         return os.fsdecode(self.paths[0] or b"")
 
     @property
+    def form(self) -> Form:
+        """How its format is proven."""
+        return FORMS[self.format]
+
+    @property
     def is_own(self) -> bool:
         """Whether it is read here, and not by the product."""
-        return self.format in ("jsonl", "stdin", "csv", "tsv", "parquet", "orc", "arrow", "text", "memory", "nothing")
+        return self.form.reads is not None
 
 
 class Record(NamedTuple):

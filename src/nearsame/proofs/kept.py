@@ -76,7 +76,7 @@ class Kept:
 
     def check(self, part: Part) -> None:
         """Whether the copy of what is not a stream of pieces holds."""
-        if part.format == "nothing":
+        if part.form.reads == "nothing":
             return
         if part.name in self.claims.skips.unread:
             self._check_unread(part)
@@ -88,11 +88,11 @@ class Kept:
                 self.findings.wrong(self._place(part), f"it cannot be compared with {part.name}: {first_line(error)}")
 
     def _check(self, part: Part) -> None:
-        if part.format in ("text", "pages"):
+        if part.form.is_folder:
             self._check_texts(part)
             if self.claims.written["annotate"]:
                 self._check_annotations(part)
-        elif part.format in ("parquet", "orc", "arrow", "memory"):
+        elif part.form.reads == "table":
             self._check_table(part)
         else:
             documents = self._check_other(part)
@@ -128,7 +128,7 @@ class Kept:
     def _is_copy(self, part: Part, piece: Piece, mine: bytes, added: Added) -> bool:
         if not self.claims.written["annotate"]:
             return piece.data == mine
-        if part.format in ("csv", "tsv"):
+        if part.form.reads == "rows":
             return self._is_wider(part, piece, mine, added)
         skipped = self.claims.skipped.get(part.name, set())
         if piece.position is None or piece.position in skipped:
@@ -136,7 +136,7 @@ class Kept:
         return _annotates(piece.data, mine, added.get(piece.position, (None, None, 0)))
 
     def _is_wider(self, part: Part, piece: Piece, mine: bytes, added: Added) -> bool:
-        body, delimiter = piece.data.rstrip(b"\r\n"), "\t" if part.format == "tsv" else ","
+        body, delimiter = piece.data.rstrip(b"\r\n"), part.form.delimiter or ","
         if not body or not mine.startswith(body) or not mine.endswith(piece.data[len(body) :]):
             return piece.data == mine
         fields = csv_fields(mine, delimiter)[-3:]
@@ -156,7 +156,7 @@ class Kept:
             (i for i, (a, b) in enumerate(zip(piece.data, mine, strict=False)) if a != b),
             min(len(piece.data), len(mine)),
         )
-        place = f"{self._place(part)}, {'record' if part.format in ('csv', 'tsv') else 'line'} {line}"
+        place = f"{self._place(part)}, {'record' if part.form.reads == 'rows' else 'line'} {line}"
         self.findings.wrong(place, f"it is not {what}: they differ at byte {at}")
 
     def _missing(self, part: Part) -> None:

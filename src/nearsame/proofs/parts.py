@@ -8,13 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.proofs.files import Part
+from nearsame.proofs.files import FORMS, Part
 
 __all__ = ["part_problems", "parts_of"]
 
-_FILES = ("jsonl", "csv", "tsv", "parquet", "orc", "arrow", "warc")  # a part each
-_FOLDERS = ("text", "pages")  # a line for each file of a part
-_NAMES = {"stdin": r"-", "memory": r"(?:memory|against)(?:-\d+)?", "nothing": r".*"}  # of what has no path
 _COMPRESSIONS = (None, "gzip", "bz2", "xz", "zstd", "lz4")
 _SHARED = ("against", "source", "target", "format", "compression")
 
@@ -55,7 +52,8 @@ def _order_problems(one: Line, two: Line) -> Iterator[str]:
     if two["against"] and not one["against"]:
         yield "the against side does not come first"
     if one["part"] == two["part"]:
-        if two["format"] not in _FOLDERS:
+        form = FORMS.get(two["format"])
+        if form is not None and not form.is_folder:
             yield f"part {two['part']} has several files, and is not a folder"
         for name in _SHARED:
             if one[name] != two[name]:
@@ -64,19 +62,20 @@ def _order_problems(one: Line, two: Line) -> Iterator[str]:
 
 def _line_problems(line: Line) -> Iterator[str]:
     kind, path, file = line["format"], line["path"], line["file"]
-    if kind not in (*_FILES, *_FOLDERS, *_NAMES):
+    form = FORMS.get(kind)
+    if form is None:
         yield f"format {kind!r} is unknown"
         return
-    if line["compression"] not in (_COMPRESSIONS if kind in _FILES else (None,)):
+    if line["compression"] not in (_COMPRESSIONS if form.is_file else (None,)):
         yield f"compression {line['compression']!r} is unknown"
-    if (file is not None) != (kind in _FOLDERS) or (path is None) != (kind in _NAMES):
+    if (file is not None) != form.is_folder or (path is None) != (form.names is not None):
         yield f"a source of format {kind} is not named like this: path {path!r}, file {file!r}"
         return
     is_remote = path is not None and b"://" in path
     is_stamped = [line[name] is not None for name in ("size_bytes", "mtime_ns")]
     if is_stamped != [path is not None and not is_remote] * 2:
         yield "size and time are told of local files, and of nothing else"
-    if not (_is_called(line) if path is not None else re.fullmatch(_NAMES[kind], line["source"], re.DOTALL)):
+    if not (_is_called(line) if path is not None else re.fullmatch(form.names or "", line["source"], re.DOTALL)):
         yield f"source {line['source']!r} is not what {_shown(path)} is called"
 
 

@@ -9,16 +9,13 @@ from nearsame.proofs.files import Part
 
 __all__ = ["annotations_of", "copies_of"]
 
-FOLDERS = ("text", "pages")
-_ARCHIVE = "warc"
-
 
 def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
     """The files of kept/ that are of a part, without annotations."""
     target = os.fsencode(part.target)
-    if part.format == "nothing" or part.against:
+    if part.form.reads == "nothing" or part.against:
         return
-    if part.format in FOLDERS and claims.written["copy_files"]:
+    if part.form.is_folder and claims.written["copy_files"]:
         yield from (os.path.normpath(b"kept/" + target + b"/" + (file or b"")) for file in part.files)
     else:
         yield os.path.normpath(b"kept/" + target)
@@ -26,9 +23,10 @@ def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
 
 def annotations_of(claims: Claims, part: Part) -> bytes | None:
     """Where the annotations of text files or of an archive stand: by another name, if a copy has this one."""
-    if part.format not in (*FOLDERS, _ARCHIVE) or part.against or not claims.written["annotate"]:
+    is_archive, is_folder = part.form.is_archive, part.form.is_folder
+    if not (is_archive or is_folder) or part.against or not claims.written["annotate"]:
         return None
-    stem = _annotated_archive(part) if part.format == _ARCHIVE else _annotated_folder(claims, part)
+    stem = _annotated_archive(part) if is_archive else _annotated_folder(claims, part)
     taken = {copy for other in claims.parts if _is_written(claims, other) for copy in copies_of(claims, other)}
     number, found = 1, stem + b".jsonl"
     while found in taken:

@@ -40,8 +40,6 @@ from nearsame.recipes.methods import SimHash
 
 __all__ = ["Watch", "prove", "unreadable"]
 
-_STREAMS = ("jsonl", "csv", "tsv")
-
 
 class Watch(Protocol):
     """Who is told how far it is."""
@@ -158,7 +156,7 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
         if part.format == "stdin" or part.name in proof.lost:
             continue
         pieces = None
-        if part.format in _STREAMS and part.name not in proof.claims.skips.unread and kept is not None:
+        if part.form.is_stream and part.name not in proof.claims.skips.unread and kept is not None:
             pieces = _lines_held(proof, part, pieces_of(part, proof.reader))
             pieces = pieces if part.against else kept.passing(part, pieces)
         elif kept is not None and not part.against:

@@ -104,18 +104,18 @@ class Reader:
             self.broken.setdefault(part.name, first_line(error))
 
     def _read(self, part: Part, pieces: Iterator[Piece] | None) -> Iterator[Record]:
-        if not part.is_own or (self.columns.get("html") and part.format != "text"):
+        if not part.is_own or (self.columns.get("html") and part.form.reads != "texts"):
             return self.other(part, None)
-        match part.format:
-            case "jsonl" | "stdin":
+        match part.form.reads:
+            case "objects":
                 return self._objects(part, pieces or pieces_of(part, self))
-            case "csv" | "tsv":
+            case "rows":
                 return self._rows(part, pieces or pieces_of(part, self))
-            case "text":
+            case "texts":
                 return self._texts(part)
-            case "parquet" | "orc" | "arrow" | "memory":
+            case "table":
                 return self._table(part)
-            case _:
+            case "nothing" | None:
                 return iter(())
 
     def _objects(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
@@ -134,7 +134,7 @@ class Reader:
         return {name: _text(get(name)) for name in self.beside}
 
     def _rows(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
-        delimiter = "\t" if part.format == "tsv" else ","
+        delimiter = part.form.delimiter or ","
         header: list[str] = []
         places: list[int | None] = []
         gone = self.skipped.get(part.name, frozenset())
@@ -263,8 +263,8 @@ def pieces_of(part: Part, reader: Reader) -> Iterator[Piece]:
 def pieces_at(path: str, part: Part, broken: dict[str, str], name: str) -> Iterator[Piece]:
     """Likewise of any file of that format."""
     chunks = _until_broken(raw(path, part.compression), broken, name)
-    delimited = part.format in ("csv", "tsv")
-    pieces = csv_pieces(chunks, "\t" if part.format == "tsv" else ",") if delimited else line_pieces(chunks)
+    delimiter = part.form.delimiter
+    pieces = line_pieces(chunks) if delimiter is None else csv_pieces(chunks, delimiter)
     last = None
     for piece in pieces:
         if last is not None:

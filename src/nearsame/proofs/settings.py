@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nearsame.errors import ConfigError
+from nearsame.proofs.files import FORMS
 from nearsame.recipes.methods import METHODS, Method, Shingling, TextRecipe
 from nearsame.recipes.urls import CanonicalUrl
 
@@ -190,7 +191,7 @@ def _column_problems(told: Mapping[str, Any], columns: Mapping[str, Any]) -> Ite
 def _page_settings(columns: Mapping[str, Any], formats: Sequence[str]) -> tuple[str, ...]:
     if columns["items"] is not None or columns["vectors"] is not None:
         return ()
-    return _PAGES if columns["html"] is not None or {"pages", "warc"}.intersection(formats) else ()
+    return _PAGES if columns["html"] is not None or any(FORMS[name].reads is None for name in formats) else ()
 
 
 def _list(value: Any) -> list[Any]:

@@ -313,7 +313,7 @@ def _spooled(stdin: BinaryIO, *, strict: bool) -> Part:
     spool = _Spool(path)  # before anything is read: reading may be interrupted
     with os.fdopen(handle, "wb") as out:
         shutil.copyfileobj(stdin, out)
-    return JsonLines(File(path), name="-", target="stdin.jsonl", strict=strict, spool=spool)
+    return JsonLines(File(path), name="-", target="stdin.jsonl", format="stdin", strict=strict, spool=spool)
 
 
 class _Spool:

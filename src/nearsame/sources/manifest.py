@@ -67,12 +67,11 @@ def _lines(part: Any) -> Iterator[tuple[Any, ...]]:
         stamps: Sequence[tuple[Any, ...]] = part.stamps or [(None, None)] * len(part.paths)
         for number, path in enumerate(part.paths):
             yield part.format, None, _absolute(part.file(number).url), os.fsencode(path), *stamps[number][:2]
-    elif isinstance(part, FilePart) and part.name != "-":
+    elif isinstance(part, FilePart) and part.spool is None:
         stamp = part.stamp if part.stamp and not is_url(part.file.url) else (None, None)
         yield part.format, part.compression, _absolute(part.file.url), None, *stamp[:2]
     else:
-        kind = "stdin" if isinstance(part, FilePart) else part.format
-        yield kind, None, None, None, None, None
+        yield part.format, None, None, None, None, None
 
 
 def _absolute(path: str) -> bytes:

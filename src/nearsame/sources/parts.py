@@ -31,7 +31,7 @@ class FilePart:
     file: File
     name: str
     target: str
-    format: str = "jsonl"
+    format: str
     compression: str | None = None
     strict: bool = False
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error

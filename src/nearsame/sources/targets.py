@@ -56,7 +56,7 @@ def _place(part: Part) -> tuple[str, ...]:
     match part:
         case TextFolder():
             return (*_pieces(part.root), *PurePosixPath(part.target).parts)
-        case FilePart() if part.name != "-":
+        case FilePart() if part.spool is None:
             return _pieces(part.file.url)
         case _:
             return ()

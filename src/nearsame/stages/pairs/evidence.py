@@ -9,9 +9,10 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from nearsame.arrow import Mask
 
 __all__ = ["KINDS", "LEAST_MIRRORED", "LISTS", "hosts", "kinds", "mirrored", "named", "paths", "same"]
 
@@ -21,7 +22,6 @@ KINDS = (
 LISTS = pa.list_(pa.string())
 LEAST_MIRRORED = 3  # paths that two hosts must both serve with the same or similar content
 
-Mask = npt.NDArray[np.bool_]
 
 _PARTS = r"^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/:?#]*)(?::[0-9]*)?(?P<path>[^#]*)"
 
