@@ -49,6 +49,10 @@ def test_an_archive_that_breaks_off_is_read_up_to_there_and_the_rest_is_told(
         copy = tmp_path / "out" / "kept" / torn.name
         again = ns.dedup(str(copy), audit=False)
         assert (stats.kept - 1, 0) == (again.stats.documents, again.stats.removed)
+    found.write(tmp_path / "dropped", drop_unreadable=True)
+    if stats.documents > 1:
+        again = ns.dedup(str(tmp_path / "dropped" / "kept" / torn.name), audit=False)
+        assert (stats.kept - 1, 0) == (again.stats.documents, again.stats.skipped)
 
 
 @pytest.mark.parametrize("kind", ["bz2", "xz"])

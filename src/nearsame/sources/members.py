@@ -1,0 +1,276 @@
+"""Compressed members of an archive: where they begin, what is in them, and where they break off.
+
+1. A member may hold one record, several, or a piece of one: nothing here goes by records but by their beginnings.
+2. What cannot be decompressed raises `BrokenError` with the offset of its member; what comes before it was given.
+"""
+
+import contextlib
+import mmap
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+__all__ = [
+    "ARC",
+    "STARTS",
+    "WARC",
+    "BrokenError",
+    "Member",
+    "Plain",
+    "begins_member",
+    "begins_record",
+    "first_bytes",
+    "mapped",
+    "member_end",
+    "members",
+    "next_member",
+    "next_start",
+    "only_zeros",
+    "packing",
+    "unread",
+]
+
+ARC, WARC = ".arc", ".warc"
+STARTS = {
+    WARC: re.compile(rb"(?:\A|(?<=\n))WARC/\d\.\d+\r{0,2}\n"),
+    ARC: re.compile(rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]*:[^\n]*? \d{12,14}(?: [^\n]*)? \d+\r{0,2}\n"),
+}
+
+_MAGIC = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+_ARC_FIELDS_MOST = 16 << 10
+_CHUNK = 256 << 10
+_HEADERS_MOST = 64 << 10
+_HEAD = 4096  # bytes in which a record's first line stands
+
+
+class Member(NamedTuple):
+    """A compressed member, or a stretch that holds one that cannot be decompressed, and what follows it."""
+
+    start: int
+    end: int
+    data_start: int  # of what is decompressed
+    data_end: int
+    is_broken: bool = False
+
+
+class BrokenError(Exception):
+    """No record can be read here."""
+
+    def __init__(self, reason: str, offset: int = 0) -> None:
+        super().__init__(reason)
+        self.offset = offset  # of the compressed member
+
+
+def packing(data: Any, form: str) -> str | None:
+    """How members are compressed; told by the first that begins a record where the very first bytes are damaged."""
+    if not len(data) or STARTS[form].match(data[: 1 << 16].lstrip(b"\r\n")):
+        return None
+    for magic, name in _MAGIC.items():
+        if data[: len(magic)] == magic:
+            return name
+    damaged = next((name for name in _MAGIC.values() if next_start(data, name, form, 0) is not None), None)
+    return None if STARTS[form].search(data) else damaged
+
+
+def unread(data: Any, packed: str, start: int) -> tuple[int, str]:
+    """The first compressed member from a start on that breaks off, and how; the end of all where none does."""
+    try:
+        if packed == "gzip":
+            for _ in Plain.pieces(data, start):
+                pass
+        else:
+            with pa.CompressedInputStream(pa.BufferReader(memoryview(data)[start:]), packed) as stream:
+                while stream.read(_CHUNK):
+                    pass
+    except BrokenError as error:
+        return error.offset, str(error)
+    except (OSError, pa.ArrowException) as error:
+        return start, str(error)
+    return len(data), ""
+
+
+def next_start(data: Any, packed: str | None, form: str, after: int) -> int | None:
+    """Where the next record may begin; a false one is found out by reading it, at the cost of another search."""
+    if packed is None:
+        found = STARTS[form].search(data, max(after - 1, 0))
+        if found is not None and found.start() < after:
+            found = STARTS[form].search(data, after)
+        return None if found is None else found.start()
+    while (at := data.find(_magic(packed), after)) >= 0:
+        if begins_record(data, packed, form, at):
+            return int(at)
+        after = at + 1
+    return None
+
+
+def next_member(data: Any, packed: str, after: int) -> int:
+    """Where the next member may begin; the end of all where none does."""
+    found = data.find(_magic(packed), after)
+    return int(found) if found >= 0 else len(data)
+
+
+def begins_member(data: Any, packed: str, at: int) -> bool:
+    """Whether bytes at a place look like the beginning of a compressed member."""
+    return bool(data[at : at + len(_magic(packed))] == _magic(packed))
+
+
+def _magic(packed: str) -> bytes:
+    return next(magic for magic, name in _MAGIC.items() if name == packed)
+
+
+def begins_record(data: Any, packed: str, form: str, at: int) -> bool:
+    """Whether a compressed member that begins here holds the beginning of a record, as far as gzip can tell."""
+    return packed != "gzip" or bool(STARTS[form].match(first_bytes(data, packed, at).lstrip(b"\r\n")))
+
+
+def first_bytes(data: Any, packed: str | None, at: int) -> bytes:
+    """Some bytes from an offset on, decompressed; none where no member begins there."""
+    some = data[at : at + _HEAD]
+    if packed is None:
+        return bytes(some)
+    try:
+        if packed == "gzip":
+            return zlib.decompressobj(31).decompress(some, _HEAD)
+        with pa.CompressedInputStream(pa.BufferReader(memoryview(data)[at:]), packed) as stream:
+            return bytes(stream.read(_HEAD))
+    except (zlib.error, OSError, pa.ArrowException):
+        return b""
+
+
+def members(data: Any, form: str, out: Any) -> list[Member]:
+    """The gzip members of a file, what is in them written to `out`; behind damage, from the next record on."""
+    found: list[Member] = []
+    start: int | None = 0
+    while start is not None:
+        begun, since = start, out.tell()
+        start, behind, is_broken = None, len(data), False
+        try:
+            for member, piece in Plain.pieces(data, begun):
+                if member != begun:
+                    found.append(Member(begun, member, since, out.tell()))
+                    begun, since = member, out.tell()
+                out.write(piece)
+        except BrokenError as error:
+            start = next_start(data, "gzip", form, error.offset + 1)
+            behind, is_broken = len(data) if start is None else start, True
+            if error.offset != begun:
+                found.append(Member(begun, error.offset, since, out.tell()))
+                begun, since = error.offset, out.tell()
+        found.append(Member(begun, behind, since, out.tell(), is_broken))
+    return found
+
+
+def member_end(data: Any, start: int, length: int, ending: bytes) -> int | None:
+    """The byte behind a gzip member that holds one record of this length and nothing else; None if it does not."""
+    size, tail, head, consumed = 0, b"", b"", start
+    decoder = zlib.decompressobj(31)
+    try:
+        while not decoder.eof and consumed < len(data):
+            piece = data[consumed : consumed + _CHUNK]
+            consumed += len(piece)
+            while piece and (out := decoder.decompress(piece, _CHUNK)):
+                size, tail = size + len(out), (tail + out)[-8:]
+                head = head if len(head) > _HEADERS_MOST else head + out
+                piece = decoder.unconsumed_tail
+    except zlib.error:
+        return None
+    begins = len(head) - len(head.lstrip(b"\r\n"))
+    behind = size - head.find(ending, begins) - len(ending) - length
+    whole = decoder.eof and 0 <= behind <= len(b"\r\n\r\n") and not tail[len(tail) - behind :].strip(b"\r\n")
+    return consumed - len(decoder.unused_data) if whole else None
+
+
+def only_zeros(data: Any, at: int, start: int) -> bool:
+    """Whether nothing but zeros follows what was read: gzip passes over them."""
+    return at > start and data[at : at + 1] == b"\0" and not data[at:].strip(b"\0")
+
+
+@contextlib.contextmanager
+def mapped(path: str) -> Iterator[Any]:
+    """The bytes of a file, read as they are needed."""
+    with Path(path).open("rb") as raw:
+        if not raw.seek(0, 2):
+            yield b""
+            return
+        with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield data
+
+
+class Plain:
+    """The decompressed bytes of a file from an offset on, and where what is being read began."""
+
+    def __init__(self, data: Any, packed: str | None, start: int) -> None:
+        self.began = start  # of the last line that was read: its own offset, or that of its compressed member
+        self.missing = 0  # bytes that the last `take` did not find
+        self._packed = packed is not None
+        self._pieces = self.pieces(data, start) if packed else self._slices(data, start)
+        self._buffer = b""
+        self._at = start  # of the buffer's first byte
+
+    def line(self) -> bytes:
+        """The next line, with its end; nothing at the end of all."""
+        while b"\n" not in self._buffer:
+            if len(self._buffer) > _ARC_FIELDS_MOST or not self._more():
+                break
+        self.began = self._at
+        end = self._buffer.find(b"\n") + 1 or len(self._buffer)
+        return self._cut(end)
+
+    def take(self, length: int, most: int) -> bytes:
+        """So many bytes are read; so many of them at most are held."""
+        held: list[bytes] = []
+        size = 0
+        while length:
+            if not self._buffer and not self._more():
+                break
+            piece = self._cut(min(length, len(self._buffer)))
+            length -= len(piece)
+            if size < most:
+                held.append(piece[: most - size])
+                size += len(held[-1])
+        self.missing = length
+        return b"".join(held)
+
+    def _cut(self, size: int) -> bytes:
+        found, self._buffer = self._buffer[:size], self._buffer[size:]
+        self._at += 0 if self._packed else size
+        return found
+
+    def _more(self) -> bool:
+        found = next(self._pieces, None)
+        if found is None:
+            return False
+        offset, piece = found
+        if not self._buffer:
+            self._at = offset
+        self._buffer += piece
+        return True
+
+    @staticmethod
+    def _slices(data: Any, start: int) -> Iterator[tuple[int, bytes]]:
+        for at in range(start, len(data), _CHUNK):
+            yield at, data[at : at + _CHUNK]
+
+    @staticmethod
+    def pieces(data: Any, start: int) -> Iterator[tuple[int, bytes]]:
+        """Decompressed pieces, each with the offset of its member."""
+        at = start
+        while at < len(data) and not only_zeros(data, at, start):
+            decoder, member = zlib.decompressobj(31), at
+            while not decoder.eof and at < len(data):
+                piece = data[at : at + _CHUNK]
+                at += len(piece)
+                try:
+                    out = decoder.decompress(piece, _CHUNK)
+                    while out:
+                        yield member, out
+                        out = b"" if decoder.eof else decoder.decompress(decoder.unconsumed_tail, _CHUNK)
+                except zlib.error as error:
+                    raise BrokenError(str(error), member) from None
+            at -= len(decoder.unused_data)
+            if not decoder.eof:
+                raise BrokenError("the compressed data break off", member)
