@@ -24,7 +24,7 @@ from nearsame.sources.archives import DAMAGE, Archived, walk
 from nearsame.sources.members import STARTS, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink
 
-__all__ = ["Place", "copy_without", "places_of", "with_companions"]
+__all__ = ["RecordPlace", "copy_without", "places_of", "with_companions"]
 
 _CHUNK = 4 << 20
 _ASIDE = frozenset({"request", "metadata"})  # what stands for nothing but what it was written for
@@ -32,7 +32,7 @@ _ASIDE = frozenset({"request", "metadata"})  # what stands for nothing but what 
 Span = tuple[int, int]
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """What a copy needs to know of a record."""
 
     offset: int
@@ -44,21 +44,21 @@ class Place(NamedTuple):
     refers_to_target: tuple[str, str]
 
 
-def places_of(path: str, form: str) -> list[Place]:
+def places_of(path: str, form: str) -> list[RecordPlace]:
     """The places of all records."""
     return [_place(record) for record in walk(path, form, 1)]
 
 
-def _place(record: Archived) -> Place:
+def _place(record: Archived) -> RecordPlace:
     headers = record.headers
     target = (headers.get("warc-target-uri", ""), headers.get("warc-date", ""))
     origin = (headers.get("warc-refers-to-target-uri", ""), headers.get("warc-refers-to-date", ""))
     concurrent = tuple(headers.get("warc-concurrent-to", "").split())
     own, refers_to = (headers.get(name, "") for name in ("warc-record-id", "warc-refers-to"))
-    return Place(record.offset, record.kind, own, target, concurrent, refers_to, origin)
+    return RecordPlace(record.offset, record.kind, own, target, concurrent, refers_to, origin)
 
 
-def with_companions(places: Sequence[Place], removed: npt.NDArray[np.int64]) -> set[int]:
+def with_companions(places: Sequence[RecordPlace], removed: npt.NDArray[np.int64]) -> set[int]:
     """The positions that go: those that are removed, and what means nothing without them."""
     gone = {position for position in removed.tolist() if position < len(places)}
     lost = [places[position] for position in gone if places[position].kind != DAMAGE]
@@ -69,14 +69,14 @@ def with_companions(places: Sequence[Place], removed: npt.NDArray[np.int64]) -> 
     return gone | _companions(places, gone)
 
 
-def _companions(places: Sequence[Place], gone: set[int]) -> set[int]:
+def _companions(places: Sequence[RecordPlace], gone: set[int]) -> set[int]:
     """Requests and metadata that are linked with what goes, if only through one another, and nothing that stays."""
     links = _links(places)
     pages = {position for position, place in enumerate(places) if place.kind not in {*_ASIDE, "warcinfo", DAMAGE}}
     return _reached(links, places, gone & pages) - _reached(links, places, pages - gone)
 
 
-def _links(places: Sequence[Place]) -> Mapping[int, set[int]]:
+def _links(places: Sequence[RecordPlace]) -> Mapping[int, set[int]]:
     """Which records are linked, by the words of either."""
     named: dict[str, list[int]] = {}
     for position, place in enumerate(places):
@@ -90,7 +90,7 @@ def _links(places: Sequence[Place]) -> Mapping[int, set[int]]:
     return found
 
 
-def _reached(links: Mapping[int, set[int]], places: Sequence[Place], start: set[int]) -> set[int]:
+def _reached(links: Mapping[int, set[int]], places: Sequence[RecordPlace], start: set[int]) -> set[int]:
     """Requests and metadata to which links lead, over no other record."""
     found: set[int] = set()
     waiting = list(start)
@@ -103,7 +103,12 @@ def _reached(links: Mapping[int, set[int]], places: Sequence[Place], start: set[
 
 
 def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, whereto, how it is packed)
-    path: str, source: tuple[str, str], places: Sequence[Place], gone: set[int], target: Path, compression: str | None
+    path: str,
+    source: tuple[str, str],
+    places: Sequence[RecordPlace],
+    gone: set[int],
+    target: Path,
+    compression: str | None,
 ) -> None:
     """Write the records that stay.
 
@@ -128,7 +133,7 @@ def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, wher
                 _pour(data, start, end, out)
 
 
-def _apart(data: Any, packed: str, form: str, places: Sequence[Place]) -> bool:
+def _apart(data: Any, packed: str, form: str, places: Sequence[RecordPlace]) -> bool:
     """Whether each record begins a member of its own: only then can members be copied one by one."""
     if any(a.offset >= b.offset for a, b in itertools.pairwise(places)):
         return False
@@ -152,7 +157,7 @@ def _pour(data: Any, start: int, end: int, out: Any) -> None:
 
 
 def _copy_shared(  # noqa: PLR0913, PLR0917  (as above)
-    data: Any, packed: str, source: tuple[str, str], places: Sequence[Place], gone: set[int], target: Path
+    data: Any, packed: str, source: tuple[str, str], places: Sequence[RecordPlace], gone: set[int], target: Path
 ) -> None:
     """The same where members hold several records, or pieces of them: by a decompressed copy."""
     with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
@@ -176,7 +181,7 @@ def _copy_shared(  # noqa: PLR0913, PLR0917  (as above)
                     _pour(plain, start, end, out)
 
 
-def _are_same(places: Sequence[Place], again: Sequence[Place], gone: set[int]) -> bool:
+def _are_same(places: Sequence[RecordPlace], again: Sequence[RecordPlace], gone: set[int]) -> bool:
     """Whether a second reading has found the records that go, and the same ones before; of damage it may tell more."""
     last = max(gone, default=-1)
     pairs = enumerate(zip(places[: last + 1], again, strict=False))

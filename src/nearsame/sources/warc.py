@@ -20,7 +20,7 @@ import orjson
 import pyarrow as pa
 
 from nearsame.sources import archives
-from nearsame.sources.archive_copies import Place, copy_without, places_of, with_companions
+from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
@@ -133,7 +133,7 @@ class WebArchive(FilePart):
     def _path(self, broken: list[str]) -> Any:
         return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression, broken)
 
-    def _annotate(self, target: Path, places: list[Place], gone: set[int], annotations: Annotations) -> None:
+    def _annotate(self, target: Path, places: list[RecordPlace], gone: set[int], annotations: Annotations) -> None:
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(places))]
         with sink(unused(target.with_name(f"{target.name}.annotations.jsonl")), None) as out:
             for position, place in enumerate(places):
