@@ -38,8 +38,9 @@ FORMATS = (
     Format("parquet", (".parquet",), "parquet.Parquet", on_spark="parquet"),
     Format("orc", (".orc",), "orc.Orc", on_spark="orc"),
     Format("arrow", (".arrow", ".feather"), "feather.Feather"),
-    Format("warc", (".warc", ".wet"), "warc.WebArchive", is_archive=True),
+    Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", is_archive=True),
     Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, is_archive=True),
+    Format("wacz", (".wacz",), "wacz.Wacz", is_archive=True),
 )
 
 BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}

@@ -84,6 +84,7 @@ FORMS = {
     "orc": Form("table"),
     "arrow": Form("table"),
     "warc": Form(None),
+    "wacz": Form(None),
     "text": Form("texts", is_folder=True),
     "pages": Form(None, is_folder=True),
     "stdin": Form("objects", names=r"-"),

@@ -23,6 +23,8 @@ def page_of(record: archives.Archived, columns: Columns, wanted: set[str]) -> Pa
             return _plain(record, columns, wanted)
         case "revisit" if columns.bare:
             return PageRecord(None, None, None, _values(record, wanted) | _revisited(record))
+        case "metadata" if http.media_type(record.headers.get("content-type", "")) == "application/json":
+            return "record metadata (WAT)"
         case kind:
             return f"record {kind}"
 

@@ -52,8 +52,9 @@ class WebArchive(FilePart):
         batched = Batched(chosen, columns)
         wanted = {name for name in (chosen.text, chosen.id, chosen.order, *columns.beside) if name is not None}
         broken: list[str] = []
-        with self._opened(skip, broken) as path:
-            for position, record in enumerate(self._walked(path, columns)):
+        with self.opened(skip, broken) as path:
+            most = columns.max_document + _OVERHEAD
+            for position, record in enumerate(() if path is None else self.walked(path, most)):
                 if record.kind == archives.DAMAGE:
                     skip(Skipped(self.name, position, None, f"at byte {record.offset:,}: {record.reason}"))
                     broken.clear()  # it is told by this
@@ -84,11 +85,11 @@ class WebArchive(FilePart):
         raise TypeError(f"{file.url} is an archive of pages")
 
     @contextlib.contextmanager
-    def _opened(self, skip: Skip, broken: list[str]) -> Iterator[str | None]:
+    def opened(self, skip: Skip, broken: list[str]) -> Iterator[str | None]:
         """The path of the file, decompressed where need be; None, and a skip, where nothing of it can be."""
         with contextlib.ExitStack() as stack:
             try:
-                path = stack.enter_context(self._path(broken))
+                path = stack.enter_context(self.local_path(broken))
             except BrokenStreamError as error:
                 path = None
                 if looks_compressed(self.file, str(self.compression)):
@@ -97,8 +98,9 @@ class WebArchive(FilePart):
                     self._undecompressed(error, skip)
             yield path
 
-    def _walked(self, path: str | None, columns: Columns) -> Iterator[archives.Archived]:
-        return iter(()) if path is None else archives.walk(path, self.form, columns.max_document + _OVERHEAD)
+    def walked(self, path: str, most: int) -> Iterator[archives.Archived]:
+        """The records."""
+        return archives.walk(path, self.form, most)
 
     def copy(
         self,
@@ -111,7 +113,7 @@ class WebArchive(FilePart):
         """Write the other records, or all of them with annotations.jsonl beside; what cannot be read, as it is."""
         self.require_unchanged()
         broken: list[str] = []
-        with self._opened(lambda _: None, broken) as path:
+        with self.opened(lambda _: None, broken) as path:
             if path is None:
                 self.copy_unread(target, drop=drop_unread)
                 return
@@ -123,17 +125,19 @@ class WebArchive(FilePart):
                 packed = None if self.compression in _BY_MEMBER else self.compression
                 copy_without(path, (self.name, self.form), places, gone, target, packed)
         if annotations is not None:
-            self._annotate(target, places, gone, annotations)
+            self.annotate(target, places, gone, annotations)
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""
-        with self._opened(lambda _: None, []) as path:
+        with self.opened(lambda _: None, []) as path:
             return [] if path is None else [(place.id, place.target[0]) for place in places_of(path, self.form)]
 
-    def _path(self, broken: list[str]) -> Any:
+    def local_path(self, broken: list[str]) -> Any:
+        """What gives the path of the file on this machine, decompressed where the readers do not do that themselves."""
         return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression, broken)
 
-    def _annotate(self, target: Path, places: list[RecordPlace], gone: set[int], annotations: Annotations) -> None:
+    def annotate(self, target: Path, places: list[RecordPlace], gone: set[int], annotations: Annotations) -> None:
+        """Write beside a copy a line for each record that stays."""
         columns = [column.to_pylist() for column in values_of(annotations, 0, len(places))]
         with sink(unused(target.with_name(f"{target.name}.annotations.jsonl")), None) as out:
             for position, place in enumerate(places):

@@ -1,0 +1,207 @@
+"""A WACZ without some records: its archives, and what it says of them.
+
+1. The index keeps its lines but for removed records; where a record moved to is found by reading the new archive.
+2. A page goes when its URL is removed and no record of it stays.
+3. Digests are those of what is written. A signature is left out: it was of something else.
+"""
+
+import gzip
+import hashlib
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import orjson
+
+from nearsame.errors import SourceError
+from nearsame.sources import packages
+from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of
+from nearsame.sources.streams import sink
+
+__all__ = ["Archive", "write_without"]
+
+_BLOCK = 1_024  # lines of an index in a compressed block
+_PACKAGE, _PACKAGE_DIGEST = "datapackage.json", "datapackage-digest.json"
+_ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
+
+
+class Archive(NamedTuple):
+    """One of the archives of a WACZ, and what goes of it."""
+
+    member: zipfile.ZipInfo
+    places: Sequence[RecordPlace]
+    gone: set[int]
+
+
+def write_without(path: str, archives: Sequence[Archive], name: str, target: Path, compression: str | None) -> None:
+    """Write a WACZ without what goes.
+
+    Raises:
+        SourceError: Its index or its list of files cannot be read, so what stays could not be described.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="nearsame-") as home:
+            made = _Copy(path, archives, name, Path(home)).write()
+            with made.open("rb") as raw, sink(target, compression) as out:
+                shutil.copyfileobj(raw, out)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"{name} cannot be copied without some of its records: {error}"
+        raise SourceError(message, hint="Write it again with a tool that makes WACZ files.") from error
+
+
+class _Copy:
+    """What is made of one WACZ."""
+
+    def __init__(self, path: str, archives: Sequence[Archive], name: str, home: Path) -> None:
+        self.path, self.name, self.home = path, name, home
+        self.archives = {each.member.filename: each for each in archives}
+        self.digests: dict[str, tuple[Path, int]] = {}  # of what was written: where it is, how long
+        self.moved: dict[str, dict[int, int | None]] = {}  # by the archive's name: offsets, None: removed
+        self.indexes: dict[str, list[tuple[str, int, int, str]]] = {}  # blocks of compressed indexes
+
+    def write(self) -> Path:
+        """The file, in a folder of its own."""
+        found = packages.contents(self.path)
+        order = sorted(found, key=lambda each: _rank(each.filename))  # what tells of others comes after them
+        made = {each.filename: self._made(each, number) for number, each in enumerate(order)}
+        target = self.home / "made.wacz"
+        with zipfile.ZipFile(target, "w", allowZip64=True) as out:
+            for each in found:
+                info = zipfile.ZipInfo(each.filename, each.date_time)
+                info.compress_type, info.external_attr = each.compress_type, each.external_attr
+                with made[each.filename].open("rb") as raw, out.open(info, "w", force_zip64=True) as member:
+                    shutil.copyfileobj(raw, member)
+        return target
+
+    def _made(self, member: zipfile.ZipInfo, number: int) -> Path:
+        """One member as it is to be, in a file."""
+        name, place = member.filename, self.home / str(number)
+        archive = self.archives.get(name)
+        if archive is not None:
+            self._archive(archive, place)
+            return place
+        data = packages.read(self.path, member)
+        maker = self._maker(name)
+        place.write_bytes(data if maker is None else maker(data, name))
+        self.digests[name] = (place, place.stat().st_size)
+        return place
+
+    def _maker(self, name: str) -> Callable[[bytes, str], bytes] | None:
+        plain = name.removesuffix(".gz")
+        if name.startswith("indexes/") and plain.endswith((".cdx", ".cdxj")):
+            return self._index
+        if name.startswith("indexes/") and name.endswith(".idx"):
+            return self._blocks
+        if name.startswith("pages/") and name.endswith(".jsonl"):
+            return self._pages
+        return {_PACKAGE: self._package, _PACKAGE_DIGEST: self._package_digest}.get(name)
+
+    def _archive(self, archive: Archive, place: Path) -> None:
+        form, name = str(packages.form_of(archive.member)), archive.member.filename
+        with packages.spooled(self.path, archive.member) as spool:
+            if archive.gone:
+                copy_without(spool, (f"{self.name}: {name}", form), archive.places, archive.gone, place, None)
+            else:
+                shutil.copyfile(spool, place)
+        staying = [each.offset for at, each in enumerate(archive.places) if at not in archive.gone]
+        now = [each.offset for each in places_of(str(place), form)]
+        if len(staying) != len(now):
+            raise ValueError(f"of {name} other records were written than were to stay")
+        moved: dict[int, int | None] = {archive.places[at].offset: None for at in archive.gone}
+        self.moved[PurePosixPath(name).name] = moved | dict(zip(staying, now, strict=True))
+        self.digests[name] = (place, place.stat().st_size)
+
+    def _index(self, data: bytes, name: str) -> bytes:
+        """The lines of what stays, with the places where it stands now."""
+        packed = name.endswith(".gz")
+        plain = gzip.decompress(data) if packed else data
+        lines = [line for each in plain.splitlines(keepends=True) if (line := self._line(each, name))]
+        if not packed:
+            return b"".join(lines)
+        found, blocks = b"", []
+        for some in _batched(lines):
+            block = gzip.compress(b"".join(some), mtime=0)
+            key = some[0].partition(b" {")[0].decode()
+            blocks.append((key, len(found), len(block), hashlib.sha256(block).hexdigest()))
+            found += block
+        self.indexes[PurePosixPath(name).name] = blocks
+        return found
+
+    def _line(self, line: bytes, name: str) -> bytes:
+        """A line of an index as it is to be; nothing, where its record goes."""
+        if not line.strip() or line.startswith((b"!", b" ")):
+            return line
+        key, brace, rest = line.partition(b" {")
+        if not brace:
+            raise ValueError(f"{name} is no CDXJ")
+        told = orjson.loads(b"{" + rest)
+        moved = self.moved.get(PurePosixPath(str(told.get("filename"))).name, {})
+        old = int(told["offset"])
+        if old not in moved or moved[old] == old:
+            return line
+        if moved[old] is None:
+            return b""
+        told["offset"] = type(told["offset"])(moved[old])
+        return key + b" " + orjson.dumps(told) + b"\n"
+
+    def _blocks(self, data: bytes, name: str) -> bytes:
+        """The list of the blocks of a compressed index."""
+        head = [line for line in data.splitlines(keepends=True) if line.startswith(b"!")]
+        told: dict[str, Any] = next((orjson.loads(line[line.index(b"{") :]) for line in head if b"{" in line), {})
+        index = PurePosixPath(str(told.get("filename", f"{PurePosixPath(name).stem}.cdx.gz"))).name
+        if index not in self.indexes:
+            raise ValueError(f"{name} is about {index}, which is not there")
+        lines = [
+            f"{key} ".encode()
+            + orjson.dumps({"offset": offset, "length": length, "digest": f"sha256:{digest}", "filename": index})
+            + b"\n"
+            for key, offset, length, digest in self.indexes[index]
+        ]
+        return b"".join([*head, *lines])
+
+    def _pages(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
+        places = [(place, at in each.gone) for each in self.archives.values() for at, place in enumerate(each.places)]
+        stay = {
+            place.target[0]
+            for place, is_gone in places
+            if not is_gone and place.kind in {"response", "resource", "revisit"}
+        }
+        gone = {place.target[0] for place, is_gone in places if is_gone} - stay
+        lines = data.splitlines(keepends=True)
+        return b"".join(line for line in lines if not (line.strip() and orjson.loads(line).get("url") in gone))
+
+    def _package(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
+        """The list of files, with the sizes and digests of what was written."""
+        told = orjson.loads(data)
+        for each in told["resources"]:
+            if each.get("path") in self.digests:
+                place, size = self.digests[each["path"]]
+                each["hash"], each["bytes"] = _digest(place, str(each.get("hash", ""))), size
+        return orjson.dumps(told, option=orjson.OPT_INDENT_2)
+
+    def _package_digest(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
+        told: Mapping[str, Any] = orjson.loads(data)
+        digest = _digest(self.digests[_PACKAGE][0], str(told.get("hash", "")))
+        return orjson.dumps({"path": _PACKAGE, "hash": digest}, option=orjson.OPT_INDENT_2)
+
+
+def _rank(name: str) -> int:
+    if name.startswith("archive/"):
+        return 0
+    late = {_PACKAGE: 3, _PACKAGE_DIGEST: 4}
+    return late.get(name, 2 if name.endswith(".idx") else 1)
+
+
+def _digest(place: Path, before: str) -> str:
+    """The digest of a file, by the algorithm of the one before."""
+    kind = before.partition(":")[0].lower()
+    kind = kind if kind in _ALGORITHMS else "sha256"
+    with place.open("rb") as raw:
+        return f"{kind}:{hashlib.file_digest(raw, kind).hexdigest()}"
+
+
+def _batched(lines: Sequence[bytes]) -> Any:
+    return (lines[at : at + _BLOCK] for at in range(0, len(lines), _BLOCK))
