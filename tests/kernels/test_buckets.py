@@ -11,6 +11,7 @@ from nearsame.arrow import frozen
 from nearsame.kernels.buckets import (
     Entries,
     Meeting,
+    Members,
     count_entries,
     count_parts,
     deal,
@@ -105,7 +106,8 @@ def test_members_of_a_bucket_ascend(documents):
     bucket_starts = np.cumsum([0, *(sum(b == bucket for b, _ in flat) for bucket in range(5))])
     fill = np.zeros(5, np.int64)
     member_docs, member_places = np.zeros(len(flat), np.int32), np.zeros(len(flat), np.int32)
-    fill_members(*map(frozen, (doc_starts, doc_buckets, doc_places, bucket_starts)), fill, member_docs, member_places)
+    entries = map(frozen, (doc_starts, doc_buckets, doc_places, bucket_starts))
+    fill_members(Members(*entries, fill, member_docs, member_places))
     expected = [
         (doc, place) for bucket in range(5) for doc, row in enumerate(documents) for b, place in row if b == bucket
     ]

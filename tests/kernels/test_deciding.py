@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.kernels import deciding, scores
-from nearsame.kernels.buckets import fill_members
+from nearsame.kernels.buckets import Members, fill_members
 from nearsame.stages.pairs.measures import bound
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, jaccard
@@ -51,11 +51,8 @@ def _entries(docs, listed):
 
 
 def _fresh(entries):
-    return (
-        np.zeros(entries[3].size - 1, np.int64),
-        np.zeros(entries[1].size, np.int32),
-        np.zeros(entries[1].size, np.int32),
-    )
+    fill, (docs, places) = np.zeros(entries[3].size - 1, np.int64), np.zeros((2, entries[1].size), np.int32)
+    return Members(*entries, fill, docs, places)
 
 
 def _everything(docs):
@@ -122,7 +119,7 @@ def test_greedy_is_brute_force(*, measure, docs, threshold, num_against, within,
         within = False
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
-    shared = (*entries, *_fresh(entries), items, offsets, bound(kind, exact))
+    shared = (_fresh(entries), items, offsets, bound(kind, exact))
     n = len(docs)
     removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
     deciding.settle(0, num_against, num_against, within, *shared, stamps, removed)
@@ -138,7 +135,7 @@ def test_greedy_is_brute_force(*, measure, docs, threshold, num_against, within,
     best, nums, dens = (np.empty(n, np.int64) for _ in range(3))
     middle = data.draw(st.integers(0, n))
     for part in ((middle, n), (0, middle)):
-        deciding.witness(*part, *shared, np.zeros(n, np.int32), removed, best, nums, dens)
+        deciding.witness(*part, *shared, np.zeros(n, np.int32), removed, deciding.Best(best, nums, dens))
     found = {d: (Fraction(int(nums[d]), int(dens[d])), int(best[d])) for d in range(n) if removed[d]}
     assert _greedy(measure, docs, exact, num_against, within) == found
     assert [-1] * (n - len(found)) == [int(best[d]) for d in range(n) if not removed[d]]
@@ -152,14 +149,14 @@ def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
     docs = _by_size(measure, docs)
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
-    fill, members, places = _fresh(entries)
-    fill_members(*entries, fill, members, places)
-    shared = (*entries, fill, members, places, items, offsets, bound(kind, exact))
+    members = _fresh(entries)
+    fill_members(members)
+    shared = (members, items, offsets, bound(kind, exact))
     stamps = np.zeros(len(docs), np.int32)
     low, room, found, tried = 0, data.draw(st.integers(1, ROOM)), [], 0
     while low < len(docs):
-        out = [np.empty(room, np.int64) for _ in range(4)]
-        start, (low, filled, verified) = low, deciding.all_pairs(low, len(docs), *shared, stamps, *out)
+        out = deciding.PairRoom(*(np.empty(room, np.int64) for _ in range(4)))
+        start, (low, filled, verified) = low, deciding.all_pairs(low, len(docs), *shared, stamps, out)
         found += zip(*(column[:filled].tolist() for column in out), strict=True)
         tried += verified
         room += 3 * (low == start)
@@ -176,14 +173,12 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     entries, items, offsets = _entries([frozenset()] * len(signatures), listed)
     items, offsets = np.array(signatures, np.uint64).ravel(), 6 * np.arange(len(signatures) + 1)
     items.flags.writeable = offsets.flags.writeable = False
-    fill, members, places = _fresh(entries)
-    fill_members(*entries, fill, members, places)
-    out = [np.empty(100, np.int64) for _ in range(4)]
+    members = _fresh(entries)
+    fill_members(members)
+    out = deciding.PairRoom(*(np.empty(100, np.int64) for _ in range(4)))
     stamps = np.zeros(len(signatures), np.int32)
     agreement = bound(scores.AGREEMENT, Fraction(least, 6))
-    _, filled, _ = deciding.all_pairs(
-        0, len(signatures), *entries, fill, members, places, items, offsets, agreement, stamps, *out
-    )
+    _, filled, _ = deciding.all_pairs(0, len(signatures), members, items, offsets, agreement, stamps, out)
     equal = {
         (a, b): sum(x == y for x, y in zip(signatures[a], signatures[b], strict=True))
         for b in range(len(signatures))
@@ -222,7 +217,7 @@ def test_a_chain_of_ten_thousand_links_is_cut_in_order():
     offsets = np.arange(0, 16 * n + 1, 16)
     for array in (*arrays, items, offsets):
         array.flags.writeable = False
-    shared = (*arrays, *_fresh(arrays), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
+    shared = (_fresh(arrays), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
     removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
     for low in range(0, n, 777):
         high = min(low + 777, n)

@@ -4,19 +4,70 @@ Each audited document lends some of its items, chosen by an independent hash, to
 looked up in it, and one that hits an audited document often enough is compared with it exactly.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.hashing import finish
 from nearsame.kernels.hyperplanes import angle_across
 from nearsame.kernels.sets import first_at_least, intersect_across
 
-__all__ = ["bottom_items", "compare_vectors", "lookup_documents", "mark_filter"]
+__all__ = [
+    "Audited",
+    "Lent",
+    "Others",
+    "Partners",
+    "bottom_items",
+    "compare_vectors",
+    "lookup_documents",
+    "mark_filter",
+]
 
 _MASK = np.uint64(63)
 _SIX = np.uint64(6)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+
+
+class Others(NamedTuple):
+    """A batch of documents among which partners are looked for."""
+
+    items: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.int64]  # where each document's items begin
+    ends: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]  # in the order of priority; -1 for one that is no partner to ask about
+
+
+class Lent(NamedTuple):
+    """What audited documents lend, and a filter of it."""
+
+    shift: np.uint64  # of the filter
+    bits: npt.NDArray[np.uint64]  # the filter
+    probes: npt.NDArray[np.uint64]  # ascending
+    owners: npt.NDArray[np.int64]  # whose they are
+    least: npt.NDArray[np.int64]  # for each audited document the hits that make a candidate
+
+
+class Audited(NamedTuple):
+    """The audited documents."""
+
+    rows: npt.NDArray[np.int64]
+    items: npt.NDArray[np.uint64]
+    offsets: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]  # in the order of priority
+    stays: npt.NDArray[np.bool_]  # of one that does not stay only partners that outrank it are asked about
+
+
+class Partners(NamedTuple):
+    """Who resembles whom, as fractions: room that is filled."""
+
+    owners: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    nums: npt.NDArray[np.int64]
+    dens: npt.NDArray[np.int64]
 
 
 @jit
@@ -48,121 +99,105 @@ def mark_filter(items, shift, bits):
 
 
 @jit
-def _asked(owner, place, owner_places, owner_stays, most, found):
+def _asked(owner, place, audited, most, found):
     """Which kind of partner a document at a place would be: 1 if it outranks the owner, else 0; -1 if not asked for."""
     if place < 0:
         return -1
-    kind = 1 if place < owner_places[owner] else 0
-    if (kind == 0 and not owner_stays[owner]) or found[owner, kind] >= most:
+    kind = 1 if place < audited.places[owner] else 0
+    if (kind == 0 and not audited.stays[owner]) or found[owner, kind] >= most:
         return -1
     return kind
 
 
 @jit
-def lookup_documents(
-    items, starts, ends, rows, places, shift, bits, probes, owners, least, audited_rows, audited, offsets,
-    owner_places, owner_stays, p, q, most, found, hits, touched, out_owner, out_row, out_num, out_den,
-):  # fmt: skip
+def lookup_documents(documents, lent, audited, p, q, most, found, hits, touched, out):
     """The audited documents that each document resembles; returns (pairs, compared), pairs = -1 if there is no room.
 
     Args:
-        items: uint64.
-        starts: int64, where each document's items begin.
-        ends: int64, where they end.
-        rows: int64.
-        places: int64, the place of each document in the order of priority; -1 for one that is no partner to ask about.
-        shift: of the filter.
-        bits: uint64, the filter.
-        probes: uint64 ascending, the items that audited documents lend.
-        owners: int64, whose they are.
-        least: int64, for each audited document the hits that make a candidate.
-        audited_rows: int64.
-        audited: uint64, the items of the audited documents.
-        offsets: int64, where they begin.
-        owner_places: int64, their places.
-        owner_stays: bool, whether they stay: of one that does not, only partners that outrank it are asked about.
+        documents: `Others`.
+        lent: `Lent`.
+        audited: `Audited`.
         p: numerator of the threshold.
         q: its denominator.
         most: partners to find in this batch for an audited document, of those that outrank it and of the others each.
         found: int64[audited, 2] zeros, filled: how many were found of the others, and of those that outrank it.
         hits: int64 zeros, one for each audited document; zeros again afterwards.
         touched: int64 scratch of the same size.
-        out_owner: int64, filled; the other three likewise.
-        out_row: int64.
-        out_num: int64.
-        out_den: int64.
+        out: `Partners`, filled.
     """
+    items, probes, offsets = documents.items, lent.probes, audited.offsets
     filled = 0
     compared = 0
-    for i in range(rows.size):
-        if places[i] < 0:
+    for i in range(documents.rows.size):
+        if documents.places[i] < 0:
             continue
+        start, end = documents.starts[i], documents.ends[i]
         num_touched = 0
-        for j in range(starts[i], ends[i]):
+        for j in range(start, end):
             x = items[j]
-            slot = x >> shift
-            if bits[np.int64(slot >> _SIX)] & (_ONE << (slot & _MASK)) == _ZERO:
+            slot = x >> lent.shift
+            if lent.bits[np.int64(slot >> _SIX)] & (_ONE << (slot & _MASK)) == _ZERO:
                 continue
             at = first_at_least(probes, 0, probes.size, x)
             while at < probes.size and probes[at] == x:
-                owner = owners[at]
+                owner = lent.owners[at]
                 if hits[owner] == 0:
                     touched[num_touched] = owner
                     num_touched += 1
                 hits[owner] += 1
                 at += 1
-        size = ends[i] - starts[i]
+        size = end - start
         for t in range(num_touched):
             owner = touched[t]
-            enough = hits[owner] >= least[owner] and audited_rows[owner] != rows[i]
+            enough = hits[owner] >= lent.least[owner] and audited.rows[owner] != documents.rows[i]
             hits[owner] = 0
             if not enough or filled < 0:
                 continue
-            kind = _asked(owner, places[i], owner_places, owner_stays, most, found)
+            kind = _asked(owner, documents.places[i], audited, most, found)
             if kind < 0:
                 continue
             compared += 1
             other = offsets[owner + 1] - offsets[owner]
             need = (p * (size + other) + p + q - 1) // (p + q)
-            shared = intersect_across(items, starts[i], ends[i], audited, offsets[owner], offsets[owner + 1], need)
+            shared = intersect_across(items, start, end, audited.items, offsets[owner], offsets[owner + 1], need)
             if shared < 0:
                 continue
-            if filled == out_owner.size:
+            if filled == out.owners.size:
                 filled = -1
                 continue
-            out_owner[filled], out_row[filled] = owner, rows[i]
-            out_num[filled], out_den[filled] = shared, size + other - shared
+            out.owners[filled], out.rows[filled] = owner, documents.rows[i]
+            out.nums[filled], out.dens[filled] = shared, size + other - shared
             found[owner, kind] += 1
             filled += 1
     return filled, compared
 
 
 @jit
-def compare_vectors(
-    items, starts, ends, rows, places, audited_rows, audited, offsets, owner_places, owner_stays, p, q, most, found,
-    out_owner, out_row, out_num, out_den,
-):  # fmt: skip
+def compare_vectors(documents, audited, p, q, most, found, out):
     """The audited vectors that each vector resembles, every one compared with every other; -1 if there is no room.
 
     Arguments as above; returns how many pairs.
     """
+    offsets = audited.offsets
     filled = 0
-    for i in range(rows.size):
-        if places[i] < 0 or starts[i] == ends[i]:
+    for i in range(documents.rows.size):
+        start, end = documents.starts[i], documents.ends[i]
+        if documents.places[i] < 0 or start == end:
             continue
-        for owner in range(audited_rows.size):
-            if audited_rows[owner] == rows[i]:
+        for owner in range(audited.rows.size):
+            if audited.rows[owner] == documents.rows[i]:
                 continue
-            kind = _asked(owner, places[i], owner_places, owner_stays, most, found)
+            kind = _asked(owner, documents.places[i], audited, most, found)
             if kind < 0:
                 continue
-            num, den = angle_across(items, starts[i], ends[i], audited, offsets[owner], offsets[owner + 1], p, q)
+            first, last = offsets[owner], offsets[owner + 1]
+            num, den = angle_across(documents.items, start, end, audited.items, first, last, p, q)
             if num < 0:
                 continue
-            if filled == out_owner.size:
+            if filled == out.owners.size:
                 return -1
-            out_owner[filled], out_row[filled] = owner, rows[i]
-            out_num[filled], out_den[filled] = num, den
+            out.owners[filled], out.rows[filled] = owner, documents.rows[i]
+            out.nums[filled], out.dens[filled] = num, den
             found[owner, kind] += 1
             filled += 1
     return filled

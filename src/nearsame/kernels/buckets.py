@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.sets import same_items
+from nearsame.kernels.stamps import Array
 
 __all__ = [
     "Entries",
     "Meeting",
+    "Members",
     "count_entries",
     "count_parts",
     "deal",
@@ -26,6 +28,18 @@ _NO = np.uint8(0)
 _U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
+class Members(NamedTuple):
+    """The buckets of documents, and who stands in each of them so far: ascending, at bucket_starts[g] and behind."""
+
+    doc_starts: npt.NDArray[np.int64]  # [n + 1]
+    doc_buckets: npt.NDArray[np.int64]
+    doc_places: npt.NDArray[np.int32]  # ascending for each document
+    bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
+    fill: npt.NDArray[np.int64]  # [buckets]: how many stand in it
+    docs: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int32]
+
+
 class Entries(NamedTuple):
     """Which documents stand in which buckets; documents are numbered by priority, 0 the most worth keeping."""
 
@@ -34,6 +48,13 @@ class Entries(NamedTuple):
     doc_buckets: npt.NDArray[np.int64]
     doc_places: npt.NDArray[np.int32]  # ascending for each document
     bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
+
+    def nobody(self, array: Array = np.empty) -> Members:
+        """The buckets, with nobody in them yet."""
+        fill = array(self.bucket_starts.size - 1, np.int64)
+        fill[:] = 0
+        size = self.doc_buckets.size
+        return Members(*self[1:], fill, array(size, np.int32), array(size, np.int32))
 
 
 class Meeting(NamedTuple):
@@ -140,15 +161,15 @@ def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_bucke
 
 
 @jit
-def fill_members(doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places):
+def fill_members(members):
     """Write every document into its buckets, in ascending order; `fill` counts them."""
-    for d in range(doc_starts.size - 1):
-        for e in range(doc_starts[d], doc_starts[d + 1]):
-            bucket = doc_buckets[e]
-            at = bucket_starts[bucket] + fill[bucket]
-            member_docs[at] = d
-            member_places[at] = doc_places[e]
-            fill[bucket] += 1
+    for d in range(members.doc_starts.size - 1):
+        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+            bucket = members.doc_buckets[e]
+            at = members.bucket_starts[bucket] + members.fill[bucket]
+            members.docs[at] = d
+            members.places[at] = members.doc_places[e]
+            members.fill[bucket] += 1
 
 
 @jit

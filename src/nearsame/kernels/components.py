@@ -7,13 +7,36 @@ neither all pairs nor their order matter.
 A forest is int32[2, n]: parent, and size of the tree at its root.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.deciding import may_reach, num_asked
 from nearsame.kernels.scores import score
 
-__all__ = ["add_edges", "count_bridges", "linking_pairs", "roots"]
+__all__ = ["Joined", "add_edges", "count_bridges", "linking_pairs", "roots"]
+
+
+class Joined(NamedTuple):
+    """Which pairs are looked for, and what those before them have joined.
+
+    Attributes:
+        block: documents below it were joined before.
+        inside: whether to look for pairs whose a is not below the block; otherwise for those whose a is.
+        num_against: documents below it are one side: pairs of two of them are left out.
+        within: without it, those of two of the other side, too.
+        first: the forest that spans the graph.
+        second: the one that spans what the first leaves.
+    """
+
+    block: int
+    inside: bool
+    num_against: int
+    within: bool
+    first: npt.NDArray[np.int32]
+    second: npt.NDArray[np.int32]
 
 
 @jit
@@ -63,18 +86,14 @@ def _first_member(members, start, end, doc):
 
 
 @jit
-def linking_pairs(
-    low, high, block, inside, num_against, within, first, second,
-    doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places, items, offsets, bound,
-    stamps, out_a, out_b, out_num, out_den,
-):  # fmt: skip
+def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out):
     """Similar pairs (a, b), a < b, for b in [low, high), but for those that both forests would leave out.
 
-    As `deciding.all_pairs`, whose arguments these are otherwise. a is below `block`, or with `inside` not below it.
-    Pairs of two documents below num_against are left out, and without `within` those of two above. `stamps` is
-    int32[3n]: behind the candidates, for the root of each tree of either forest what was last joined with it.
+    As `deciding.all_pairs`, whose arguments these are otherwise; `joined` is a `Joined`. `stamps` is int32[3n]: behind
+    the candidates, for the root of each tree of either forest what was last joined with it.
     """
-    n = doc_starts.size - 1
+    inside, first, second = joined.inside, joined.first, joined.second
+    n = members.doc_starts.size - 1
     filled = 0
     compared = 0
     for d in range(low, high):
@@ -84,37 +103,37 @@ def linking_pairs(
         stamps[2 * n + _root(second, d)] = stamp
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
-        end = d if inside else block
-        for e in range(doc_starts[d], doc_starts[d + 1]):
-            if doc_places[e] >= asked:
+        end = d if inside else joined.block
+        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+            if members.doc_places[e] >= asked:
                 break
-            bucket = doc_buckets[e]
-            start, stop = bucket_starts[bucket], bucket_starts[bucket] + fill[bucket]
+            bucket = members.doc_buckets[e]
+            start, stop = members.bucket_starts[bucket], members.bucket_starts[bucket] + members.fill[bucket]
             if inside:
-                start = _first_member(member_docs, start, stop, block)
+                start = _first_member(members.docs, start, stop, joined.block)
             for m in range(start, stop):
-                c = member_docs[m]
+                c = members.docs[m]
                 if c >= end:
                     break
                 if stamps[c] == stamp:
                     continue
                 stamps[c] = stamp
-                if d < num_against or (not within and c >= num_against):
+                if d < joined.num_against or (not joined.within and c >= joined.num_against):
                     continue
                 in_first, in_second = n + _root(first, c), 2 * n + _root(second, c)
                 if stamps[in_first] == stamp and stamps[in_second] == stamp:
                     continue
-                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
                     continue
                 compared += 1
                 num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
                 if num < 0:
                     continue
-                if filled == out_a.size:
+                if filled == out.a.size:
                     stamps[:] = 0
                     return d, before, compared_before
-                out_a[filled], out_b[filled] = c, d
-                out_num[filled], out_den[filled] = num, den
+                out.a[filled], out.b[filled] = c, d
+                out.nums[filled], out.dens[filled] = num, den
                 filled += 1
                 if stamps[in_first] == stamp:
                     stamps[in_second] = stamp

@@ -2,9 +2,7 @@
 
 Documents are numbered by priority here (0 is the most worth keeping). Common arguments:
 
-* doc_starts int64[n + 1], doc_buckets int64, doc_places int32: the entries of each document, by ascending place;
-* bucket_starts int64, fill int64: members of bucket g stand at bucket_starts[g] to bucket_starts[g] + fill[g],
-  by ascending document; member_docs int32, member_places int32;
+* members: `buckets.Members`, the entries of each document, by ascending place, and who stands in each bucket;
 * items uint64, offsets int64[n + 1]: features; bound: a `scores.Bound`;
 * stamps int32[n]: of one thread; holds, for each candidate, the last document that met it, so that a pair that
   shares many keys is seen once. The first key that a pair shares is the first in both orders, which is what makes the
@@ -14,10 +12,32 @@ With containment all entries are there, but the contained side needs only those 
 (`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
 from nearsame.kernels._jit import jit
 from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, least_overlap, score
 
-__all__ = ["all_pairs", "may_reach", "num_asked", "probe", "settle", "verify_pairs", "witness"]
+__all__ = ["Best", "PairRoom", "all_pairs", "may_reach", "num_asked", "probe", "settle", "verify_pairs", "witness"]
+
+
+class Best(NamedTuple):
+    """For each document its witness, -1 for none, and how similar they are: room that is filled."""
+
+    docs: npt.NDArray[np.int64]
+    nums: npt.NDArray[np.int64]
+    dens: npt.NDArray[np.int64]
+
+
+class PairRoom(NamedTuple):
+    """Pairs of documents a < b, and how similar they are: room that is filled."""
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    nums: npt.NDArray[np.int64]
+    dens: npt.NDArray[np.int64]
 
 
 @jit
@@ -50,27 +70,24 @@ def may_reach(bound, size_a, place_a, size_b, place_b):
 
 
 @jit
-def _meets_keeper(
-    d, first, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-    items, offsets, bound, stamps,
-):  # fmt: skip
+def _meets_keeper(d, first, members, items, offsets, bound, stamps):
     """(whether d is similar to a keeper numbered `first` or above, how many it was compared with)."""
     compared = 0
     size = offsets[d + 1] - offsets[d]
     asked = num_asked(bound, size)
-    for e in range(doc_starts[d], doc_starts[d + 1]):
-        if doc_places[e] >= asked:
+    for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+        if members.doc_places[e] >= asked:
             break
-        bucket = doc_buckets[e]
-        start = bucket_starts[bucket]
-        for m in range(start + fill[bucket] - 1, start - 1, -1):
-            c = member_docs[m]
+        bucket = members.doc_buckets[e]
+        start = members.bucket_starts[bucket]
+        for m in range(start + members.fill[bucket] - 1, start - 1, -1):
+            c = members.docs[m]
             if c < first:
                 break
             if stamps[c] == d + 1:
                 continue
             stamps[c] = d + 1
-            if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+            if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
                 continue
             compared += 1
             num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
@@ -80,29 +97,20 @@ def _meets_keeper(
 
 
 @jit
-def probe(
-    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-    items, offsets, bound, stamps, removed,
-):  # fmt: skip
+def probe(low, high, members, items, offsets, bound, stamps, removed):
     """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block.
 
     Returns the number of comparisons.
     """
     compared = 0
     for d in range(low, high):
-        removed[d], num = _meets_keeper(
-            d, 0, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-            items, offsets, bound, stamps,
-        )  # fmt: skip
+        removed[d], num = _meets_keeper(d, 0, members, items, offsets, bound, stamps)
         compared += num
     return compared
 
 
 @jit
-def settle(
-    low, high, num_against, within, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs,
-    member_places, items, offsets, bound, stamps, removed,
-):  # fmt: skip
+def settle(low, high, num_against, within, members, items, offsets, bound, stamps, removed):
     """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
 
     Documents below num_against always stay. Without `within` the others never become keepers.
@@ -115,73 +123,64 @@ def settle(
         if d >= num_against:
             if not within:
                 continue
-            removed[d], num = _meets_keeper(
-                d, low, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-                items, offsets, bound, stamps,
-            )  # fmt: skip
+            removed[d], num = _meets_keeper(d, low, members, items, offsets, bound, stamps)
             compared += num
         if not removed[d]:
             offered = _offered(bound, offsets[d + 1] - offsets[d])
-            for e in range(doc_starts[d], doc_starts[d + 1]):
-                if doc_places[e] >= offered:
+            for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+                if members.doc_places[e] >= offered:
                     break
-                bucket = doc_buckets[e]
-                at = bucket_starts[bucket] + fill[bucket]
-                member_docs[at] = d
-                member_places[at] = doc_places[e]
-                fill[bucket] += 1
+                bucket = members.doc_buckets[e]
+                at = members.bucket_starts[bucket] + members.fill[bucket]
+                members.docs[at] = d
+                members.places[at] = members.doc_places[e]
+                members.fill[bucket] += 1
     return compared
 
 
 @jit
-def witness(
-    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-    items, offsets, bound, stamps, removed, best, best_num, best_den,
-):  # fmt: skip
+def witness(low, high, members, items, offsets, bound, stamps, removed, best):
     """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first.
 
-    Returns the number of comparisons.
+    `best` is a `Best`, which is filled. Returns the number of comparisons.
     """
     compared = 0
     for d in range(low, high):
-        best[d] = -1
+        best.docs[d] = -1
         if not removed[d]:
             continue
         num_least, den_least = bound.p, bound.q
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
-        for e in range(doc_starts[d], doc_starts[d + 1]):
-            if doc_places[e] >= asked:
+        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+            if members.doc_places[e] >= asked:
                 break
-            bucket = doc_buckets[e]
-            start = bucket_starts[bucket]
-            for m in range(start, start + fill[bucket]):
-                c = member_docs[m]
+            bucket = members.doc_buckets[e]
+            start = members.bucket_starts[bucket]
+            for m in range(start, start + members.fill[bucket]):
+                c = members.docs[m]
                 if c >= d:
                     break
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
                     continue
                 compared += 1
                 num, den = score(bound, items, offsets, d, c, num_least, den_least)
                 if num < 0:
                     continue
-                if best[d] < 0 or num * den_least > num_least * den or c < best[d]:
-                    best[d] = c
+                if best.docs[d] < 0 or num * den_least > num_least * den or c < best.docs[d]:
+                    best.docs[d] = c
                     num_least, den_least = num, den
-        best_num[d] = num_least
-        best_den[d] = den_least
+        best.nums[d] = num_least
+        best.dens[d] = den_least
     return compared
 
 
 @jit
-def all_pairs(
-    low, high, doc_starts, doc_buckets, doc_places, bucket_starts, fill, member_docs, member_places,
-    items, offsets, bound, stamps, out_a, out_b, out_num, out_den,
-):  # fmt: skip
-    """Every similar pair (a, b), a < b, for b in [low, high), until the output is full.
+def all_pairs(low, high, members, items, offsets, bound, stamps, out):
+    """Every similar pair (a, b), a < b, for b in [low, high), until the output (a `PairRoom`) is full.
 
     Returns (next, filled, verified): the first b that is not done, the pairs written, the candidates compared.
     """
@@ -191,29 +190,29 @@ def all_pairs(
         before = filled
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
-        for e in range(doc_starts[d], doc_starts[d + 1]):
-            if doc_places[e] >= asked:
+        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
+            if members.doc_places[e] >= asked:
                 break
-            bucket = doc_buckets[e]
-            start = bucket_starts[bucket]
-            for m in range(start, start + fill[bucket]):
-                c = member_docs[m]
+            bucket = members.doc_buckets[e]
+            start = members.bucket_starts[bucket]
+            for m in range(start, start + members.fill[bucket]):
+                c = members.docs[m]
                 if c >= d:
                     break
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not may_reach(bound, size, doc_places[e], offsets[c + 1] - offsets[c], member_places[m]):
+                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
                     continue
                 verified += 1
                 num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
                 if num < 0:
                     continue
-                if filled == out_a.size:
+                if filled == out.a.size:
                     stamps[:] = 0
                     return d, before, verified
-                out_a[filled], out_b[filled] = c, d
-                out_num[filled], out_den[filled] = num, den
+                out.a[filled], out.b[filled] = c, d
+                out.nums[filled], out.dens[filled] = num, den
                 filled += 1
     return high, filled, verified
 

@@ -59,11 +59,8 @@ class Greedy:
         entries = meeting.entries
         n = entries.rows.size
         protected = int((entries.rows < self.num_against).sum())  # they come first: priority begins with the side
-        fill = array(entries.bucket_starts.size - 1, np.int64)
-        fill[:] = 0
-        members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
         removed = np.zeros(n, np.bool_)
-        shared = (*entries[1:], fill, *members, *meeting[1:], self.bound)
+        shared = (entries.nobody(array), *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
         compared = deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
         for low in range(protected, n, _BLOCK):
@@ -72,9 +69,9 @@ class Greedy:
                 probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
             )
             compared += deciding.settle(low, high, protected, self.within, *shared, settling, removed)
-        best = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        best = deciding.Best(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
         compared += sum(
-            Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, *best))
+            Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, best))
         )
         found = _by_row(entries.rows, removed, *best)
         return found._replace(num_compared=compared)

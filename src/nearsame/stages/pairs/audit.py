@@ -92,11 +92,16 @@ class Ranking(NamedTuple):
     stays: npt.NDArray[np.bool_]
 
 
-def _places(ranking: Ranking | None, rows: Rows, audited: Rows) -> tuple[Rows, Rows, npt.NDArray[np.bool_]]:
-    """(places of the rows, of the audited, whether these stay); all partners are equal where nothing is known."""
+def _sides(
+    ranking: Ranking | None, lists: arrow.Lists, rows: Rows, audited: tuple[Rows, arrow.UInt64s, Rows]
+) -> tuple[auditing.Others, auditing.Audited]:
+    """Some documents and the audited ones, with their places; all partners are equal where nothing is known."""
     if ranking is None:
-        return np.zeros(rows.size, np.int64), np.zeros(audited.size, np.int64), np.ones(audited.size, np.bool_)
-    return ranking.places[rows], ranking.owners, ranking.stays
+        number = audited[0].size
+        places, ranks, stays = np.zeros(rows.size, np.int64), np.zeros(number, np.int64), np.ones(number, np.bool_)
+    else:
+        places, ranks, stays = ranking.places[rows], ranking.owners, ranking.stays
+    return auditing.Others(*lists, rows, places), auditing.Audited(*audited, ranks, stays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,17 +123,16 @@ class PartnersStage:
     def looked_up(self, lists: arrow.Lists, rows: Rows) -> tuple[pa.RecordBatch, int]:
         """The true partners among some documents, and how many comparisons that took."""
         probes = self.probes
-        places, owner_places, stays = _places(self.ranking, rows, probes.rows)
+        documents, audited = _sides(self.ranking, lists, rows, probes[:3])
+        lent = auditing.Lent(np.uint64(64 - _FILTER_BITS), probes.filter, probes.lent, probes.owners, probes.least)
         hits, touched = np.zeros(probes.rows.size, np.int64), np.empty(probes.rows.size, np.int64)
         room = 1 << 12
         while True:
-            out = [np.empty(room, np.int64) for _ in range(4)]
+            out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
             found = np.zeros((probes.rows.size, 2), np.int64)
             filled, compared = auditing.lookup_documents(
-                *lists, rows, places, np.uint64(64 - _FILTER_BITS), probes.filter, probes.lent, probes.owners,
-                probes.least, probes.rows, probes.items, probes.offsets, owner_places, stays, self.bound.p,
-                self.bound.q, self.most, found, hits, touched, *out,
-            )  # fmt: skip
+                documents, lent, audited, self.bound.p, self.bound.q, self.most, found, hits, touched, out
+            )
             if filled >= 0:
                 columns = [pa.array(column[:filled]) for column in out]
                 return pa.RecordBatch.from_arrays(columns, schema=PARTNERS), compared
@@ -151,14 +155,12 @@ class VectorPartners:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The true partners among a batch of FEATURES."""
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        places, owner_places, stays = _places(self.ranking, rows, self.rows)
+        documents, audited = _sides(self.ranking, lists, rows, (self.rows, self.items, self.offsets))
         room = 1 << 12
         while True:
-            out = [np.empty(room, np.int64) for _ in range(4)]
-            filled = auditing.compare_vectors(
-                *lists, rows, places, self.rows, self.items, self.offsets, owner_places, stays, self.bound.p,
-                self.bound.q, self.most, np.zeros((self.rows.size, 2), np.int64), *out,
-            )  # fmt: skip
+            out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
+            found = np.zeros((self.rows.size, 2), np.int64)
+            filled = auditing.compare_vectors(documents, audited, self.bound.p, self.bound.q, self.most, found, out)
             if filled >= 0:
                 return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
             room *= 8

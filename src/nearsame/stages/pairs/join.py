@@ -14,6 +14,7 @@ import numpy.typing as npt
 from nearsame.arrow import Rows
 from nearsame.kernels import buckets, deciding
 from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.deciding import PairRoom
 from nearsame.kernels.scores import Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 
@@ -79,12 +80,9 @@ class AllPairs:
 
 def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
     """The arguments that all calls of a kernel over the buckets have in common."""
-    entries = meeting.entries
-    fill = array(entries.bucket_starts.size - 1, np.int64)
-    fill[:] = 0
-    members = array(entries.doc_buckets.size, np.int32), array(entries.doc_buckets.size, np.int32)
-    buckets.fill_members(*entries[1:4], entries.bucket_starts, fill, *members)
-    return (*entries[1:], fill, *members, *meeting[1:], bound)
+    members = meeting.entries.nobody(array)
+    buckets.fill_members(members)
+    return members, *meeting[1:], bound
 
 
 def in_rows(piece: JoinedPairs, rows: Rows) -> JoinedPairs:
@@ -93,12 +91,12 @@ def in_rows(piece: JoinedPairs, rows: Rows) -> JoinedPairs:
     return JoinedPairs(np.minimum(a, b), np.maximum(a, b), *piece[2:])
 
 
-def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[int, int, int]]) -> JoinedPairs:
+def found_in(low: int, high: int, fill: Callable[[int, int, PairRoom], tuple[int, int, int]]) -> JoinedPairs:
     """The pairs of a range of documents, in as many calls of a kernel as the output needs."""
     parts: list[list[Any]] = [[], [], [], []]
     room, total = _ROOM, 0
     while low < high:
-        out = [np.empty(room, np.int64) for _ in range(4)]
+        out = PairRoom(*(np.empty(room, np.int64) for _ in range(4)))
         start, (low, filled, verified) = low, fill(low, high, out)
         total += verified
         for part, column in zip(parts, out, strict=True):
@@ -109,4 +107,4 @@ def found_in(low: int, high: int, fill: Callable[[int, int, list[Rows]], tuple[i
 
 
 def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> JoinedPairs:
-    return found_in(low, high, lambda a, b, out: deciding.all_pairs(a, b, *shared, stamps, *out))
+    return found_in(low, high, lambda a, b, out: deciding.all_pairs(a, b, *shared, stamps, out))

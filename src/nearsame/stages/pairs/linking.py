@@ -48,7 +48,7 @@ class Linking:
         while low < n:
             high = min(low + max(_FIRST, min(low, _MOST)), n)
             for inside in (False, True):  # with what came before, then, that being joined, among themselves
-                settled = (low, inside, *sides, *forests)
+                settled = kernel.Joined(low, inside, *sides, *forests)
                 for piece in stamps.run(each, low, high, threads, partial(_linking, settled, shared)):
                     used = np.empty(piece.a.size, np.bool_)
                     kernel.add_edges(piece.a, piece.b, *forests, used)
@@ -57,6 +57,6 @@ class Linking:
 
 
 def _linking(
-    settled: tuple[Any, ...], shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]
+    settled: kernel.Joined, shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]
 ) -> JoinedPairs:
-    return found_in(low, high, lambda a, b, out: kernel.linking_pairs(a, b, *settled, *shared, stamps, *out))
+    return found_in(low, high, lambda a, b, out: kernel.linking_pairs(a, b, settled, *shared, stamps, out))
