@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-__all__ = ["NUM_ARTICLES", "Site", "served"]
+__all__ = ["NUM_ARTICLES", "Served", "Site", "served"]
 
 NUM_ARTICLES = 4
 
@@ -41,18 +41,33 @@ def article(number: int) -> str:
     return "".join(f"<p>{' '.join(words[at : at + 60]).capitalize()}.</p>" for at in range(0, 240, 60))
 
 
-class Site:
-    """What the two hosts serve; `requests` counts the paths."""
+_S = TypeVar("_S", bound="Served")
+
+
+class Served:
+    """What two hosts serve; `requests` counts the paths."""
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.ports: list[int] = []
         self._sessions = itertools.count(1)
 
+    def session(self) -> str:
+        """A new one."""
+        return f"{next(self._sessions):08x}"
+
+    def page(self, target: str) -> str | None:
+        """The page of a path with its query; None: there is none."""
+        raise NotImplementedError
+
     @property
     def hosts(self) -> list[str]:
         """The site and its mirror."""
         return [f"http://127.0.0.1:{self.ports[0]}", f"http://localhost:{self.ports[1]}"]
+
+
+class Site(Served):
+    """The site of traps."""
 
     def page(self, target: str) -> str | None:
         """The page of a path with its query; None: there is none."""
@@ -65,7 +80,7 @@ class Site:
             case ["articles", number]:
                 after = (int(number) + 1) % NUM_ARTICLES
                 text = f"<h1>Article {number}</h1>{article(int(number))}"
-                links = [f"/articles/{after}", f"/print/{number}", f"/articles/{number}?sid={self._session()}"]
+                links = [f"/articles/{after}", f"/print/{number}", f"/articles/{number}?sid={self.session()}"]
             case ["print", number, *more]:
                 text, links = article(int(number)), [f"/print/{'/'.join([number, *more])}/again"]
             case ["calendar", year, month]:
@@ -77,11 +92,8 @@ class Site:
             case _:
                 return None
         if "sid=" in found.query:
-            links = [f"{link.partition('?')[0]}?sid={self._session()}" for link in links]
+            links = [f"{link.partition('?')[0]}?sid={self.session()}" for link in links]
         return _printed(text) if found.path.startswith("/print") else _dressed(text, links)
-
-    def _session(self) -> str:
-        return f"{next(self._sessions):08x}"
 
     @staticmethod
     def _welcome() -> str:
@@ -105,9 +117,8 @@ def _printed(text: str) -> str:
 
 
 @contextmanager
-def served() -> Iterator[Site]:
-    """The site and its mirror, for as long as the block runs."""
-    site = Site()
+def served(site: _S) -> Iterator[_S]:
+    """A site and its mirror, for as long as the block runs."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""Scrapy crawls a site of traps: near-duplicates are dropped or marked, and their links are not followed."""
+"""Scrapy crawls a site of traps and one of lists: near-duplicates are dropped or marked, and traps end."""
 
 import json
 import signal
@@ -21,15 +21,23 @@ from scrapy.utils.test import get_crawler
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
-from nearsame.web.scrapy.judge import PageJudge
 from nearsame.web.scrapy.options import CrawlOptions
 from nearsame.web.seen import Indexed
 from tests.patience import PATIENCE
-from tests.web.site import NUM_ARTICLES, Site, served
+from tests.web.listing import Listing
+from tests.web.site import NUM_ARTICLES, Served, Site, served
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDON = {"ADDONS": {"nearsame.web.scrapy.Addon": 500}}
+OF_TRAPS = {**ADDON, "NEARSAME_FOLLOW": 3}
 BOUNDS = {"CLOSESPIDER_PAGECOUNT": 150, "CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0, "DEPTH_PRIORITY": 1}
+BY_SCRAPY = {  # depth first, eight requests at a time
+    "CLOSESPIDER_PAGECOUNT": 1_500,
+    "CONCURRENT_REQUESTS": 16,
+    "DEPTH_PRIORITY": 0,
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleLifoDiskQueue",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.LifoMemoryQueue",
+}
 BREADTH_FIRST = {
     "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
@@ -52,11 +60,11 @@ class Crawl(NamedTuple):
 @pytest.fixture
 def site() -> Iterator[Site]:
     """The site and its mirror."""
-    with served() as found:
+    with served(Site()) as found:
         yield found
 
 
-def begun(folder: Path, site: Site, **settings: Any) -> subprocess.Popen[str]:
+def begun(folder: Path, site: Served, **settings: Any) -> subprocess.Popen[str]:
     """A crawl of the site, under way."""
     settings = {
         **BOUNDS,
@@ -81,7 +89,7 @@ def ended(folder: Path, process: subprocess.Popen[str]) -> Crawl:
     return Crawl(items, json.loads((folder / "stats.json").read_text("utf-8")), log)
 
 
-def crawl(folder: Path, site: Site, **settings: Any) -> Crawl:
+def crawl(folder: Path, site: Served, **settings: Any) -> Crawl:
     """A crawl of the site."""
     return ended(folder, begun(folder, site, **settings))
 
@@ -101,27 +109,26 @@ def test_the_traps_have_no_end_without_us(tmp_path: Path, site: Site) -> None:
 
 def test_every_page_is_kept_once_and_the_crawl_ends(tmp_path: Path, site: Site) -> None:
     """Of mirrors, sessions, months and printer versions, the page that came first stays."""
-    found = crawl(tmp_path, site, **ADDON)
+    found = crawl(tmp_path, site, **OF_TRAPS)
     assert "finished" == found.stats["finish_reason"]
     assert sorted(["", "calendar/2026/1", *(f"articles/{n}" for n in range(NUM_ARTICLES))]) == sorted(found.paths)
     assert {f"127.0.0.1:{site.ports[0]}"} == {item["url"].split("/")[2] for item in found.items}
     numbers = ours(found)
     pages = found.stats["response_received_count"]
-    assert pages < 40
+    assert pages < 90
     assert (pages, pages - len(found.items)) == (numbers["seen"], numbers["near_duplicates"])
     assert numbers["items_dropped"] == numbers["near_duplicates"] == found.stats["item_dropped_count"]
     assert numbers["links_dropped"] > 0
-    assert "/calendar/2026/3" not in site.requests
-    assert not [path for path in site.requests if path.endswith("again/again")]
+    assert "/calendar/2026/9" not in site.requests
     assert f"/print/0 is like http://127.0.0.1:{site.ports[0]}/articles/0" in found.log
 
 
 @pytest.mark.slow
 def test_marked_items_stay_and_name_what_they_resemble(tmp_path: Path, site: Site) -> None:
     """With NEARSAME_ACTION="mark"; links are not followed all the same."""
-    found = crawl(tmp_path, site, **ADDON, NEARSAME_ACTION="mark", NEARSAME_MARK_FIELD="like")
+    found = crawl(tmp_path, site, **OF_TRAPS, NEARSAME_ACTION="mark", NEARSAME_MARK_FIELD="like")
     numbers = ours(found)
-    assert numbers["seen"] == len(found.items) < 40
+    assert numbers["seen"] == len(found.items) < 90
     marked = [item for item in found.items if "like" in item]
     assert numbers["near_duplicates"] == numbers["items_marked"] == len(marked)
     (printed,) = [item for item in marked if item["url"] == f"{site.hosts[0]}/print/0"]
@@ -144,9 +151,9 @@ def test_the_pipeline_works_alone(tmp_path: Path, site: Site) -> None:
 def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
     """No item is dropped, and the crawl comes to its end; callbacks may be asynchronous."""
     middlewares = {"nearsame.web.scrapy.NearDuplicateLinksMiddleware": 950}
-    found = crawl(tmp_path, site, SPIDER="patiently", SPIDER_MIDDLEWARES=middlewares)
+    found = crawl(tmp_path, site, SPIDER="patiently", SPIDER_MIDDLEWARES=middlewares, NEARSAME_FOLLOW=3)
     assert "finished" == found.stats["finish_reason"]
-    assert ours(found)["seen"] == len(found.items) == found.stats["response_received_count"] < 40
+    assert ours(found)["seen"] == len(found.items) == found.stats["response_received_count"] < 90
     assert ours(found)["links_dropped"] > 0
 
 
@@ -154,9 +161,9 @@ def test_the_middleware_works_alone(tmp_path: Path, site: Site) -> None:
 @pytest.mark.parametrize("method", ["digest", "jaccard", {"method": "minhash", "recall": 0.999}])
 def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> None:
     """Equal texts alone find sessions and mirrors; the months are all different to it."""
-    found = crawl(tmp_path, site, **ADDON, NEARSAME_METHOD=method, NEARSAME_EXTRACT="main", CLOSESPIDER_PAGECOUNT=60)
+    found = crawl(tmp_path, site, **OF_TRAPS, NEARSAME_METHOD=method, NEARSAME_EXTRACT="main", CLOSESPIDER_PAGECOUNT=60)
     months = sum(path.startswith("calendar") for path in found.paths)
-    assert (months > 5) == (method == "digest")
+    assert (months > 1) == (method == "digest")
     assert sorted(f"articles/{n}" for n in range(NUM_ARTICLES)) == sorted(p for p in found.paths if "articles" in p)
 
 
@@ -167,6 +174,9 @@ def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> Non
         ({"NEARSAME_TRESHOLD": 0.7}, "NEARSAME_TRESHOLD is not a setting"),
         ({"NEARSAME_THRESHOLD": 1.7}, "threshold"),
         ({"NEARSAME_METHOD": ["minhash"]}, "make no recipe"),
+        ({"NEARSAME_FOLLOW": "all"}, "NEARSAME_FOLLOW='all' is not a whole number from 0 on"),
+        ({"NEARSAME_FOLLOW": True}, "NEARSAME_FOLLOW=True is not a whole number"),
+        ({"NEARSAME_MIN_WORDS": -1}, "NEARSAME_MIN_WORDS=-1 is not a whole number"),
         ({"NEARSAME_EXTRACT": "body"}, "NEARSAME_EXTRACT='body' is not one of main, text"),
     ],
 )
@@ -223,7 +233,9 @@ def test_items_of_any_class_are_marked_where_they_can_be() -> None:
     )
     passed, numbers = piped(first, second, third, fourth)
     assert [first, second, third, fourth] == passed
-    assert {"id": "a", "url": "a", "similarity": 1.0, "measure": "jaccard"} == second["near_duplicate"]
+    assert {"id": "a", "url": "a", "similarity": 1.0, "measure": "jaccard", "unchanged": False} == second[
+        "near_duplicate"
+    ]
     assert "near_duplicate" not in first
     names = ("seen", "near_duplicates", "items_marked", "items_unmarked", "no_text")
     assert [3, 2, 1, 1, 1] == [numbers[f"nearsame/{name}"] for name in names]
@@ -239,7 +251,7 @@ def test_items_of_one_page_are_told_apart() -> None:
 def test_a_page_that_comes_twice_is_kept_once() -> None:
     """However late its items reach the pipeline: each has the judgement of its own visit."""
     crawler = get_crawler()
-    middleware = NearDuplicateLinksMiddleware(PageJudge(CrawlOptions.of(crawler.settings), crawler))
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
     pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
     crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
     pipeline.open_spider()
@@ -255,7 +267,7 @@ def test_a_page_that_comes_twice_is_kept_once() -> None:
 def test_what_is_asked_not_to_be_judged_is_not() -> None:
     """Pages by their request's meta, and links on near-duplicates by theirs."""
     crawler = get_crawler()
-    middleware = NearDuplicateLinksMiddleware(PageJudge(CrawlOptions.of(crawler.settings), crawler))
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
     page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
     link, followed = Request("http://b/"), Request("http://c/", meta={"dont_deduplicate": True})
     for expected in ([link, followed], [followed]):
@@ -264,6 +276,34 @@ def test_what_is_asked_not_to_be_judged_is_not() -> None:
     assert [link] == list(middleware.process_spider_output(page, [link]))
     image = Response("http://a/rose.png", request=Request("http://a/rose.png"))
     assert [link] == list(middleware.process_spider_output(image, [link]))
+
+
+def test_short_pages_are_not_judged() -> None:
+    """With NEARSAME_MIN_WORDS, where a word is what is compared: a letter of a script without spaces."""
+    crawler = get_crawler(settings_dict={"NEARSAME_MIN_WORDS": 6, "NEARSAME_EXTRACT": "text"})
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    for text, expected in (("one two three four five", 2), ("one two three four five six", 1), ("彼は魚を食べた", 1)):
+        body = f'<meta charset="utf-8"><p>{text}</p>'.encode()
+        pages = [HtmlResponse(f"http://{n}/", request=Request(f"http://{n}/"), body=body) for n in "ab"]
+        visits = [list(middleware.process_spider_output(page, [Request("http://b/x")])) for page in pages]
+        assert expected == sum(map(len, visits))
+
+
+def test_links_of_near_duplicates_come_later_and_carry_plain_values() -> None:
+    """Each near-duplicate on the way lowers the priority by one; a link of a new page does not inherit that."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    body, request = b"<p>one two three four five six seven</p>", Request("http://a/0")
+    for number in range(4):
+        page = HtmlResponse(request.url, request=request, body=body)
+        request = Request(f"http://a/{number + 1}", meta=page.meta)
+        assert [request] == list(middleware.process_spider_output(page, [request]))
+        assert -number == request.priority
+    assert ["http://a/4", "http://a/3", 3] == list(request.meta["nearsame_doubtful"])
+    other = HtmlResponse(request.url, request=request, body=b"<p>A page of its own with other words on it</p>")
+    link = Request("http://a/9", meta=other.meta)
+    assert [link] == list(middleware.process_spider_output(other, [link]))
+    assert (0, {}) == (link.priority, link.meta)
 
 
 def kept_paths(*crawls: Crawl) -> list[str]:
@@ -277,7 +317,7 @@ WHOLE = sorted(["", "calendar/2026/1", *(f"articles/{n}" for n in range(NUM_ARTI
 @pytest.mark.slow
 def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     """With JOBDIR the index is in the job's folder: pages of the first run are known in the second."""
-    job = {**ADDON, "JOBDIR": str(tmp_path / "job")}
+    job = {**OF_TRAPS, "JOBDIR": str(tmp_path / "job")}
     first = crawl(tmp_path, site, **job, CLOSESPIDER_PAGECOUNT=4)
     assert "closespider_pagecount" == first.stats["finish_reason"]
     assert (tmp_path / "job" / "nearsame.index").exists()
@@ -285,13 +325,13 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     assert "finished" == second.stats["finish_reason"]
     assert WHOLE == kept_paths(first, second)
     assert 0 < len(second.items) < len(WHOLE)
-    assert sum(site.requests.values()) < 45
+    assert sum(site.requests.values()) < 95
 
 
 @pytest.mark.slow
 def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
     """Ctrl-C is a stop like any other."""
-    job = {**ADDON, "JOBDIR": str(tmp_path / "job"), "DOWNLOAD_DELAY": 0.1}
+    job = {**OF_TRAPS, "JOBDIR": str(tmp_path / "job"), "DOWNLOAD_DELAY": 0.1}
     process = begun(tmp_path, site, **job)
     while sum(site.requests.values()) < 5:
         assert process.poll() is None
@@ -306,12 +346,53 @@ def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
 
 @pytest.mark.slow
 def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site) -> None:
-    """NEARSAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its own pages."""
-    seen = {**ADDON, "NEARSAME_INDEX": str(tmp_path / "seen.ns")}
+    """NEARSAME_INDEX names it: a crawl of the mirror finds nothing new, one of the site finds its pages unchanged."""
+    seen = {**ADDON, "NEARSAME_INDEX": str(tmp_path / "seen.ns"), "NEARSAME_FOLLOW": 5}
     assert WHOLE == kept_paths(crawl(tmp_path, site, **seen))
-    mirror = crawl(tmp_path, site, **seen, START=[f"{site.hosts[1]}/"])
-    assert ([], 1) == (mirror.items, ours(mirror)["near_duplicates"])
-    assert WHOLE == kept_paths(crawl(tmp_path, site, **seen))
+    assert [] == crawl(tmp_path, site, **seen, START=[f"{site.hosts[1]}/"]).items
+    again = crawl(tmp_path, site, **seen)
+    assert ([], len(WHOLE)) == (again.items, ours(again)["unchanged"])
+
+
+def test_all_articles_of_a_listing_come_once_and_traps_end(tmp_path: Path) -> None:
+    """With the settings of Scrapy and of the add-on: the last list is reached, though all lists resemble each other."""
+    with served(Listing()) as site:
+        found = crawl(tmp_path, site, **{**ADDON, **BY_SCRAPY})
+    assert "finished" == found.stats["finish_reason"]
+    articles = sorted(path.partition("?")[0] for path in found.paths if path.startswith("articles"))
+    assert sorted(site.articles) == articles
+    months = [path for path in site.requests if path.startswith("/calendar")]
+    assert len(months) <= 30
+    numbers = ours(found)
+    assert sum(site.requests.values()) < 600
+    assert numbers["near_duplicates"] == numbers["items_dropped"]
+    assert 0 < numbers["links_followed"] < 400
+    assert 2 == numbers["kinds_given_up"]
+
+
+def test_following_can_be_switched_off_and_the_loss_is_said(tmp_path: Path) -> None:
+    """Then the articles of further lists are lost: the crawl ends with a warning in the log and in the statistics."""
+    with served(Listing(lists=4)) as site:
+        found = crawl(tmp_path, site, **{**ADDON, **BY_SCRAPY, "NEARSAME_FOLLOW": 0})
+    assert 10 == sum(path.startswith("articles") for path in found.paths)
+    numbers = ours(found)
+    assert ("links_followed" in numbers, numbers["links_lost"] >= 10) == (False, True)
+    assert "links" in str(numbers["warning"])
+    assert str(numbers["warning"]) in found.log
+
+
+@pytest.mark.slow
+def test_the_next_crawl_of_a_listing_gives_what_is_new(tmp_path: Path) -> None:
+    """Pages that changed and pages that were added come once; the others are unchanged."""
+    seen = {**ADDON, **BY_SCRAPY, "NEARSAME_INDEX": str(tmp_path / "seen.ns"), "NEARSAME_FOLLOW": 10}
+    with served(Listing(lists=4)) as site:
+        crawl(tmp_path, site, **seen)
+        site.edition, site.lists = 1, 5
+        found = crawl(tmp_path, site, **seen)
+    expected = [f"articles/{n}" for n in range(50) if n % 7 == 0 or n >= 40]
+    assert sorted(expected) == sorted(path.partition("?")[0] for path in found.paths)
+    unchanged = 40 - len(range(0, 40, 7)) + 3  # with the home page, the first list and the first month
+    assert unchanged == ours(found)["unchanged"]
 
 
 def test_an_index_of_another_recipe_is_refused(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_minhash_verifies_what_its_bands_bring_together() -> None:
     words = [f"w{n}" for n in range(100)]
     assert seen.add_if_new("a", "http://a/", " ".join(words)) is None
     found = seen.add_if_new("b", "http://b/", " ".join([*words, "more"]))
-    assert ("a", "http://a/", 96 / 97, "jaccard") == found
+    assert ("a", "http://a/", 96 / 97, "jaccard", False) == found
 
 
 @pytest.mark.parametrize("kind", ["memory", "index"])
@@ -65,8 +65,8 @@ def test_a_document_does_not_resemble_itself(tmp_path: Path, kind: str) -> None:
     for text in ("one two three", "one two three", "four five six"):
         assert seen.add_if_new("a", "http://a/", text) is None
     assert seen.add_if_new("b", "http://b/", "one two three") is None
-    assert ("b", "http://b/", 1.0, "jaccard") == seen.add_if_new("c", None, "One two three!")
-    assert ("b", "http://b/", 1.0, "jaccard") == seen.add_if_new("a", "http://a/", "one two three")
+    assert ("b", "http://b/", 1.0, "jaccard", False) == seen.add_if_new("c", None, "One two three!")
+    assert ("b", "http://b/", 1.0, "jaccard", False) == seen.add_if_new("a", "http://a/", "one two three")
     seen.close()
 
 
@@ -78,6 +78,36 @@ def test_an_index_keeps_what_it_has_seen(tmp_path: Path) -> None:
         found = seen.add_if_new("a" if expected is None and "one" in text else text, None, text)
         assert expected == (found and found.id)
         seen.close()
+
+
+def test_the_next_crawl_knows_what_is_unchanged(tmp_path: Path) -> None:
+    """What an earlier crawl stored under the URL; what says something else is new, and is stored in its place."""
+    where, words = str(tmp_path / "seen.ns"), " ".join(f"w{n}" for n in range(100))
+    for text, expected in ((words, None), (f"{words} more", True), ("four five six", None), ("four five six", True)):
+        seen = Indexed(where, None)
+        found = seen.add_if_new("http://a/", "http://a/", text)
+        assert expected == (found and found.unchanged)
+        again = seen.add_if_new("http://a/#2", "http://a/", text)
+        assert (expected or False) == (again is not None and again.unchanged)
+        other = seen.add_if_new("http://b/", "http://b/", text)
+        assert ("http://a/", False) == (other and (other.id, other.unchanged))
+        seen.close()
+
+
+def test_a_job_that_goes_on_knows_its_own_documents(tmp_path: Path) -> None:
+    """By a file in its folder, also one that was cut off in the middle of an entry."""
+    where, job = str(tmp_path / "seen.ns"), tmp_path / "own"
+    for _ in range(3):
+        seen = Indexed(where, None, job)
+        assert seen.add_if_new("http://a/", "http://a/", "one two three") is None
+        seen.close()
+        with job.open("ab") as file:
+            file.write(b"cut")
+    elsewhere = Indexed(where, None, tmp_path / "other")
+    found = elsewhere.add_if_new("http://a/", "http://a/", "one two three")
+    assert found is not None
+    assert found.unchanged
+    elsewhere.close()
 
 
 def test_a_missing_scrapy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,12 @@
 3. Similarity is verified, by the features and the keys that `dedup` has for the same recipe.
 """
 
+import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,21 +18,23 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import UInt64s
-from nearsame.errors import ConfigError, StoreError
+from nearsame.errors import ConfigError, StoreError, UnknownIdError
 from nearsame.flow.steps import Steps, steps
 from nearsame.index.index import Index
+from nearsame.matches import Match
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 
 
 class Resemblance(NamedTuple):
-    """The document that another one resembles."""
+    """The document that another one resembles; `unchanged` if that is its own state in an earlier crawl."""
 
     id: str
     url: str | None
     similarity: float
     measure: str
+    unchanged: bool = False
 
 
 class Seen(Protocol):
@@ -39,7 +43,8 @@ class Seen(Protocol):
     def add_if_new(self, id: str, url: str | None, text: str) -> Resemblance | None:
         """The document that this one resembles most; if there is none, it is added, and the answer is None.
 
-        A document that is there already, under the same id, resembles nothing by that.
+        A document does not resemble itself, as it was read before in the same crawl. It resembles what an earlier
+        crawl has stored under its URL: then the answer says `unchanged`.
         """
 
     def close(self) -> None:
@@ -118,19 +123,29 @@ class InMemory:
 
 
 class Indexed:
-    """Documents in an index that stays: a file, or a database."""
+    """Documents in an index that stays: a file, or a database.
 
-    def __init__(self, where: str, method: Method | None) -> None:
+    Args:
+        where: The file or the URL.
+        method: The method of a new index, or the one that is expected.
+        job: A file that remembers which documents are of this crawl where it is stopped and goes on; None: it does not.
+    """
+
+    def __init__(self, where: str, method: Method | None, job: Path | None = None) -> None:
         self._index = _opened(where, method)
+        self._own = _OwnDocuments(job)
 
     def add_if_new(self, id: str, url: str | None, text: str) -> Resemblance | None:
         """The document that this one resembles most; if there is none, it is added, and the answer is None."""
         document = {"id": id, "url": url, "text": text}
+        if id not in self._own and self._has(id):
+            match = next(iter(self._index.query(document, limit=1)), None)
+            if match is not None:
+                return self._resemblance(match, id, url)
+        self._own.add(id)
         (answer,) = self._index.add([document], if_new=True, limit=1)
         if answer.matches and answer.status != "present":
-            best = answer.matches[0]
-            likeness = 1.0 if best.similarity is None else best.similarity
-            return Resemblance(best.id, best.url, likeness, best.measure or best.found_by[0])
+            return self._resemblance(answer.matches[0], id, url)
         if answer.status == "conflict":  # it says something else now
             self._index.add([document], replace=True, matches=False)
         return None
@@ -138,6 +153,55 @@ class Indexed:
     def close(self) -> None:
         """Close the index."""
         self._index.close()
+        self._own.close()
+
+    def _has(self, id: str) -> bool:
+        try:
+            self._index.get(id)
+        except UnknownIdError:
+            return False
+        return True
+
+    def _resemblance(self, match: Match, id: str, url: str | None) -> Resemblance:
+        likeness = 1.0 if match.similarity is None else match.similarity
+        is_same = match.id == id or (url is not None and match.url == url)
+        unchanged = is_same and match.id not in self._own
+        return Resemblance(match.id, match.url, likeness, match.measure or match.found_by[0], unchanged)
+
+
+class _OwnDocuments:
+    """The ids of one crawl, by their digests; with a file they outlast a stop."""
+
+    _BYTES = 16
+
+    def __init__(self, path: Path | None) -> None:
+        self._file = None if path is None else path.open("a+b", buffering=0)
+        self._digests: set[bytes] = set()
+        if self._file is not None:
+            self._file.seek(0)
+            stored = self._file.read()
+            whole = len(stored) - len(stored) % self._BYTES  # the last one may be cut off
+            self._file.truncate(whole)
+            self._digests.update(stored[at : at + self._BYTES] for at in range(0, whole, self._BYTES))
+
+    def __contains__(self, id: str) -> bool:
+        return self._digest(id) in self._digests
+
+    def add(self, id: str) -> None:
+        """Before the document itself is stored: after a stop in between it must not look like an earlier crawl's."""
+        digest = self._digest(id)
+        if digest not in self._digests:
+            self._digests.add(digest)
+            if self._file is not None:
+                self._file.write(digest)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _digest(self, id: str) -> bytes:
+        return hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=self._BYTES).digest()
 
 
 def _opened(where: str, method: Method | None) -> Index:

@@ -4,10 +4,12 @@
    judgement, also where another component has replaced them, by their URL. Where a page comes twice, that is the first
    judgement: an item too many is better than a page lost.
 2. A page does not resemble itself: what an earlier run of a job has left under the same URL is the same page, fetched
-   again because the job was stopped before it was done with it.
+   again because the job was stopped before it was done with it. What an earlier crawl has left there is another matter:
+   a page that resembles it is unchanged.
 3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
 """
 
+import hashlib
 import logging
 import time
 from collections import OrderedDict
@@ -19,6 +21,7 @@ from scrapy.crawler import Crawler
 
 from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy.options import MEMORY, CrawlOptions
+from nearsame.web.scrapy.texts import num_words
 from nearsame.web.seen import Indexed, InMemory, Resemblance, Seen
 
 __all__ = ["PageJudge"]
@@ -46,6 +49,14 @@ class PageJudge:
         self._pages.setdefault(url, found)
         return found
 
+    def is_short(self, text: str) -> bool:
+        """Whether a text has too few words to be judged."""
+        least = self.options.min_words
+        if not least or num_words(text) >= least:
+            return False
+        self.count("short")
+        return True
+
     def known(self, url: str) -> bool:
         """Whether a page was judged in this run."""
         return url in self._pages
@@ -67,14 +78,15 @@ class PageJudge:
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
         with self.timed():
-            found = self._seen.add_if_new(self._id(url), url, text)
+            found = self._seen.add_if_new(self._id(url, text), url, text)
         self.count("seen")
         if found is None:
             return None
-        self.count("near_duplicates")
+        self.count("unchanged" if found.unchanged else "near_duplicates")
         logger.info(
-            "Near-duplicate: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
+            "%(what)s: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
             {
+                "what": "Unchanged" if found.unchanged else "Near-duplicate",
                 "url": url or "an item",
                 "other": found.url or found.id,
                 "measure": found.measure,
@@ -89,6 +101,11 @@ class PageJudge:
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value(f"nearsame/{name}", number)  # type: ignore[arg-type]  # seconds are no int
 
+    def note(self, name: str, value: object) -> None:
+        """Put something of ours into Scrapy's statistics."""
+        if self._crawler.stats is not None:
+            self._crawler.stats.set_value(f"nearsame/{name}", value)
+
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Count the seconds of a block."""
@@ -102,14 +119,14 @@ class PageJudge:
         """The crawl is over."""
         self._seen.close()
 
-    def _id(self, url: str | None) -> str:
-        """The URL, or for what comes again in one run, the URL and a number."""
-        name = url or "item:"
+    def _id(self, url: str | None, text: str) -> str:
+        """The URL, or a name by the text; for what comes again in one run, with a number."""
+        name = url or f"item:{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
         number = self._visits[name] = self._visits.get(name, 0) + 1
-        return name if number == 1 and url else f"{name}#{number}"
+        return name if number == 1 else f"{name}#{number}"
 
 
 def _opened(options: CrawlOptions) -> Seen:
     if options.index == MEMORY:
         return InMemory(options.method or MinHash())
-    return Indexed(options.index, options.method)
+    return Indexed(options.index, options.method, options.job)

@@ -17,12 +17,17 @@ __all__ = ["MEMORY", "NAMES", "CrawlOptions"]
 MEMORY = "memory"
 _ACTIONS = ("drop", "mark")
 _IN_JOBDIR = "nearsame.index"
+_OWN_IN_JOBDIR = "nearsame.own"
+_DIGITS = 10  # of a number that can be meant
+_FOLLOW = 25  # pages of a kind in vain: two years of a calendar; a listing that is worth it does not come near
 NAMES = (
     "NEARSAME_ENABLED",
     "NEARSAME_INDEX",
     "NEARSAME_ACTION",
     "NEARSAME_METHOD",
     "NEARSAME_THRESHOLD",
+    "NEARSAME_FOLLOW",
+    "NEARSAME_MIN_WORDS",
     "NEARSAME_EXTRACT",
     "NEARSAME_TEXT_FIELD",
     "NEARSAME_HTML_FIELD",
@@ -38,7 +43,10 @@ class CrawlOptions:
     Attributes:
         index: where documents are kept: a file, a postgresql:// URL, or `memory`.
         action: what becomes of near-duplicate items.
+        job: the file that says which documents of the index are of a job that goes on; None: there is no job.
         method: by which they are; None: an index that is there knows, and otherwise `MinHash()`.
+        follow: how many pages of a kind may be in vain before links to them are dropped; 0: all are.
+        min_words: pages of fewer words are not judged.
         extract: what of a page is compared.
         text_field: of items, that holds their text.
         html_field: of items, that holds markup, where there is no text.
@@ -48,7 +56,10 @@ class CrawlOptions:
 
     index: str
     action: str
+    job: Path | None
     method: Method | None
+    follow: int
+    min_words: int
     extract: str
     text_field: str
     html_field: str
@@ -74,9 +85,12 @@ class CrawlOptions:
         if unknown:
             raise ConfigError(f"{unknown[0]} is not a setting", hint=f"Choose from {', '.join(NAMES)}.")
         return cls(
-            index=settings.get("NEARSAME_INDEX") or _place(settings),
+            index=settings.get("NEARSAME_INDEX") or str(_in_job(settings, _IN_JOBDIR) or MEMORY),
             action=_one_of(settings, "NEARSAME_ACTION", _ACTIONS),
+            job=_in_job(settings, _OWN_IN_JOBDIR),
             method=_method(settings),
+            follow=_number(settings, "NEARSAME_FOLLOW", _FOLLOW),
+            min_words=_number(settings, "NEARSAME_MIN_WORDS", 0),
             extract=_one_of(settings, "NEARSAME_EXTRACT", EXTRACTS),
             text_field=settings.get("NEARSAME_TEXT_FIELD", "text"),
             html_field=settings.get("NEARSAME_HTML_FIELD", "html"),
@@ -85,9 +99,18 @@ class CrawlOptions:
         )
 
 
-def _place(settings: BaseSettings) -> str:
+def _in_job(settings: BaseSettings, name: str) -> Path | None:
+    """A file in the folder of the job, if there is one."""
     home = job_dir(settings)
-    return MEMORY if home is None else str(Path(home) / _IN_JOBDIR)
+    return None if home is None else Path(home) / name
+
+
+def _number(settings: BaseSettings, name: str, default: int) -> int:
+    value = settings.get(name, default)
+    text = str(value).strip()
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
+        raise ConfigError(f"{name}={value!r} is not a whole number from 0 on", hint="Give a number, as in 25.")
+    return int(text)
 
 
 def _one_of(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:

@@ -68,6 +68,8 @@ class NearDuplicatePipeline:
             if not text:
                 judge.count("no_text")
                 return item
+            if judge.is_short(text):
+                return item
             found = judge.document(url, text)
         return item if found is None else self._resembling(judge, item, fields, found)
 
@@ -81,8 +83,9 @@ class NearDuplicatePipeline:
     def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, found: Resemblance) -> Any:
         if self.options.action == "drop":
             judge.count("items_dropped")
-            what = f"{found.measure} {found.similarity:.3f}"
-            raise DropItem(f"near-duplicate of {found.url or found.id} ({what})", log_level="INFO")
+            other = found.url or found.id
+            what = "unchanged since an earlier crawl" if found.unchanged else f"near-duplicate of {other}"
+            raise DropItem(f"{what} ({found.measure} {found.similarity:.3f})", log_level="INFO")
         try:
             fields[self.options.mark_field] = found._asdict()
         except (AttributeError, KeyError):
