@@ -28,6 +28,20 @@ def test_mirrors_are_printed(crawl: Path) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
+def test_the_groups_of_the_same_hosts_stand_together(tmp_path: Path) -> None:
+    """A host with many folders is listed as one block, not as many."""
+    records = [
+        {"url": f"http://a.example/{folder}/{lang}/{n}", "d": f"{folder}{n}"}
+        for folder in "pqr"
+        for lang in ("old", "new")
+        for n in range(6)
+    ]
+    records += [{"url": f"http://a.example/other/{n}", "d": f"x{n}"} for n in range(200)]
+    result = run("mirrors", write_jsonl(tmp_path / "crawl.jsonl", records), "--cluster-column", "d")
+    assert "a.example: 3 pairs in 3 groups" in result.stdout
+    assert 3 == result.stdout.count("  keep http://a.example/")
+
+
 def test_a_folder_appears(crawl: Path, tmp_path: Path) -> None:
     """With the map, by the policy that was asked for."""
     result = run("mirrors", crawl, "-o", tmp_path / "out", "--tables", "jsonl", "--prefer", "fastest:seconds")

@@ -221,6 +221,40 @@ def test_the_map_and_the_alternatives_agree_with_the_clusters(pages: list[Page],
         assert {content[row["url"]]} == {content[url] for url in row["alternatives"]}
 
 
+@pytest.mark.parametrize("suffixes", [("html", "php"), ("asp", ""), ("JSP", "shtml"), ("php?id=1", "aspx?id=1")])
+def test_mirrors_may_have_another_suffix(suffixes: tuple[str, str]) -> None:
+    """Ten pages of two hosts that are made by other servers; each leads to the page that it is a copy of."""
+    names = [[f"docs/{n}.{suffix}".rstrip(".") for n in range(10)] for suffix in suffixes]
+    pages = [
+        {"url": f"http://{host}/{name}", "same": str(n)}
+        for host, each in zip(("a.example", "b.example"), names, strict=True)
+        for n, name in enumerate(each)
+    ]
+    found = ns.mirrors(pages, cluster_column="same")
+    assert [("virtual host", 10)] == [(row["kind"], row["agreeing"]) for row in found.table.to_pylist()]
+    assert {"mirror": 10} == found.stats.mapped
+
+
+def test_pages_that_differ_in_the_suffix_alone_stay_two_pages() -> None:
+    """Then they are compared by their whole names, whatever else stands beside them."""
+    names = ["x", "x.html", "x.html.php", "y.html", "y.php", "z.html"]
+    pages = [{"url": f"http://{host}/f/{n}", "same": n} for n in names for host in ("a.example", "b.example")]
+    found = ns.mirrors(pages, cluster_column="same")
+    (row,) = found.table.to_pylist()
+    assert (6, 6, 6) == (row["common"], row["agreeing"], row["a_pages"])
+    assert 12 == found.stats.pages
+
+
+def test_a_suffix_that_names_no_page_is_a_part_of_the_name() -> None:
+    """A document and its picture are two things."""
+    pages = [
+        {"url": f"http://{h}/{n}.{s}", "same": str(n)}
+        for n in range(9)
+        for h, s in (("a.example", "pdf"), ("b.example", "png"))
+    ]
+    assert 0 == ns.mirrors(pages, cluster_column="same").table.num_rows
+
+
 def test_a_text_on_very_many_hosts_is_bounded_and_counted() -> None:
     """An error page on 3,000 hosts: neighbours only, no mirror, and all of them lead to one."""
     pages = [{"url": f"http://h{n}.example/404.html", "d": "404"} for n in range(3000)]

@@ -13,7 +13,7 @@ from nearsame.outputs.console import Report, clean
 
 __all__ = ["show_mirrors"]
 
-_GROUPS, _MEMBERS, _SKIPS = 15, 6, 5
+_BLOCKS, _MEMBERS, _SKIPS = 15, 6, 5
 _NAMES = 44
 
 
@@ -51,19 +51,36 @@ def _mirrors(report: Report, stats: Mapping[str, Any], mirrors: Sequence[Mapping
     )
     report.heading(f"{_count(len(mirrors), 'pair')} of mirrors in {_count(stats['groups'], 'group')}: {kinds}")
     report.line(f"  {'':<{_NAMES}}{'common':>8}{'agree':>8}{'a in b':>8}{'b in a':>8}")
-    for number, (_, members) in enumerate(groupby(mirrors, key=lambda row: row["group"])):
-        if number == _GROUPS:
-            report.line(f"  and {_count(stats['groups'] - _GROUPS, 'group')} more, with -o or --json")
-            return
-        rows = list(members)
-        report.line(f"  keep {_short(rows[0]['keep'], 70)}")
-        for row in rows[:_MEMBERS]:
-            shares = "".join(f"{row[name]:>8.1%}" for name in ("agreement", "a_in_b", "b_in_a"))
-            report.line(f"    a {_short(row['a'], 74)}")
-            report.line(f"    b {_short(row['b'], 74)}")
-            report.line(f"      {row['kind']:<{_NAMES - 4}}{row['common']:>8,}{shares}")
+    blocks = _by_hosts([list(rows) for _, rows in groupby(mirrors, key=lambda row: row["group"])])
+    for hosts, groups in blocks[:_BLOCKS]:
+        rows = [row for group in groups for row in group]
+        if len(groups) > 1:
+            report.line(f"  {_short(' and '.join(hosts), 50)}: {_count(len(rows), 'pair')} in {len(groups):,} groups")
+        for number, row in enumerate(rows[:_MEMBERS]):
+            if number == 0 or row["group"] != rows[number - 1]["group"]:
+                report.line(f"  keep {_short(row['keep'], 70)}")
+            _pair(report, row)
         if len(rows) > _MEMBERS:
             report.line(f"    and {_count(len(rows) - _MEMBERS, 'pair')} more")
+    if len(blocks) > _BLOCKS:
+        left = sum(len(groups) for _, groups in blocks[_BLOCKS:])
+        report.line(f"  and {_count(left, 'group')} more, with -o or --json")
+
+
+def _by_hosts(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
+    """Groups of the same hosts together, where the first of them stands: a host with many folders is one block."""
+    found: dict[tuple[str, ...], list[Any]] = {}
+    for rows in groups:
+        hosts = {row[side].partition("://")[2].partition("/")[0] for row in rows for side in "ab"}
+        found.setdefault(tuple(sorted(hosts)), []).append(rows)
+    return list(found.items())
+
+
+def _pair(report: Report, row: Mapping[str, Any]) -> None:
+    shares = "".join(f"{row[name]:>8.1%}" for name in ("agreement", "a_in_b", "b_in_a"))
+    report.line(f"    a {_short(row['a'], 74)}")
+    report.line(f"    b {_short(row['b'], 74)}")
+    report.line(f"      {row['kind']:<{_NAMES - 4}}{row['common']:>8,}{shares}")
 
 
 def _count(number: int, noun: str) -> str:

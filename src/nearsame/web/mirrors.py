@@ -2,8 +2,7 @@
 
 1. A site is a scheme, a host and a port; http and https, with and without `www.` are two sites here, found
    as twins.
-2. A mirror is a prefix pair that prefixes.py finds. Mirrors that share a prefix are a group; one of it is kept, by a
-   stated policy.
+2. A mirror is a prefix pair that prefixes.py finds; mirror_groups.py says what kind it is and what is kept of it.
 3. Of every cluster of near-duplicates one page stands for all: on what is kept, where a mirror holds them, else on the
    site that ranks first. So the map from URLs to canonical URLs leads nowhere twice.
 4. Near-duplicates on one host and those across hosts are told apart: they have different causes.
@@ -11,7 +10,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
@@ -26,6 +25,7 @@ from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.urls import CanonicalUrl
+from nearsame.web.mirror_groups import KINDS, MirrorGroups, bare
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
 from nearsame.web.reading import read_pages
@@ -33,8 +33,6 @@ from nearsame.web.site_paths import Crawl, SitePath, crawl_of
 
 __all__ = ["MirrorStats", "Mirrors", "mirrors"]
 
-KINDS = ("scheme twin", "www twin", "virtual host", "mirror", "partial mirror", "same host")
-_WHOLE = 0.9  # of the pages of both sites must agree, for one to be another name of the other
 _MIRRORS = pa.schema(
     [
         ("group", pa.int64()), ("kind", pa.string()), ("a", pa.string()), ("b", pa.string()), ("common", pa.int64()),
@@ -103,6 +101,7 @@ class Mirrors:
     _pairs: list[Pair]
     _counts: Counts
     _inputs: Inputs
+    _groups: MirrorGroups
 
     def __repr__(self) -> str:
         return f"Mirrors({len(self._pairs):,} prefix pairs, {len(self._crawl.places):,} pages)"
@@ -134,7 +133,7 @@ class Mirrors:
         """Of each page with near-duplicates the URLs to try if it fails: the best of each other host, then others."""
         rows: list[tuple[Any, ...]] = []
         for pages in self._crawl.members.values():
-            ordered = sorted(pages, key=self._orders.__getitem__)
+            ordered = sorted(pages, key=self._groups.orders.__getitem__)
             best: dict[str, int] = {}
             for page in ordered:
                 best.setdefault(self._crawl.host(page), page)
@@ -156,8 +155,8 @@ class Mirrors:
             clusters=len(crawl.members),
             same_host=same,
             cross_host=cross,
-            mirrors={kind: n for kind in KINDS if (n := sum(self._kind(pair) == kind for pair in self._pairs))},
-            groups=len(set(self._groups.values())),
+            mirrors={kind: n for kind in KINDS if (n := sum(self._groups.kind(pair) == kind for pair in self._pairs))},
+            groups=len(set(self._groups.of.values())),
             mapped=dict(
                 sorted(Counter(reason for reason in self.map["reason"].to_pylist() if reason != "itself").items())
             ),
@@ -202,55 +201,13 @@ class Mirrors:
                 lists.writer(path)(table, path)
             folder.write_json(self.record(), home / "stats.json")
 
-    @cached_property
-    def _ranks(self) -> list[int]:
-        crawl = self._crawl
-        return self.prefer.ranks(crawl.sites, [place.site for place in crawl.places], crawl.values)
-
-    @cached_property
-    def _groups(self) -> dict[SitePath, SitePath]:
-        """Of each prefix of a mirror the first of its group: prefixes joined by pairs."""
-        above: dict[SitePath, SitePath] = {}
-
-        def top(place: SitePath) -> SitePath:
-            while above.setdefault(place, place) != place:
-                above[place] = place = above[above[place]]
-            return place
-
-        for pair in self._pairs:
-            first, second = sorted((top(SitePath(*pair[:2])), top(SitePath(*pair[2:4]))))
-            above[second] = first
-        return {place: top(place) for place in list(above)}
-
-    @cached_property
-    def _kept(self) -> dict[SitePath, SitePath]:
-        """Of each group, by its first prefix, the one that is kept."""
-        sizes = {
-            SitePath(*each): size for pair in self._pairs for each, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
-        }
-        complete = self.prefer.policy == "most-complete"
-
-        def key(place: SitePath) -> tuple[Any, ...]:
-            return (-sizes[place] if complete else 0, self._ranks[place.site], len(place.path), place.path)
-
-        best: dict[SitePath, SitePath] = {}
-        for place, group in self._groups.items():
-            best[group] = min(best.get(group, place), place, key=key)
-        return best
-
-    @cached_property
-    def _numbers(self) -> dict[SitePath, int]:
-        """Groups numbered, the largest first."""
-        sizes = Counter(self._groups.values())
-        return {group: n for n, group in enumerate(sorted(sizes, key=lambda group: (-sizes[group], group)))}
-
     def _row(self, pair: Pair) -> tuple[Any, ...]:
-        group = self._groups[SitePath(*pair[:2])]
+        group = self._groups.of[SitePath(*pair[:2])]
         return (
-            self._numbers[group],
-            self._kind(pair),
-            self._url(SitePath(*pair[:2])),
-            self._url(SitePath(*pair[2:4])),
+            self._groups.numbers[group],
+            self._groups.kind(pair),
+            self._groups.url(SitePath(*pair[:2])),
+            self._groups.url(SitePath(*pair[2:4])),
             pair.common,
             pair.agreeing,
             pair.a_pages,
@@ -258,58 +215,27 @@ class Mirrors:
             pair.agreeing / pair.common,
             pair.agreeing / pair.a_pages,
             pair.agreeing / pair.b_pages,
-            self._url(self._kept[group]),
+            self._groups.url(self._groups.kept[group]),
         )
-
-    def _url(self, place: SitePath) -> str:
-        return f"{self._crawl.sites[place.site]}/{'/'.join(place.path)}"
-
-    def _kind(self, pair: Pair) -> str:
-        a, b = self._crawl.hosts[pair.a], self._crawl.hosts[pair.b]
-        if pair.a_prefix == pair.b_prefix and pair.a != pair.b and (a == b or _bare(a) == _bare(b)):
-            return "scheme twin" if a == b else "www twin"
-        if a == b:
-            return "same host"
-        both = min(pair.agreeing / pair.a_pages, pair.agreeing / pair.b_pages)
-        if both < _WHOLE:
-            return "partial mirror"
-        return "virtual host" if not pair.a_prefix and not pair.b_prefix else "mirror"
-
-    def _mirrored(self, place: SitePath) -> Iterator[tuple[SitePath, Segments]]:
-        """The groups of the prefixes that a page is below, with the rest of its path."""
-        for length in range(len(place.path) + 1):
-            prefix = SitePath(place.site, place.path[:length])
-            if prefix in self._groups:
-                yield self._groups[prefix], place.path[length:]
-
-    @cached_property
-    def _orders(self) -> dict[int, tuple[Any, ...]]:
-        """Of the pages of clusters what they are ordered by, the best first."""
-        return {page: self._order(page) for pages in self._crawl.members.values() for page in pages}
-
-    def _order(self, page: int) -> tuple[Any, ...]:
-        place, url = self._crawl.places[page], self._crawl.urls[page]
-        kept = [self._kept[group] == _above(place, rest) for group, rest in self._mirrored(place)]
-        return bool(kept) and not any(kept), self._ranks[place.site], len(url), url
 
     @cached_property
     def _targets(self) -> tuple[list[int], list[str]]:
         """Of each page the page that stands for it, and why."""
         target, reasons = list(range(len(self._crawl.places))), ["itself"] * len(self._crawl.places)
         for pages in self._crawl.members.values():
-            best = min(pages, key=self._orders.__getitem__)
-            around = dict(self._mirrored(self._crawl.places[best]))
+            best = min(pages, key=self._groups.orders.__getitem__)
+            around = dict(self._groups.around(self._crawl.stems[best]))
             for page in pages:
                 if page != best:
                     target[page], reasons[page] = best, self._reason(page, best, around)
         return target, reasons
 
     def _reason(self, page: int, best: int, around: Mapping[SitePath, Segments]) -> str:
-        place, other = self._crawl.places[page], self._crawl.places[best]
+        place, other = self._crawl.stems[page], self._crawl.stems[best]
         a, b = self._crawl.hosts[place.site], self._crawl.hosts[other.site]
-        if place.path == other.path and _bare(a) == _bare(b):
+        if place.path == other.path and bare(a) == bare(b):
             return "scheme twin" if a == b else "www twin"
-        if any(around.get(group) == rest for group, rest in self._mirrored(place)):
+        if any(around.get(group) == rest for group, rest in self._groups.around(place)):
             return "mirror"
         return "same host" if a == b else "cross host"
 
@@ -383,21 +309,12 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     given = {} if recipe is None else recipe.settings
     crawl = crawl_of(pages, CanonicalUrl(**{**given, "scheme": False, "www": False}))
     contents: list[dict[Segments, int]] = [{} for _ in crawl.sites]
-    for place, cluster in zip(crawl.places, crawl.clusters, strict=True):
+    for place, cluster in zip(crawl.stems, crawl.clusters, strict=True):
         contents[place.site][place.path] = cluster
     pairs, counts = find_pairs(Sites(contents), how)
-    found = Mirrors(how, policy, alternatives, crawl, pairs, counts, inputs)
-    _ = found._ranks  # noqa: SLF001  (a policy that cannot be applied is refused now)
-    return found
-
-
-def _above(place: SitePath, rest: Segments) -> SitePath:
-    """The prefix of a page without the rest of its path."""
-    return SitePath(place.site, place.path[: len(place.path) - len(rest)])
-
-
-def _bare(host: str) -> str:
-    return host.removeprefix("www.")
+    groups = MirrorGroups(crawl, pairs, policy)
+    _ = groups.ranks  # a policy that cannot be applied is refused now
+    return Mirrors(how, policy, alternatives, crawl, pairs, counts, inputs, groups)
 
 
 def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:

@@ -1,6 +1,7 @@
 """Pages by place: the site, and the segments of the path, which mirrors are told by."""
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from nearsame.web.reading import ALONE, ReadPages
 from nearsame.web.rules import split_url
 
 __all__ = ["Crawl", "SitePath", "crawl_of"]
+
+# What servers and those who save pages give to the names of pages; other suffixes name other things.
+_SUFFIX = re.compile(r"\.(?:[sxpj]?html?|mhtml?|php[3-8]?|aspx?|jspx?|cfml?|cgi|p[ly]|do|action)$", re.IGNORECASE)
 
 
 class SitePath(NamedTuple):
@@ -42,6 +46,13 @@ class Crawl:
     def host(self, page: int) -> str:
         """Of a page, by its number."""
         return self.hosts[self.places[page].site]
+
+    @cached_property
+    def stems(self) -> list[SitePath]:
+        """The places by which pages are compared: without the suffix, unless two pages of the site would be one so."""
+        found = [place._replace(path=_stem(place.path)) for place in self.places]
+        times = Counter(found) + Counter(place for place, stem in zip(self.places, found, strict=True) if place != stem)
+        return [stem if times[stem] == 1 else place for place, stem in zip(self.places, found, strict=True)]
 
     @cached_property
     def members(self) -> dict[int, list[int]]:
@@ -106,6 +117,18 @@ def _segments(path: str, query: str, fragment: str) -> Segments:
         return ()
     *folders, last = path[1:].split("/")
     return (*folders, last + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else ""))
+
+
+def _stem(path: Segments) -> Segments:
+    """A path without the suffix of its page.
+
+    >>> _stem(("docs", "a.html")), _stem(("view.php?id=a.php",)), _stem(("a.pdf",)), _stem((".html",))
+    (('docs', 'a'), ('view?id=a.php',), ('a.pdf',), ('.html',))
+    """
+    if not path or path[-1].startswith("."):
+        return path
+    name, mark, rest = re.match(r"([^?#;]*)([?#;]?)(.*)", path[-1], re.DOTALL).groups()  # type: ignore[union-attr]  # it matches anything
+    return (*path[:-1], _SUFFIX.sub("", name) + mark + rest)
 
 
 def _host(site: str) -> str:
