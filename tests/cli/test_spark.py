@@ -49,6 +49,8 @@ def command(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[st
         (["--workdir", "w"], "--workdir"),
         (["--annotate"], "--annotate"),
         (["--copy"], "--copy"),
+        (["--url-rules", "rules.json"], "--url-rules"),
+        (["--up-to", "usual"], "--up-to"),
         (["--drop-unreadable"], "--drop-unreadable"),
     ],
 )

@@ -644,6 +644,24 @@ def test_learnt_rules_say_which_urls_are_one(tmp_path: Path) -> None:
     assert 0 == ns.dedup(others, use="url", urls=rules).stats.removed
 
 
+@pytest.mark.parametrize(("up_to", "removed"), [("standard", 0), ("usual", 1), ("guess", 2)])
+def test_the_command_says_how_sure_a_rule_of_urls_must_be(tmp_path: Path, up_to: str, removed: int) -> None:
+    """In what layers remove, in the recipe, and in the proof of the output."""
+    urls = ["http://a.org/p", "http://a.org/p?utm_source=x", "http://a.org/p/index.html"]
+    source = write_jsonl(tmp_path / "pages.jsonl", [{"url": url, "text": "one text of all"} for url in urls])
+    done = run("dedup", source, "--use", "url", "--up-to", up_to, "-o", tmp_path / "out")
+    assert 0 == done.exit_code, done.stderr
+    stats = json.loads((tmp_path / "out" / "stats.json").read_text("utf-8"))
+    assert (removed, up_to) == (stats["removed"], stats["recipe"]["urls"]["up_to"])
+    assert 0 == run("verify", tmp_path / "out").exit_code
+
+
+def test_a_degree_and_learnt_rules_contradict_each_other(tmp_path: Path) -> None:
+    """Rules are about the canonical URLs that they were learnt from."""
+    done = run("dedup", tmp_path, "--dry-run", "--use", "url", "--up-to", "usual", "--url-rules", tmp_path / "r.json")
+    assert (2, True) == (done.exit_code, "--up-to usual contradicts --url-rules" in done.stderr)
+
+
 def test_a_url_column_of_pairs_must_be_there() -> None:
     """As in dedup."""
     with pytest.raises(ns.ConfigError, match="no document has anything in the column 'link'"):

@@ -1,7 +1,7 @@
 """`nearsame dedup`: flags in, a folder out."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -11,6 +11,9 @@ from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+
+if TYPE_CHECKING:
+    from nearsame.recipes.urls import Degree
 
 __all__ = ["dedup"]
 
@@ -90,7 +93,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             against=given["against"] or None,
             within=False if given["no_within"] else None,
             audit=asked(given),
-            urls=_rules(given["url_rules"]),
+            urls=_urls(given["url_rules"], given["up_to"]),
             progress=progress,
             **{name: given[name] for name in _ASKED},
             **engine,
@@ -112,13 +115,20 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     return outcome(found, given)
 
 
-def _rules(path: str | None) -> Any:
-    """Learnt rules for URLs."""
-    if path is None:
-        return None
-    from nearsame.web.rules import UrlRules
+def _urls(rules: str | None, up_to: "Degree | None") -> Any:
+    """What makes URLs one: rules that were learnt, or those up to a degree; None where nothing was asked for."""
+    if rules is not None:
+        if up_to is not None:
+            message = f"--up-to {up_to} contradicts --url-rules: the file says which canonical URLs its rules are about"
+            raise ConfigError(message, hint="Give one of the two.")
+        from nearsame.web.rules import UrlRules
 
-    return UrlRules.load(path)
+        return UrlRules.load(rules)
+    if up_to is None:
+        return None
+    from nearsame.recipes.urls import CanonicalUrl
+
+    return CanonicalUrl(up_to=up_to)
 
 
 def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:

@@ -18,6 +18,8 @@ _ONE_MACHINE = {
     "workdir": "--workdir",
     "annotate": "--annotate",
     "copy_files": "--copy",
+    "url_rules": "--url-rules",
+    "up_to": "--up-to",
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
 }

@@ -250,6 +250,12 @@ pages = section(
         help="Which URLs are one: rules that `urls --save` wrote.",
         stands="canonical",
     ),
+    spec(
+        "--up-to",
+        type=click.Choice(("standard", "usual", "guess")),
+        help="Which URLs are one: those that are by rules as sure as that.",
+        stands="guess",
+    ),
 )
 
 
