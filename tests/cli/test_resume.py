@@ -112,7 +112,10 @@ def kill_and_continue(corpus, home, chance, seconds, kills):
     return killed
 
 
-@pytest.mark.parametrize(("seed", "kills"), [(1, 5), pytest.param(2, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("seed", "kills"),
+    [(1, 5), pytest.param(2, 20, marks=pytest.mark.slow), pytest.param(3, 60, marks=pytest.mark.long)],
+)
 @pytest.mark.timeout(900)
 def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, kills, corpus, undisturbed, tmp_path):
     """At moments drawn by chance, in the midst of writing among them."""

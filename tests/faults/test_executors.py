@@ -108,7 +108,7 @@ def test_a_killed_executor_changes_nothing(stages, conf, job, workers, expected)
     assert harm["lost"] >= 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_task_that_fails_once_changes_nothing(job, expected):
     """It is tried again."""
     found, harm = job(fault="fail").answer()

@@ -15,16 +15,18 @@ from tests.fuzz.holding import held, shrunk
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_random_runs_answer_as_brute_force_does(name: str) -> None:
-    """A few of each method; the slow test has two thousand of all."""
+def test_a_few_random_runs_answer_as_brute_force_does(name: str) -> None:
+    """A few of each method; the slow test has hundreds of all, the long one thousands."""
     assert [] == run(Tally(next=10**6), 12, names=(name,))
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_two_thousand_random_runs_answer_as_brute_force_does() -> None:
+@pytest.mark.parametrize(
+    "cases", [pytest.param(600, marks=pytest.mark.slow), pytest.param(2_000, marks=pytest.mark.long)]
+)
+def test_random_runs_answer_as_brute_force_does(cases: int) -> None:
     """All options of all methods; none is wrong, and what may be missed is missed as seldom as promised."""
-    assert [] == run(Tally(), 2_000)
+    assert [] == run(Tally(), cases)
 
 
 def test_a_case_is_its_seed() -> None:

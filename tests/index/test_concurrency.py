@@ -71,7 +71,7 @@ def test_of_two_that_come_at_the_same_moment_one_goes_in(place, started):
 @pytest.mark.slow
 def test_of_three_that_come_at_the_same_moment_one_goes_in(place, started):
     """Many times; each of the clients is first now and then."""
-    reports = at_the_same_moment(place, started, 300, 3)
+    reports = at_the_same_moment(place, started, 100, 3)
     assert all(any(each["added"] for each in found) for found in reports.values())
 
 

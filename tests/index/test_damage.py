@@ -35,10 +35,13 @@ def change(request, place):
     return on_server if place.startswith("postgresql:") else on_file
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_of_damaged_files_none_answers_wrongly_in_silence(seed, tmp_path):
+@pytest.mark.parametrize(
+    ("seed", "files"),
+    [(1, 60), pytest.param(2, 250, marks=pytest.mark.slow), pytest.param(3, 1000, marks=pytest.mark.long)],
+)
+def test_of_damaged_files_none_answers_wrongly_in_silence(seed, files, tmp_path):
     """Whatever is asked of it, and whatever is added: an answer that is right, an error of ours, or `check` tells."""
-    found = damaging.walk(60 if seed == 1 else 1000, seed, tmp_path)
+    found = damaging.walk(files, seed, tmp_path)
     assert [] == [kind for kind in found if "WRONG" in kind]
     assert found["told"] > 0
     assert found["refused"] > 0

@@ -17,7 +17,9 @@ from tests.index.disks import fill, small_disk
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills", [12, pytest.param(80, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.long)]
+)
 @pytest.mark.timeout(900)
 def test_what_was_acknowledged_survives_kills_under_load(kills, tmp_path):
     """No half document, no key without its document, nothing that was removed."""

@@ -87,10 +87,10 @@ def test_what_a_crashed_server_acknowledged_is_there(durable_postgres, tmp_path)
 @pytest.mark.slow
 def test_what_many_killed_clients_were_told_is_there(durable_postgres, tmp_path):
     """As above, more often."""
-    kill_clients(durable_postgres.url(f"kill_{uuid.uuid4().hex[:8]}"), tmp_path, 25)
+    kill_clients(durable_postgres.url(f"kill_{uuid.uuid4().hex[:8]}"), tmp_path, 10)
 
 
 @pytest.mark.slow
 def test_what_a_server_acknowledged_before_many_crashes_is_there(durable_postgres, tmp_path):
     """As above, more often."""
-    crash_the_server(durable_postgres, tmp_path, 15)
+    crash_the_server(durable_postgres, tmp_path, 6)
