@@ -90,14 +90,14 @@ def audit_decision(state: State[Frames], decision: Decision, threshold: Fraction
     limits = (~goes, _MOST_OF_KEPT), (goes, _MOST_OF_GONE)
     pairs = _true_pairs(state, threshold, [(sample.where(some), most) for some, most in limits], within=within)
     kept = pairs.join(gone.toDF("partner"), "partner", "left_anti")
-    told = verbs.aggregated(kept, ["owner"], ["bool_or(partner < owner) as outranked"]).toArrow()
-    owners, outranked = (told.column(name).to_numpy() for name in ("owner", "outranked"))
+    by_owner = verbs.aggregated(kept, ["owner"], ["bool_or(partner < owner) as outranked"]).toArrow()
+    owners, outranked = (by_owner.column(name).to_numpy() for name in ("owner", "outranked"))
     has_kept, must_go = np.zeros((2, sample.numbers.size), np.bool_)
     has_kept[sample.places(owners)] = True
     must_go[sample.places(owners[outranked])] = True
     must_go |= _with_true_witness(state, sample, decision, threshold)
-    found = of_documents(state.method, threshold, goes, must_go, has_kept)
-    return replace(found, precision=_precision(state, decision, threshold))
+    audit = of_documents(state.method, threshold, goes, must_go, has_kept)
+    return replace(audit, precision=_precision(state, decision, threshold))
 
 
 def audit_pairs(state: State[Frames], decision: Decision, threshold: Fraction) -> Audit:
@@ -105,9 +105,9 @@ def audit_pairs(state: State[Frames], decision: Decision, threshold: Fraction) -
     sample = _sampled(state, threshold)
     pairs = _true_pairs(state, threshold, [(sample, ALL_PARTNERS)], within=len(state.corpus.sides) == 1)
     asked = pairs.selectExpr("owner", "least(owner, partner) as a", "greatest(owner, partner) as b")
-    found = decision.found.selectExpr("least(a, b) as a", "greatest(a, b) as b", "true as found")
-    told = asked.join(found, ["a", "b"], "left").selectExpr("owner", "coalesce(found, false) as found").toArrow()
-    owners, listed = (told.column(name).to_numpy() for name in ("owner", "found"))
+    decided = decision.found.selectExpr("least(a, b) as a", "greatest(a, b) as b", "true as found")
+    answers = asked.join(decided, ["a", "b"], "left").selectExpr("owner", "coalesce(found, false) as found").toArrow()
+    owners, listed = (answers.column(name).to_numpy() for name in ("owner", "found"))
     return of_pairs(state.method, threshold, sample.numbers.size, sample.places(owners), listed)
 
 
@@ -116,11 +116,11 @@ def _sampled(state: State[Frames], threshold: Fraction) -> _Sample:
     most = Sampling().most(state.method)
     asked = state.corpus.documents.filter("number = best and size > 0 and side = 1")
     drawn = asked.selectExpr("number", "row", "size", "xxhash64(row, 7) as chance").sort("chance", "row").limit(most)
-    found = _with_features(state, drawn.select("number", "row", "size").toArrow())
+    sample = _with_features(state, drawn.select("number", "row", "size").toArrow())
     few = affordable(
-        state.method, threshold, (found.rows, found.items, found.offsets), state.corpus.counts["different"]
+        state.method, threshold, (sample.rows, sample.items, sample.offsets), state.corpus.counts["different"]
     )
-    return found.where(np.arange(found.rows.size) < few)
+    return sample.where(np.arange(sample.rows.size) < few)
 
 
 def _with_features(state: State[Frames], drawn: pa.Table) -> _Sample:
@@ -129,9 +129,9 @@ def _with_features(state: State[Frames], drawn: pa.Table) -> _Sample:
     room = sum(size <= verbs.table_bytes for size in accumulate(8 * size for size in drawn.column("size").to_pylist()))
     chosen = drawn.slice(0, room)
     few = verbs.frame(chosen.select(["row"])).hint("broadcast")
-    found = state.corpus.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
+    features = state.corpus.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
     items: dict[int, arrow.UInt64s] = {}
-    for batch in verbs.tables(found):
+    for batch in verbs.tables(features):
         lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
         items |= {int(row): lists.items[lists.starts[at] : lists.ends[at]] for at, row in enumerate(rows)}
     numbers, rows = (chosen.column(name).to_numpy() for name in ("number", "row"))
@@ -156,8 +156,8 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
     )
     if not stages:
         return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
-    found = _small(verbs, verbs.computed(verbs.map(state.corpus.features, _Partners(stages)).select("owner", "row")))
-    pairs = documents.select("row", "best", "side").join(found, "row").filter("owner <> best")
+    partners = _small(verbs, verbs.computed(verbs.map(state.corpus.features, _Partners(stages)).select("owner", "row")))
+    pairs = documents.select("row", "best", "side").join(partners, "row").filter("owner <> best")
     if not within:
         pairs = pairs.filter("side = 0")
     return verbs.computed(pairs.selectExpr("owner", "best as partner").distinct())
@@ -166,8 +166,8 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
 def _with_true_witness(state: State[Frames], sample: _Sample, decision: Decision, threshold: Fraction) -> Flags:
     """Which sampled documents go for a witness that is a true near-duplicate."""
     verbs = state.corpus.engine
-    found = decision.found.selectExpr("a as number", "b").join(_few(verbs, sample.numbers), "number", "left_semi")
-    rows, witnesses = (found.toArrow().column(name).to_numpy() for name in ("number", "b"))
+    removals = decision.found.selectExpr("a as number", "b").join(_few(verbs, sample.numbers), "number", "left_semi")
+    rows, witnesses = (removals.toArrow().column(name).to_numpy() for name in ("number", "b"))
     known, pairs, here = _known(state, rows, witnesses)
     out = np.zeros(sample.numbers.size, np.bool_)
     right = similar_enough(state.method, threshold, pairs, known.items, known.offsets)
@@ -203,8 +203,8 @@ def _few(verbs: Any, numbers: Rows) -> Any:
 
 
 def _numbers(frame: Any) -> Rows:
-    found: Rows = frame.toArrow().column("number").to_numpy()
-    return found
+    numbers: Rows = frame.toArrow().column("number").to_numpy()
+    return numbers
 
 
 def _offsets(sizes: Rows) -> Rows:

@@ -30,15 +30,15 @@ def meeting_pairs(  # noqa: PLR0913  (who meets whom, by what, and what is known
         apart: whether entries have a `root`, and those of one root do not meet.
     """
     names = ["number", "place", "size", "one_side", *(["root"] if apart else [])]
-    first, *others = (_met(verbs, *each, names, hot=hot) for each in sides)
+    first, *others = (_met(verbs, *side, names, hot=hot) for side in sides)
     for other in others:
         first = first.unionByName(other)
     met = first.filter("a_root <> b_root") if apart else first
     for condition in _roles(bound):
         met = met.filter(condition)
     sums = [f"min({name}) as {name}" for name in ("a_place", "b_place", "a_size", "b_size")]
-    found = verbs.aggregated(met, ["a", "b"], sums)
-    return (found.filter(_reach(bound)) if placed and bound.measure == JACCARD else found).select("a", "b")
+    pairs = verbs.aggregated(met, ["a", "b"], sums)
+    return (pairs.filter(_reach(bound)) if placed and bound.measure == JACCARD else pairs).select("a", "b")
 
 
 def split_by_main(verbs: Any, entries: Any) -> list[tuple[Any, Any]]:
@@ -50,9 +50,9 @@ def split_by_main(verbs: Any, entries: Any) -> list[tuple[Any, Any]]:
     """
     sums = ["min_by(root, number) as main", "min(root) as least", "max(root) as greatest"]
     mixed = verbs.aggregated(entries, ["key"], sums).filter("least < greatest").select("key", "main")
-    told = verbs.keep(entries.join(mixed, "key"))
-    rest, main = told.filter("root <> main"), told.filter("root = main")
-    return [(rest, told), (main, rest)]
+    members = verbs.keep(entries.join(mixed, "key"))
+    rest, main = members.filter("root <> main"), members.filter("root = main")
+    return [(rest, members), (main, rest)]
 
 
 def _met(verbs: Any, firsts: Any, others: Any, names: Sequence[str], *, hot: bool) -> Any:
@@ -75,8 +75,8 @@ def _blocks(verbs: Any, entries: Any, name: str) -> Any:
 
 def _dealt(entries: Any, blocks: tuple[Any, Any], number: str, own: str, other: str) -> Any:
     """Each entry in one of its side's blocks, once for each block of the other side."""
-    for each in blocks:
-        entries = entries.join(each, "key", "left")
+    for num_blocks in blocks:
+        entries = entries.join(num_blocks, "key", "left")
     mine, theirs = (f"coalesce({name}_blocks, 1L)" for name in (own, other))
     met = f"explode(sequence(0L, {theirs} - 1)) as {other}"
     return entries.selectExpr("*", f"pmod(xxhash64({number}), {mine}) as {own}", met).drop("i_blocks", "j_blocks")

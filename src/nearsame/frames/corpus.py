@@ -145,7 +145,7 @@ class Frames:
             return features, replace(self, features=features, documents=documents)
         names = renamings(features, documents)
         features = features.withColumn("row", self.engine.expression(renamed(names)))
-        these = _about(features.filter(features["row"].isin([each.name for each in names])))
+        these = _about(features.filter(features["row"].isin([renaming.name for renaming in names])))
         documents = documents.filter("fp = other_fp").union(these)
         return features, replace(self, names=names, features=features, documents=documents)
 
@@ -167,8 +167,8 @@ class Frames:
             "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
         )
         asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in _SUMS.items())
-        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
-        counts = {name: int(value) for name, value in told.asDict().items()}
+        documents, sums = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
+        counts = {name: int(value) for name, value in sums.asDict().items()}
         notes = (*self.notes, *self._unreadable(counts["unreadable"]))
         return replace(self, documents=documents, counts=counts, notes=notes)
 
@@ -182,12 +182,12 @@ class Frames:
             return ()
         names = " and ".join(dict.fromkeys(part.name for side in self.sides for part in side.parts))
         most = self.sides[0].columns.max_record
-        told = (
+        message = (
             f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} not UTF-8, or of more than {most:,} bytes"
         )
         if self.strict:
-            raise SourceError(told, hint="Mend them, leave out strict, or raise max_record.")
-        return (f"{told}: {STAY}",)
+            raise SourceError(message, hint="Mend them, leave out strict, or raise max_record.")
+        return (f"{message}: {STAY}",)
 
     def leaders(self, features: Any) -> Any:
         """The features of the documents that stand for all others; many others are left among them, see `is_clean`."""
@@ -223,17 +223,17 @@ class Frames:
         known = self.counts["sets"], self.counts["features"], distinct
         foreseen = predicted(*known, plan.passes << plan.bits, method.least, plan.table_bytes * verbs.num_copies())
         verbs.room["shuffle"]["predicted"] = foreseen
-        told = advice(foreseen) if isinstance(method, Jaccard) else None
-        return planned, () if told is None else (told,)
+        note = advice(foreseen) if isinstance(method, Jaccard) else None
+        return planned, () if note is None else (note,)
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys of leaders, computed once, and how many there are."""
         if not self.is_clean:
             leaders = self._leading.select("row")
             keys = keys.dropDuplicates(["key", "row"]).join(leaders, "row", "left_semi")
-        found, (number,) = self.engine.told(keys, "count(1)")
+        keys, (number,) = self.engine.told(keys, "count(1)")
         self.engine.room["shuffle"]["keys"] = number
-        return found, number
+        return keys, number
 
     @property
     def _leading(self) -> Any:
@@ -247,8 +247,8 @@ class Frames:
         met = keys.selectExpr("*", f"count(1) {over} as bucket", f"max(probes) {over} as begins")
         met = verbs.computed(met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket"))
         verbs.room["shuffle"]["keys_bytes"] = verbs.shuffled_bytes() - before
-        found = met.join(self._leading.select("row", "number", "size", "one_side", "stands_for"), "row")
-        entries, (num_entries,) = verbs.told(found, "count(1)")
+        entries = met.join(self._leading.select("row", "number", "size", "one_side", "stands_for"), "row")
+        entries, (num_entries,) = verbs.told(entries, "count(1)")
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
         here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
         source = lists.select("row", "items").join(here, "row")
@@ -273,16 +273,16 @@ def _about(features: Any) -> Any:
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
         *(["value"] if order else []),
     )  # fmt: skip
-    found = [f"min({name}) as {name}" for name in ["fp", *same]]
-    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *found, *order])
+    minima = [f"min({name}) as {name}" for name in ["fp", *same]]
+    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *minima, *order])
 
 
-def few(rows: Any, told: Any = None) -> Any:
+def few(rows: Any, counted: Any = None) -> Any:
     """Rows of numbers, sent to every worker if they are few: then what they are joined with is not shuffled.
 
-    `told` has their number, `num`, where it is known.
+    `counted` has their number, `num`, where it is known.
     """
-    number = rows.count() if told is None else told["num"]
+    number = rows.count() if counted is None else counted["num"]
     return rows.hint("broadcast") if number <= FEW_ROWS else rows
 
 

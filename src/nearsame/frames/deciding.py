@@ -46,13 +46,13 @@ def answered(state: State[Any], question: Question) -> Decision:
     verbs.room["deciding"] = "cluster"
     cluster, component = Cluster(state, asked), None
     if question.kind == "pairs":
-        found = cluster.pairs()
+        answers = cluster.pairs()
     elif question.kind == "greedy":
-        found = cluster.greedy()
+        answers = cluster.greedy()
     else:
-        found, component = cluster.components()
-    found = verbs.computed(found)
-    return Decision(found, cluster.compared, component)
+        answers, component = cluster.components()
+    answers = verbs.computed(answers)
+    return Decision(answers, cluster.compared, component)
 
 
 def _told(answers: Any, verbs: Any) -> Decision:
@@ -61,12 +61,12 @@ def _told(answers: Any, verbs: Any) -> Decision:
     return Decision(kept.filter("a >= 0").drop("note"), int(last["b"]), component_of(last["note"]))
 
 
-def inherited(documents: Any, found: Any, *, within: bool) -> Any:
+def inherited(documents: Any, answers: Any, *, within: bool) -> Any:
     """Removed documents of all kinds: row, number, times, witness, num, den.
 
     `times` is how many of the copies of a row go: all of them, or all but the one that stays.
     """
-    decided = found.toDF("leader", "witness", "num", "den")
+    decided = answers.toDF("leader", "witness", "num", "den")
     known = documents.filter("size > 0").select("row", "number", "best", "side", "copies")
     leaders = documents.select("number", "side").toDF("best", "best_side")
     joined = known.join(decided, known["best"] == decided["leader"], "left")

@@ -83,15 +83,15 @@ def _content(part: FramePart, columns: Columns) -> str:
     """What a document is made of, null where it cannot be read."""
     chosen, (name, kind) = part.chosen, content_of(columns)
     column = quoted(chosen.vectors or chosen.items or chosen.text or "")
-    found = f"cast({column} as {kind})"
+    content = f"cast({column} as {kind})"
     if name == "vector":  # one that holds something else than finite numbers says nothing
-        return f"if({not_finite(found)}, null, {found})"
+        return f"if({not_finite(content)}, null, {content})"
     if name == "items":  # an item that is null says nothing about its document
-        return f"array_compact({found})"
-    readable = f"is_valid_utf8({found})"
+        return f"array_compact({content})"
+    readable = f"is_valid_utf8({content})"
     if part.delimited:  # Spark has put this in the place of what was none
-        readable = f"not contains({found}, '\N{REPLACEMENT CHARACTER}')"
-    return f"if({readable} and octet_length({found}) <= {columns.max_record}, {found}, null)"
+        readable = f"not contains({content}, '\N{REPLACEMENT CHARACTER}')"
+    return f"if({readable} and octet_length({content}) <= {columns.max_record}, {content}, null)"
 
 
 def _is_bad(part: FramePart, columns: Columns) -> str:
@@ -121,8 +121,8 @@ def _spelt(name: str, kind: Any, depth: int = 0) -> str:
     if what in _BYTES:  # as bytes: what a collation holds for equal is not the same
         return _counted(name)
     if what == "array":
-        each = _spelt(f"x{depth}", kind.elementType, depth + 1)
-        values = f"array_join(transform({name}, x{depth} -> coalesce({each}, 'n')), ',')"
+        element = _spelt(f"x{depth}", kind.elementType, depth + 1)
+        values = f"array_join(transform({name}, x{depth} -> coalesce({element}, 'n')), ',')"
         return f"concat(size({name}), '[', {values}, ']')"
     if what in _NESTED:
         return _counted(f"to_json(struct({name}), {_JSON})")

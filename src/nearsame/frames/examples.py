@@ -27,9 +27,11 @@ def chosen_removals(state: State[Frames], gone: Any, count: int) -> pa.Table:
     some = both.orderBy("number").selectExpr(
         "number", "witness", "num / den as similarity", "digest = other as same"
     )  # fmt: skip
-    found = some.limit(_CONSIDERED).toArrow().sort_by([("similarity", "ascending"), ("number", "ascending")])
-    places = spread(found.column("similarity").to_numpy(), np.asarray(found.column("same")).astype(np.bool_), count)
-    return found.take(pa.array(places))
+    removals = some.limit(_CONSIDERED).toArrow().sort_by([("similarity", "ascending"), ("number", "ascending")])
+    places = spread(
+        removals.column("similarity").to_numpy(), np.asarray(removals.column("same")).astype(np.bool_), count
+    )
+    return removals.take(pa.array(places))
 
 
 def texts(state: State[Frames], numbers: list[int]) -> Mapping[int, str]:
@@ -44,8 +46,8 @@ def texts(state: State[Frames], numbers: list[int]) -> Mapping[int, str]:
         side.documents().selectExpr(f"{row} as row", f"cast({name} as string) as text") for side in state.corpus.sides
     ]
     rows = state.corpus.documents.filter(state.corpus.documents["number"].isin(numbers)).select("row", "number")
-    found = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
-    known = dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    table = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
+    known = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
     if not known.keys() >= set(numbers):
         raise SourceError(CHANGED, hint=STEADY)
     return known

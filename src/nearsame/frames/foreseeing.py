@@ -55,8 +55,8 @@ def foreseen(state: State[Frames], question: Question, most: int) -> int:
     stands_for = np.maximum(own, last)
     of_draw = shares**2 * last * np.maximum(0.0, last - own)
     of_members = stands_for**2 * errors
-    found, error = float(stands_for @ shares), float(np.sqrt((of_draw + of_members).sum()))
-    return round(found) if found - _SURE * error > most else 0
+    estimate, error = float(stands_for @ shares), float(np.sqrt((of_draw + of_members).sum()))
+    return round(estimate) if estimate - _SURE * error > most else 0
 
 
 def _shares(state: State[Frames], question: Question, drawn: pa.Table, *, across: bool) -> tuple[Floats, Floats]:
@@ -72,8 +72,8 @@ def _shares(state: State[Frames], question: Question, drawn: pa.Table, *, across
     numbers = verbs.frame(pa.table({"number": pa.array(np.unique(some.column("number").to_numpy()))})).hint("broadcast")
     entries = verbs.tables(state.meeting.entries.join(numbers, "number").select("key", "number", "place"))
     lists = verbs.tables(state.meeting.lists.join(numbers, "number").sort("number"))
-    found = here(NumberedQuestion(question, state.method), lists, entries)
-    similar = set(zip(*(found.column(name).to_pylist() for name in "ab"), strict=True))
+    answers = here(NumberedQuestion(question, state.method), lists, entries)
+    similar = set(zip(*(answers.column(name).to_pylist() for name in "ab"), strict=True))
     shared: dict[int, set[int]] = defaultdict(set)
     for key, number, _ in _rows(pa.Table.from_batches(entries)):
         shared[number].add(key)
@@ -82,7 +82,7 @@ def _shares(state: State[Frames], question: Question, drawn: pa.Table, *, across
         members[key].append((number, side))
     parts = [_parts(members[key], similar, shared, across=across) for key in drawn.column("key").to_pylist()]
     halves = np.array([len(members[key]) / 2 for key in drawn.column("key").to_pylist()])
-    return np.array([each.mean() for each in parts]), np.array([each.var() for each in parts]) / halves
+    return np.array([part.mean() for part in parts]), np.array([part.var() for part in parts]) / halves
 
 
 def _parts(

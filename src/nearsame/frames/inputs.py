@@ -130,7 +130,7 @@ def _counted(part: FramePart, *, numbers: bool) -> FramePart:
     order = part.chosen.order if part.delimited and numbers else None
     given = "" if order is None else f"{readable} and {quoted(order)} <> ''"
     counted = [f"{given} and try_cast({quoted(order or '')} as {kind}) is null" for kind in ("bigint", "double")]
-    sums += ["0L" if order is None else f"count_if({each})" for each in (*counted, given)]
+    sums += ["0L" if order is None else f"count_if({condition})" for condition in (*counted, given)]
     frame = part.frame.selectExpr("_metadata.file_path as nearsame_file", "*")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)

@@ -30,7 +30,7 @@ def require_few(state: State[Frames], question: Question, most: int, *, star: bo
     check_number(within + more, most, known="about", fewer=fewer)
 
 
-def listed(state: State[Frames], found: Any, most: int, *, star: bool, fewer: list[str]) -> tuple[Any, int]:
+def listed(state: State[Frames], pairs: Any, most: int, *, star: bool, fewer: list[str]) -> tuple[Any, int]:
     """All pairs of documents (a, b, similarity, and what the method says beside), and how many there are.
 
     Raises:
@@ -38,11 +38,11 @@ def listed(state: State[Frames], found: Any, most: int, *, star: bool, fewer: li
     """
     across = len(state.corpus.sides) > 1
     total = _num_within(state, star=star, across=across)
-    total += _num_between(state, found, star=star, across=across)
+    total += _num_between(state, pairs, star=star, across=across)
     check_number(total, most, fewer=fewer)
     names = state.step.column_names
     within = _within(state, names, star=star, across=across)
-    return _between(state, beside(state, found), names, star=star, across=across).union(within), total
+    return _between(state, beside(state, pairs), names, star=star, across=across).union(within), total
 
 
 def _groups(state: State[Frames]) -> Any:
@@ -56,36 +56,36 @@ def _num_within(state: State[Frames], *, star: bool, across: bool) -> int:
     return int(_groups(state).selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
 
 
-def _num_between(state: State[Frames], found: Any, *, star: bool, across: bool) -> int:
+def _num_between(state: State[Frames], pairs: Any, *, star: bool, across: bool) -> int:
     if star:
-        return int(found.count())
+        return int(pairs.count())
     count = "a_against * b_others + a_others * b_against" if across else "a_others * b_others"
     groups = _groups(state)
-    joined = found.select("a", "b").join(groups.toDF("a", "a_against", "a_others"), "a")
+    joined = pairs.select("a", "b").join(groups.toDF("a", "a_against", "a_others"), "a")
     joined = joined.join(groups.toDF("b", "b_against", "b_others"), "b")
     return int(joined.selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
 
 
-def beside(state: State[Frames], found: Any) -> Any:
+def beside(state: State[Frames], pairs: Any) -> Any:
     """Pairs of representatives (a, b, num, den) with what their method alone says of them."""
     columns = state.step.columns
     if columns is None:
-        return found
+        return pairs
     sizes = state.meeting.lists.selectExpr("number", "cast(size(items) as bigint) as size")
-    told = found.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
-    told = told.selectExpr("a", "b", "num", "den", "num / a_size as a_in_b", "num / b_size as b_in_a")
+    coverage = pairs.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
+    coverage = coverage.selectExpr("a", "b", "num", "den", "num / a_size as a_in_b", "num / b_size as b_in_a")
     if not columns.exact:
-        return told
+        return coverage
     rows = state.corpus.documents.select("row", "number").join(
-        found.selectExpr("a as number").union(found.select("b")).distinct(), "number"
+        pairs.selectExpr("a as number").union(pairs.select("b")).distinct(), "number"
     )
     lists = state.corpus.features.select("row", "items").join(rows, "row").select("number", "items")
     lists = lists.dropDuplicates(["number"])
-    exact, _ = scored(state.corpus.engine, found.select("a", "b"), lists, Bound(JACCARD, 0, 1))
+    exact, _ = scored(state.corpus.engine, pairs.select("a", "b"), lists, Bound(JACCARD, 0, 1))
     sizes = state.corpus.documents.select("number", "size")
     exact = exact.join(sizes.toDF("a", "a_size"), "a").join(sizes.toDF("b", "b_size"), "b")
     shares = ["num / den as exact", "num / a_size as exact_a_in_b", "num / b_size as exact_b_in_a"]
-    return told.join(exact.selectExpr("a", "b", *shares), ["a", "b"])
+    return coverage.join(exact.selectExpr("a", "b", *shares), ["a", "b"])
 
 
 def _members(state: State[Frames], *, star: bool) -> Any:
@@ -96,9 +96,9 @@ def _members(state: State[Frames], *, star: bool) -> Any:
     return known.selectExpr("best", "number", "explode(sequence(1L, copies)) as nth", "side")
 
 
-def _between(state: State[Frames], found: Any, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
+def _between(state: State[Frames], pairs: Any, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
     one = _members(state, star=star)
-    ends = found.join(one.toDF("a", "one", "one_nth", "one_side"), "a")
+    ends = pairs.join(one.toDF("a", "one", "one_nth", "one_side"), "a")
     ends = ends.join(one.toDF("b", "other", "other_nth", "other_side"), "b")
     ends = ends.filter("one_side <> other_side") if across else ends
     turned = [names[number] for number in state.step.mirror]

@@ -35,13 +35,13 @@ def renamings(features: Any, about: Any) -> tuple[Renamed, ...]:
         ConfigError: There are too many, or new names are taken, too.
     """
     shared = about.filter("fp <> other_fp").select("row")
-    found = features.select("row", "fp").join(shared.hint("broadcast"), "row").distinct().limit(_MOST + 1).collect()
+    rows = features.select("row", "fp").join(shared.hint("broadcast"), "row").distinct().limit(_MOST + 1).collect()
     for turn in range(_TURNS):
-        names = [Renamed(row, fp, _name(turn, row, fp)) for row, fp in sorted(found)]
-        different = len({each.name for each in names}) == len(names) <= _MOST
-        if different and about.filter(about["row"].isin([each.name for each in names])).isEmpty():
+        names = [Renamed(row, fp, _name(turn, row, fp)) for row, fp in sorted(rows)]
+        different = len({renaming.name for renaming in names}) == len(names) <= _MOST
+        if different and about.filter(about["row"].isin([renaming.name for renaming in names])).isEmpty():
             return tuple(names)
-    raise ConfigError(f"{len(found):,} documents share a name", hint="Report this as a fault.")
+    raise ConfigError(f"{len(rows):,} documents share a name", hint="Report this as a fault.")
 
 
 def _name(turn: int, row: int, fp: int) -> int:
@@ -51,5 +51,8 @@ def _name(turn: int, row: int, fp: int) -> int:
 
 def renamed(names: Sequence[Renamed], row: str = "row", fp: str = "fp") -> str:
     """The name of a row in SQL, from its bits in two columns."""
-    cases = (f"when {row} = {each.row}L and {fp} = cast('{each.fp}' as bigint) then {each.name}L" for each in names)
+    cases = (
+        f"when {row} = {renaming.row}L and {fp} = cast('{renaming.fp}' as bigint) then {renaming.name}L"
+        for renaming in names
+    )
     return f"case {' '.join(cases)} else {row} end" if names else row

@@ -72,7 +72,7 @@ class _Gathered:
             self.entries.put(batch.select(["key", "number", "place"]))
 
     def answers(self, asked: NumberedQuestion) -> Iterator[pa.RecordBatch]:
-        """The decisions."""
+        """Batches of pairs, or of removed documents with their witnesses; the last one has the number compared."""
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
         protected = int(np.searchsorted(numbers, asked.num_against))
@@ -85,8 +85,8 @@ class _Gathered:
     def _meeting(self, numbers: npt.NDArray[np.int64]) -> Meeting:
         keys = self.engine.load(_Renumbered(self.entries.close(), numbers, _as_keys))
         lists = self.engine.load(_Renumbered(self.lists.close(), numbers, _as_lists))
-        found: Meeting = self.engine.meet(keys, lists, np.arange(numbers.size))
-        return Meeting.of(found.flat())
+        meeting: Meeting = self.engine.meet(keys, lists, np.arange(numbers.size))
+        return Meeting.of(meeting.flat())
 
 
 @dataclass(frozen=True)
@@ -114,15 +114,15 @@ def _as_lists(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBa
 
 def _listed(parts: Iterator[JoinedPairs], numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     compared = 0
-    for found in parts:
-        compared += found.num_verified
-        yield _batch(numbers[found.a], numbers[found.b], found.nums, found.dens)
+    for pairs in parts:
+        compared += pairs.num_verified
+        yield _batch(numbers[pairs.a], numbers[pairs.b], pairs.nums, pairs.dens)
     yield _told(compared)
 
 
-def _decided(found: Decided, numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    yield _batch(numbers[found.rows], numbers[found.witnesses], found.nums, found.dens)
-    yield _told(found.num_compared, found.component)
+def _decided(decided: Decided, numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    yield _batch(numbers[decided.rows], numbers[decided.witnesses], decided.nums, decided.dens)
+    yield _told(decided.num_compared, decided.component)
 
 
 def _batch(*columns: npt.NDArray[np.int64]) -> pa.RecordBatch:
@@ -138,8 +138,8 @@ def _told(compared: int, component: Component | None = None) -> pa.RecordBatch:
 
 def component_of(note: str | None) -> Component | None:
     """The component that a note tells of."""
-    found = json.loads(note) if note else None
-    return None if found is None else Component(**found)
+    fields = json.loads(note) if note else None
+    return None if fields is None else Component(**fields)
 
 
 def here(asked: NumberedQuestion, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:

@@ -51,19 +51,19 @@ class SparkRemovals:
         documents = self.run.state.corpus.documents
         digests = documents.selectExpr("number as witness", "digest_a as wa", "digest_b as wb")
         own = documents.selectExpr("number", "digest_a", "digest_b")
-        told = self.decision.gone.join(own, "number").join(digests, "witness")
+        joined = self.decision.gone.join(own, "number").join(digests, "witness")
         below = self._below if self.decision.component else "false"
-        sums = told.selectExpr(
+        sums = joined.selectExpr(
             "coalesce(sum(times), 0) as removed",
             "coalesce(sum(if(digest_a = wa and digest_b = wb, times, 0)), 0) as exact_copies",
             f"coalesce(sum(if({below}, times, 0)), 0) as chained",
             "count(distinct witness) as clusters",
         )
-        found: dict[str, Any] = sums.first().asDict()
+        counts: dict[str, Any] = sums.first().asDict()
         return {
-            **found,
+            **counts,
             "compared": self.decision.num_compared,
-            "near_copies": found["removed"] - found["exact_copies"],
+            "near_copies": counts["removed"] - counts["exact_copies"],
             "largest": self._largest(),
             "component": self.decision.component,
         }
@@ -78,8 +78,8 @@ class SparkRemovals:
     def _each(self) -> Any:
         """A line for each removed document, with names on both sides."""
         columns = ["number", "row", "witness", "num", "den", "explode(sequence(1L, times)) as copy"]
-        each = self.decision.gone.selectExpr(*columns).drop("copy").drop("row")
-        return self.run.named(self.run.named(each, "number", ""), "witness", "witness_")
+        lines = self.decision.gone.selectExpr(*columns).drop("copy").drop("row")
+        return self.run.named(self.run.named(lines, "number", ""), "witness", "witness_")
 
     @cached_property
     def table(self) -> Any:
@@ -101,9 +101,9 @@ class SparkRemovals:
     def pairs(self) -> Any:
         """Each removed document with its witness, as a pair; a is the one of higher priority."""
         names = self.run.state.step.column_names
-        each = self._each.join(self._beside(), ["number", "witness"]) if names else self._each
+        lines = self._each.join(self._beside(), ["number", "witness"]) if names else self._each
         ends = ("witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row")
-        return each.selectExpr(*ends, "num / den as similarity", f"{self._measure} as measure", *names)
+        return lines.selectExpr(*ends, "num / den as similarity", f"{self._measure} as measure", *names)
 
     def _beside(self) -> Any:
         """By document and witness: what the method alone says of them; of equals, that all is shared."""
@@ -111,10 +111,12 @@ class SparkRemovals:
         best = state.corpus.documents.select("number", "best")
         known = self.decision.gone.select("number", "witness", "num", "den").distinct()
         known = known.join(best.toDF("number", "b"), "number").join(best.toDF("witness", "a"), "witness")
-        told = beside(state, known.filter("a <> b").select("a", "b", "num", "den").distinct())
+        details = beside(state, known.filter("a <> b").select("a", "b", "num", "den").distinct())
         names = state.step.column_names
         columns = [f"coalesce({name}, 1.0D) as {name}" for name in names]
-        return known.join(told.select("a", "b", *names), ["a", "b"], "left").selectExpr("number", "witness", *columns)
+        return known.join(details.select("a", "b", *names), ["a", "b"], "left").selectExpr(
+            "number", "witness", *columns
+        )
 
     @property
     def _measure(self) -> str:
@@ -151,14 +153,14 @@ class SparkRemovals:
         state = self.run.state
         chosen = chosen_removals(state, self.decision.gone, count)
         columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
-        found = texts(state, [*columns[0], *columns[1]])
-        names = self.run.names.filter(self.run.names["number"].isin(list(found))).select("number", "id").toArrow()
+        text_of = texts(state, [*columns[0], *columns[1]])
+        names = self.run.names.filter(self.run.names["number"].isin(list(text_of))).select("number", "id").toArrow()
         ids = dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
-        told = {"measure": [state.method.reports] * chosen.num_rows}
+        fields = {"measure": [state.method.reports] * chosen.num_rows}
         for prefix, numbers in zip(("", "witness_"), columns, strict=True):
-            told[f"{prefix}id"] = [ids[number] for number in numbers]
-            told[f"{prefix}text"] = [found[number] for number in numbers]
-        return pa.table({"similarity": chosen.column("similarity"), **told})
+            fields[f"{prefix}id"] = [ids[number] for number in numbers]
+            fields[f"{prefix}text"] = [text_of[number] for number in numbers]
+        return pa.table({"similarity": chosen.column("similarity"), **fields})
 
     @plainly()
     def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:

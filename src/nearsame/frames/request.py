@@ -61,7 +61,7 @@ class Request:
             return Result(SparkRemovals(run, self.method, decision), audit)
 
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
-        """Every verified pair."""
+        """Every verified pair, at most so many; more than `most` is an error."""
         with self._verbs(source) as verbs:
             run = self._run(verbs, source, against, keep, settings, listing=True)
             star, question = settings["identical"] == "star", Question(self.method.least, "pairs")
@@ -69,9 +69,9 @@ class Request:
             with run.clock("joining"):
                 require_few(run.state, question, most, star=star, fewer=fewer)
                 decision = run.state.corpus.answer(run.state, question)
-                found, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
+                pairs, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
             audit = self._audited(run, audit_pairs, decision, self.method.least)
-            return Pairs(run, self.method, ListedFrame(verbs.keep(found), number, decision.num_compared), audit)
+            return Pairs(run, self.method, ListedFrame(verbs.keep(pairs), number, decision.num_compared), audit)
 
     def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
         """What the audit found; None where none is wanted, or there is no document."""
@@ -112,17 +112,17 @@ class Request:
         ready = self.columns.items is not None
         state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
         parts = [part for side in sides for part in side.parts]
-        unread = tuple(each for part in parts for each in _unread(part))
+        unread = tuple(unread_file for part in parts for unread_file in _unread(part))
         ignored = sum(part.ignored for part in parts)
         return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
 
     def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[FrameSide, ...]:
         """The documents of each side, whose orders can be compared."""
-        found = [(number, self._parts(session, source, keep, number)) for number, source in given]
+        sides = [(number, self._parts(session, source, keep, number)) for number, source in given]
         name = self.columns.order
-        order = None if name is None else common_order([part for _, parts in found for part in parts], name)
+        order = None if name is None else common_order([part for _, parts in sides for part in parts], name)
         return tuple(
-            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, order) for number, parts in found
+            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, order) for number, parts in sides
         )
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
@@ -131,10 +131,10 @@ class Request:
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         numbers, parts = keep.policy not in ("newest", "oldest"), []
-        for each in given:
-            without = number == 0 and self.columns.order not in each.frame.columns  # they all stay
+        for loaded in given:
+            without = number == 0 and self.columns.order not in loaded.frame.columns  # they all stay
             columns = replace(self.columns, order=None) if without else self.columns
-            parts.append(part_of(each, columns, numbers=numbers, strict=self.strict))
+            parts.append(part_of(loaded, columns, numbers=numbers, strict=self.strict))
         require_one_choice(parts)
         return parts
 
@@ -153,5 +153,5 @@ def _unread(part: FramePart) -> Iterator[tuple[str, int, str]]:
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:
-    several = [each for source in sources for each in (source if isinstance(source, tuple) else (source,))]
-    return tuple(os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))
+    several = [path for source in sources for path in (source if isinstance(source, tuple) else (source,))]
+    return tuple(os.fspath(path) for path in several if isinstance(path, (str, os.PathLike)))

@@ -51,7 +51,7 @@ class Cluster:
         self.hot = most > BLOCK
 
     def pairs(self) -> Any:
-        """All similar pairs."""
+        """The pairs of documents that share a key and reach the threshold: a, b, num, den."""
         return self._similar(self._candidates(self.entries, self.entries))
 
     def greedy(self) -> Any:
@@ -64,9 +64,9 @@ class Cluster:
         if not self.question.within:
             kept = kept.filter(f"number < {self.asked.num_against}")
         gone = self.entries.join(removed, "number", "left_semi")
-        found = self._similar(self._candidates(kept, gone))
+        pairs = self._similar(self._candidates(kept, gone))
         best = ["max_by(struct(a, num, den), struct(num / den, -a)) as best"]
-        return self.verbs.aggregated(found, ["b"], best).selectExpr(
+        return self.verbs.aggregated(pairs, ["b"], best).selectExpr(
             "b as a", "best.a as b", "best.num as num", "best.den as den"
         )
 
@@ -101,8 +101,8 @@ class Cluster:
         """Bytes that deciding the documents of some entries in one task takes."""
         counted = entries.groupBy("number").count().toDF("number", "entries")
         sizes = self.lists.selectExpr("number", "size(items) as items").join(counted, "number")
-        found = sizes.selectExpr(*_SUMS).first()
-        return int(ENTRY_BYTES * found["entries"] + 8 * found["items"])
+        sums = sizes.selectExpr(*_SUMS).first()
+        return int(ENTRY_BYTES * sums["entries"] + 8 * sums["items"])
 
     def _round(self, entries: Any, heads: int) -> tuple[Any, Any]:
         """(who is kept, who is removed), by number."""
@@ -128,9 +128,9 @@ class Cluster:
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
-        found, compared = scored(verbs, removed, self.lists, unbounded(self.bound), hot=self.hot)
+        pairs, compared = scored(verbs, removed, self.lists, unbounded(self.bound), hot=self.hot)
         self.compared += compared
-        return found.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
+        return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
 
     def _counting(self, pairs: Any) -> Any:
         """The pairs whose similarity counts: across the sides, and within the other one if that is asked for."""
@@ -158,10 +158,10 @@ class Cluster:
         if first is None:
             return None
         those = nodes.filter(f"least = {first['least']}").selectExpr("node as number")
-        lists, entries = (each.join(those, "number", "left_semi") for each in (self.state.meeting.lists, self.entries))
+        lists, entries = (rows.join(those, "number", "left_semi") for rows in (self.state.meeting.lists, self.entries))
         answers = in_one_task(self.asked, lists, entries, verbs)
-        found = component_of(answers.filter("a < 0").first()["note"])
-        return None if found is None else replace(found, number=number)
+        component = component_of(answers.filter("a < 0").first()["note"])
+        return None if component is None else replace(component, number=number)
 
     def _candidates(self, firsts: Any, others: Any) -> Any:
         return self._meeting([(firsts, others)])
@@ -171,6 +171,6 @@ class Cluster:
         return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
 
     def _similar(self, candidates: Any) -> Any:
-        found, compared = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
+        pairs, compared = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
         self.compared += compared
-        return found
+        return pairs

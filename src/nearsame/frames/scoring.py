@@ -39,9 +39,9 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
     firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", "items"), "a")
     both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
-    found = verbs.map_batches(placed, _Scores(bound), _SCORES)
-    found, (compared,) = verbs.told(found, "coalesce(sum(if(a < 0, b, 0)), 0)")
-    return found.filter("a >= 0"), int(compared)
+    scores = verbs.map_batches(placed, _Scores(bound), _SCORES)
+    scores, (compared,) = verbs.told(scores, "coalesce(sum(if(a < 0, b, 0)), 0)")
+    return scores.filter("a >= 0"), int(compared)
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,5 @@ class _Scores:
             if len(batch):
                 last = int(owner[-1])
                 first = items[offsets[last] : offsets[last + 1]].copy()
-        told = [pa.array([value], pa.int64()) for value in (-1, compared, 0, 1)]  # for the sum of all partitions
-        yield pa.RecordBatch.from_arrays(told, schema=_SCORES)
+        totals = [pa.array([value], pa.int64()) for value in (-1, compared, 0, 1)]  # for the sum of all partitions
+        yield pa.RecordBatch.from_arrays(totals, schema=_SCORES)

@@ -48,22 +48,22 @@ def predicted(  # noqa: PLR0913, PLR0917  (what is known of the sets, and of the
         float(threshold), MinHash.model_fields["recall"].default, MinHash.model_fields["num_perm"].default
     )
     keys = {"jaccard": prefix * share, "minhash": float(bands[0])}
-    told: dict[str, Any] = {
-        name: {"keys_per_document": round(each, 2), "bytes": round(sets * each * KEY_BYTES)}
-        for name, each in keys.items()
+    costs: dict[str, Any] = {
+        name: {"keys_per_document": round(num_keys, 2), "bytes": round(sets * num_keys * KEY_BYTES)}
+        for name, num_keys in keys.items()
     }
-    told["jaccard"]["table_bytes"] = table_bytes
-    return {"distinct_shingles": distinct, "slots": slots, **told}
+    costs["jaccard"]["table_bytes"] = table_bytes
+    return {"distinct_shingles": distinct, "slots": slots, **costs}
 
 
-def advice(told: dict[str, Any]) -> str | None:
+def advice(prediction: dict[str, Any]) -> str | None:
     """What to say where the count table is too small for its shingles; None where it is not."""
-    ratio = told["slots"] / max(1, told["distinct_shingles"])
+    ratio = prediction["slots"] / max(1, prediction["distinct_shingles"])
     if ratio >= _ENOUGH:
         return None
-    exact, bands = (told[name]["keys_per_document"] for name in ("jaccard", "minhash"))
+    exact, bands = (prediction[name]["keys_per_document"] for name in ("jaccard", "minhash"))
     return (
-        f"the count table has {ratio:.2g} slots for each of about {told['distinct_shingles']:,} different shingles: "
-        f"about {exact:.0f} keys of each document are shuffled, where minhash has {bands:.0f}; "
+        f"the count table has {ratio:.2g} slots for each of about {prediction['distinct_shingles']:,} different "
+        f"shingles: about {exact:.0f} keys of each document are shuffled, where minhash has {bands:.0f}; "
         "raise broadcast_bytes, or choose minhash"
     )
