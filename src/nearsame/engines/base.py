@@ -25,7 +25,7 @@ class Stage(Protocol):
         """The schema of what it returns."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """One batch, changed."""
+        """A batch with the columns of `output`, made of this one alone."""
 
 
 class Fold(Protocol):

@@ -68,21 +68,21 @@ class Checkpoints:
         self._lock.close()
 
     def num_bytes(self) -> int:
-        """What is there."""
+        """Bytes of all files in the folder."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def once(self, step: str, compute: Callable[[], Arrays]) -> Arrays:
         """The arrays of a step: computed and put away, or found."""
         home = self.folder / step
         with mishaps(home):
-            found = _arrays(home)
-            if found is None:
+            arrays = _arrays(home)
+            if arrays is None:
                 _remove(home)
                 self._put(home, compute())
-                found = _arrays(home)
-        if found is None:
+                arrays = _arrays(home)
+        if arrays is None:
             raise WorkdirError(f"{home} cannot be read back", hint="Name a folder on another disk with --workdir.")
-        return found
+        return arrays
 
     def batch(self, step: str, number: int, asked: pa.RecordBatch, compute: Callable[[], pa.RecordBatch]) -> Path:
         """The file of one batch of a step: computed and put away, or found.
@@ -106,59 +106,61 @@ class Checkpoints:
         """Note that all batches of a step are there, and how much it was; another number than before is an error."""
         path = self.folder / step / "complete.json"
         with mishaps(path):
-            found = _json(path)
-            if found is None:
+            stored = _json(path)
+            if stored is None:
                 path.parent.mkdir(exist_ok=True)
                 _write_json(path, counts)
-            elif found != counts:
+            elif stored != counts:
                 fields = ", ".join(f"{{{name}:,}} {name}" for name in counts)
-                self._refuse(step, fields, found, counts)
+                self._refuse(step, fields, stored, counts)
 
-    def _refuse(self, what: str, fields: str, found: Any, now: Any) -> None:
+    def _refuse(self, what: str, fields: str, stored: Any, now: Any) -> None:
         """The input is another although it looked the same."""
         was, is_now = (
-            fields.format(*each) if isinstance(each, tuple) else fields.format(**each) for each in (found, now)
+            fields.format(*counts) if isinstance(counts, tuple) else fields.format(**counts) for counts in (stored, now)
         )
         message = f"{self.folder} belongs to another input: {what} was {was}, and is {is_now}"
         raise WorkdirError(message, hint=_ANEW)
 
     def _put(self, home: Path, arrays: Arrays) -> None:
         """Write the arrays, and last their sizes."""
-        beside = home.with_name(f"{home.name}.tmp")
+        unfinished = home.with_name(f"{home.name}.tmp")
         try:
-            beside.mkdir()
+            unfinished.mkdir()
             for number, array in enumerate(arrays):
-                path = beside / f"{number:02d}.npy"
+                path = unfinished / f"{number:02d}.npy"
                 np.save(path, array)
                 sync(path)
-            _write_json(beside / "sizes.json", {path.name: path.stat().st_size for path in beside.glob("*.npy")})
-            beside.rename(home)
+            _write_json(
+                unfinished / "sizes.json", {path.name: path.stat().st_size for path in unfinished.glob("*.npy")}
+            )
+            unfinished.rename(home)
             sync(self.folder)
         except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)  # of what does not fit, nothing may stay in the way
+            shutil.rmtree(unfinished, ignore_errors=True)  # of what does not fit, nothing may stay in the way
             raise
 
     def _check(self, identity: dict[str, Any]) -> None:
         path = self.folder / "run.json"
         wanted = json.loads(json.dumps(identity))
-        found = _json(path)
-        if not isinstance(found, dict):
+        stored = _json(path)
+        if not isinstance(stored, dict):
             others = [entry.name for entry in self.folder.iterdir() if entry.name not in _OURS]
             if others:
                 message = f"{self.folder} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
                 raise WorkdirError(message, hint="Name an empty or a new folder.")
             _write_json(path, wanted)
             return
-        differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
+        differing = sorted(name for name in {*stored, *wanted} if stored.get(name) != wanted.get(name))
         if differing:
-            what = "; ".join(_difference(name, found.get(name), wanted.get(name)) for name in differing)
-            whose = _begun_by(found, wanted)
+            what = "; ".join(_difference(name, stored.get(name), wanted.get(name)) for name in differing)
+            whose = _begun_by(stored, wanted)
             raise WorkdirError(f"{self.folder} belongs to {whose}: {what}", hint=_ANEW)
 
 
-def _begun_by(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+def _begun_by(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
     """Whose a work directory is: what another version has made is not mended by going back to its settings."""
-    other = [name for name in _VERSIONS if found.get(name) != wanted.get(name)]
+    other = [name for name in _VERSIONS if stored.get(name) != wanted.get(name)]
     return "a run of another version of nearsame" if other else "another run"
 
 
@@ -171,8 +173,8 @@ def tallies_of(path: Path) -> dict[str, int]:
     """What the batch in a file carries."""
     with mishaps(path):
         (batch,) = read_batches(path)
-    found: dict[str, int] = json.loads((batch.schema.metadata or {}).get(_TALLIES, b"{}"))
-    return found
+    tallies: dict[str, int] = json.loads((batch.schema.metadata or {}).get(_TALLIES, b"{}"))
+    return tallies
 
 
 def _arrays(home: Path) -> Arrays | None:
@@ -203,15 +205,15 @@ def _first_and_number(batch: pa.RecordBatch) -> tuple[int, int]:
 
 
 def _write_synced(path: Path, batch: pa.RecordBatch) -> None:
-    beside = path.with_suffix(".tmp")
+    unfinished = path.with_suffix(".tmp")
     path.parent.mkdir(exist_ok=True)
     try:
-        write_batches(beside, [batch])
-        sync(beside)
-        beside.rename(path)
+        write_batches(unfinished, [batch])
+        sync(unfinished)
+        unfinished.rename(path)
         sync(path.parent)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
 
 
@@ -224,25 +226,25 @@ def _json(path: Path) -> Any:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    beside = path.with_suffix(".tmp")
-    beside.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    sync(beside)
-    beside.rename(path)
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    sync(unfinished)
+    unfinished.rename(path)
     sync(path.parent)
 
 
-def _difference(name: str, found: Any, wanted: Any) -> str:
-    if name == "inputs" and isinstance(found, list) and isinstance(wanted, list):
-        return _changed_inputs({row[0]: row for row in found}, {row[0]: row for row in wanted})
-    return f"{name} was {found!r} and is {wanted!r}"
+def _difference(name: str, stored: Any, wanted: Any) -> str:
+    if name == "inputs" and isinstance(stored, list) and isinstance(wanted, list):
+        return _changed_inputs({row[0]: row for row in stored}, {row[0]: row for row in wanted})
+    return f"{name} was {stored!r} and is {wanted!r}"
 
 
-def _changed_inputs(found: dict[str, list[Any]], wanted: dict[str, list[Any]]) -> str:
+def _changed_inputs(stored: dict[str, list[Any]], wanted: dict[str, list[Any]]) -> str:
     """Which inputs are new, gone or changed; the first of them with what it was and is."""
-    differing = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
+    differing = [name for name in {**stored, **wanted} if stored.get(name) != wanted.get(name)]
     if not differing:
         return "the inputs come in another order"
-    was, is_now = found.get(differing[0]), wanted.get(differing[0])
+    was, is_now = stored.get(differing[0]), wanted.get(differing[0])
     if was is None or is_now is None:
         first = f"{differing[0]} is {'new' if was is None else 'gone'}"
     else:

@@ -87,7 +87,7 @@ class Local:
         return self.space.free_bytes + self.space.working_bytes
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; what they have not begun is dropped."""
         self._pool.shutdown(cancel_futures=True)
 
     def expect(self, num_bytes: int) -> None:

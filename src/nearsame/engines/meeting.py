@@ -30,8 +30,8 @@ Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
 def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
     """Entries of the keys that more than one document has."""
     ends, columns = _deal(keys, space)
-    found = list(each(pairwise(ends), lambda part: _keep_shared(*(column[slice(*part)] for column in columns))))
-    return _renumber(*_close_up(columns, ends, found), ranks, space)
+    sizes = list(each(pairwise(ends), lambda part: _keep_shared(*(column[slice(*part)] for column in columns))))
+    return _renumber(*_close_up(columns, ends, sizes), ranks, space)
 
 
 def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
@@ -57,16 +57,16 @@ def _keep_shared(keys: Any, rows: Rows, places: Int32s, probes: Any) -> tuple[in
     order = np.argsort(keys)
     out = np.empty(keys.size, np.int64), np.empty(keys.size, np.int32), np.empty(keys.size, np.int64)
     filled, num_buckets = kernel.mark_shared(keys, order, rows, places, probes, *out)
-    for column, found in zip((rows, places, keys.view(np.int64)), out, strict=True):
-        column[:filled] = found[:filled]
+    for column, shared in zip((rows, places, keys.view(np.int64)), out, strict=True):
+        column[:filled] = shared[:filled]
     return filled, num_buckets
 
 
-def _close_up(columns: tuple[Any, ...], ends: Rows, found: list[tuple[int, int]]) -> tuple[Rows, Int32s, Rows, int]:
+def _close_up(columns: tuple[Any, ...], ends: Rows, sizes: list[tuple[int, int]]) -> tuple[Rows, Int32s, Rows, int]:
     """The parts one behind the other, in place: (rows, places, buckets, number of buckets)."""
     buckets, rows, places = columns[0].view(np.int64), *columns[1:3]
     at = total = 0
-    for start, (filled, num_buckets) in zip(ends[:-1].tolist(), found, strict=True):
+    for start, (filled, num_buckets) in zip(ends[:-1].tolist(), sizes, strict=True):
         old, new = slice(start, start + filled), slice(at, at + filled)
         rows[new], places[new] = rows[old], places[old]
         np.add(buckets[old], total, out=buckets[new])
@@ -143,7 +143,7 @@ def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, sp
 
 def _digests(batches: Iterable[pa.RecordBatch]) -> list[Rows]:
     """[rows, sizes, set_a, set_b] of all rows; copies, so that no batch is held."""
-    found = [
+    parts = [
         (
             arrow.ints(batch.column("row")).copy(),
             arrow.lists(batch.column("items")).sizes,
@@ -152,4 +152,4 @@ def _digests(batches: Iterable[pa.RecordBatch]) -> list[Rows]:
         )
         for batch in batches
     ]
-    return [np.concatenate(column) for column in zip(*found, strict=True)] or [np.zeros(0, np.int64)] * 4
+    return [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 4

@@ -49,17 +49,17 @@ class StageProcesses:
         except queue.Empty:
             return self._stage(batch)
         try:
-            found = worker(batch)
+            answer = worker(batch)
         except (OSError, EOFError, ValueError, pa.ArrowException):  # it is no more
             worker.close()
             return self._stage(batch)
         self._free.put(worker)
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def close(self) -> None:
-        """End them."""
+        """End the processes, if any were started."""
         with self._lock:
             for worker in self._all:
                 worker.close()
@@ -99,7 +99,7 @@ class _Worker:
         return _read(self._output)
 
     def close(self) -> None:
-        """Let it end."""
+        """Close the input of the process, at which it ends; one that has not ended within a second is killed."""
         with contextlib.suppress(OSError):
             self._input.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -168,8 +168,8 @@ def _read(given: Any) -> pa.RecordBatch | BaseException:
         return _batch(given)
     if mark != _FAILED:
         raise EOFError
-    found = pickle.loads(given.read(int.from_bytes(given.read(_SIZE), "little")))  # noqa: S301  (from a process that was started here)
-    return found if isinstance(found, BaseException) else RuntimeError(repr(found))
+    error = pickle.loads(given.read(int.from_bytes(given.read(_SIZE), "little")))  # noqa: S301  (from a process that was started here)
+    return error if isinstance(error, BaseException) else RuntimeError(repr(error))
 
 
 def _batch(given: Any) -> pa.RecordBatch:

@@ -61,8 +61,8 @@ def free_memory() -> int:
     """Bytes of memory that are free or can be freed, as the system tells; 4 GiB where it does not."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found = {name: int(rest.split()[0]) << 10 for name, rest in (line.split(":", 1) for line in lines)}
-        return found["MemAvailable"]
+        sizes = {name: int(rest.split()[0]) << 10 for name, rest in (line.split(":", 1) for line in lines)}
+        return sizes["MemAvailable"]
     except (OSError, KeyError, ValueError):
         return 4 << 30
 
@@ -73,12 +73,12 @@ def num_bytes(text: int | str, name: str = "memory") -> int:
     >>> num_bytes("1.5GB")
     1610612736
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
-    if not found:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
+    if not match:
         raise ConfigError(f"{name}={text!r} is not a number of bytes", hint="Write it as in 4GB.")
-    size = float(found[1]) * 1024 ** "_KMGT".index(found[2].upper() or "_")  # of too many digits it is infinite
+    size = float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_")  # of too many digits it is infinite
     if size > _MOST_BYTES:
-        raise ConfigError(f"{name}={found[0][:_SHOWN]}: no machine has so many bytes", hint="Write it as in 4GB.")
+        raise ConfigError(f"{name}={match[0][:_SHOWN]}: no machine has so many bytes", hint="Write it as in 4GB.")
     return int(size)
 
 
@@ -227,7 +227,7 @@ class Shelf(Iterable[pa.RecordBatch]):
         weakref.finalize(self, _drop, space, self._holding, self._files).atexit = False
 
     def put(self, batch: pa.RecordBatch) -> None:
-        """Add a batch."""
+        """Add a batch: in memory while there is room, then in a file with all before it."""
         if not self.on_disk:
             size = held_bytes(batch)
             if self._space.take(size, self._most - self._holding.num_bytes):
@@ -303,7 +303,7 @@ class _Writer:
         self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """Write the end."""
+        """Write the footer, without which nothing in the file can be read."""
         with mishaps(self._path):
             self._writer.close()
             self._sink.close()

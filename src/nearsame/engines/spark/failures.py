@@ -61,13 +61,13 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
 
 def _unreadable_file(whole: str) -> str | None:
     """The file that Spark could not read, if that is what failed."""
-    found = _FILE.search(whole)
-    return unquote(found[1]) if found else None
+    match = _FILE.search(whole)
+    return unquote(match[1]) if match else None
 
 
 def _whole(error: Exception) -> str:
     """All that an error and its causes say."""
-    return "\n".join([str(error), *(str(each.toString()) for each in _causes(error))])
+    return "\n".join([str(error), *(str(cause.toString()) for cause in _causes(error))])
 
 
 def _causes(error: Exception) -> Iterator[Any]:

@@ -120,8 +120,8 @@ def _merged(states: Any, merge: Callable[[list[bytes]], bytes]) -> Iterator[Any]
         number = table.column("piece")[0].as_py()
         return pa.Table.from_batches([_batch(number, merge(table.column("state").to_pylist()))])
 
-    found: Iterator[Any] = states.groupBy("piece").applyInArrow(merged, _DDL).toLocalIterator()
-    return found
+    rows: Iterator[Any] = states.groupBy("piece").applyInArrow(merged, _DDL).toLocalIterator()
+    return rows
 
 
 def _table(frame: Any, fold: Any, parts: int) -> Any:
@@ -138,7 +138,7 @@ def _array(frame: Any, fold: Any, state: Any, size: int) -> Any:
     kind = state.dtype
 
     def merge(chunks: list[bytes]) -> bytes:
-        first, *others = (np.frombuffer(each, kind) for each in chunks)
+        first, *others = (np.frombuffer(chunk, kind) for chunk in chunks)
         for other in others:
             first = fold.merge(first, other)
         return bytes(first.tobytes())

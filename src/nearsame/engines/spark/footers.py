@@ -42,11 +42,11 @@ def footers(session: Any, conf: Any, kind: str, files: Sequence[HadoopFile]) -> 
     ask = partial({"parquet": _of_parquet, "orc": _of_orc}[kind], session._jvm.org.apache, conf)  # noqa: SLF001  (no public way)
     alike: dict[tuple[str, str | None], list[str]] = defaultdict(list)
     broken = []
-    addresses = ((str(each.path.toString()), each) for each in files)
+    addresses = ((str(file.path.toString()), file) for file in files)
     named = sorted(addresses, key=itemgetter(0))  # folders list theirs in no order
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        told = pool.map(partial(_columns, ask), (file.path for _, file in named))
-        for (address, file), (columns, reason) in zip(named, told, strict=True):
+        answers = pool.map(partial(_columns, ask), (file.path for _, file in named))
+        for (address, file), (columns, reason) in zip(named, answers, strict=True):
             if reason:
                 broken.append((address, reason))
             else:

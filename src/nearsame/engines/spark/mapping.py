@@ -121,7 +121,7 @@ class _Nowhere:
     """A file that keeps nothing."""
 
     def write(self, data: Any) -> int:
-        """Take it."""
+        """Say how many bytes came, as a file does, and drop them."""
         return memoryview(data).nbytes
 
 
@@ -129,8 +129,8 @@ def map_stages(frame: Any, stages: tuple[Any, ...], carried: tuple[str, ...] = (
     """A frame through stages; `carried` columns stay beside rows that correspond one to one."""
     schema = pa.schema(stages[-1].output)
     types = dict(frame.dtypes)
-    beside = "".join(f", `{name}` {types[name]}" for name in carried)
-    return map_batches(frame, _Through(stages, carried), ddl(schema) + beside)
+    carried_ddl = "".join(f", `{name}` {types[name]}" for name in carried)
+    return map_batches(frame, _Through(stages, carried), ddl(schema) + carried_ddl)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Carried:
 
     @property
     def value(self) -> Any:
-        """The work."""
+        """The work, unpickled anew each time that it is asked for."""
         return pickle.loads(self.pickled)  # noqa: S301  (what the driver just wrote)
 
 
@@ -153,7 +153,7 @@ class _Opened:
 
     @property
     def value(self) -> Any:
-        """The work."""
+        """The work, unpickled anew each time that it is asked for."""
         return pickle.loads(self.broadcast.value)  # noqa: S301  (likewise)
 
 

@@ -72,8 +72,8 @@ class HadoopPlace:
             while not self._system.exists(path):
                 rest.append(str(path.getName()))
                 path = path.getParent()
-            found = self._system.resolvePath(path)
-        return place_at(self.session, "/".join([str(found.toString()), *reversed(rest)]))._path  # noqa: SLF001  (own class)
+            mounted = self._system.resolvePath(path)
+        return place_at(self.session, "/".join([str(mounted.toString()), *reversed(rest)]))._path  # noqa: SLF001  (own class)
 
     def holds(self, other: "HadoopPlace") -> bool:
         """Whether the other one is this one, or inside."""
@@ -105,7 +105,9 @@ class HadoopPlace:
             if not self.exists():
                 return []
             known = self._system.listStatus(self._path)
-            return [str(each.getPath().getName()) for each in sorted(known, key=lambda one: one.getModificationTime())]
+            return [
+                str(entry.getPath().getName()) for entry in sorted(known, key=lambda one: one.getModificationTime())
+            ]
 
     def parent(self) -> "HadoopPlace":
         """The folder that it is in."""
@@ -135,7 +137,7 @@ class HadoopPlace:
             self._system.delete(self._path, True)
 
     def write_text(self, text: str) -> None:
-        """Write a file."""
+        """Write a file in UTF-8, over one that is there."""
         with _told(self):
             stream = self._system.create(self._path)
             stream.write(bytearray(text.encode()))
@@ -167,9 +169,9 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
         OutputError: It is none, or of a file system that Spark does not know.
     """
     given = os.fspath(address).rstrip("/") or os.fspath(address)
-    found = HadoopPlace(session, given)
+    place = HadoopPlace(session, given)
     with _told(HadoopPlace(session, given)):
-        whole = found._system.makeQualified(found._path)  # noqa: SLF001  (of the same class)
+        whole = place._system.makeQualified(place._path)  # noqa: SLF001  (of the same class)
     uri = whole.toUri()
     if uri.getScheme() == "file":
         return HadoopPlace(session, f"file://{os.path.realpath(uri.getPath())}")
@@ -181,17 +183,17 @@ def places_of(session: Any, source: str) -> list[HadoopPlace]:
     from py4j.protocol import Py4JJavaError
 
     try:
-        found = place_at(session, source)
+        place = place_at(session, source)
     except OutputError:
         return []
     if not _GLOB.search(source):
-        return [found]
+        return [place]
     pattern = session._jvm.org.apache.hadoop.fs.Path(source)  # noqa: SLF001  (likewise)
     try:
         known = pattern.getFileSystem(_conf(session)).globStatus(pattern) or []
     except Py4JJavaError:
         known = []
-    return [found, *(place_at(session, str(each.getPath().toString())) for each in known)]
+    return [place, *(place_at(session, str(entry.getPath().toString())) for entry in known)]
 
 
 def matches(session: Any, pattern: str, place: HadoopPlace) -> bool:

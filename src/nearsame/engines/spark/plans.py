@@ -40,7 +40,7 @@ def _roots(plan: Any) -> Iterator[str]:
     if plan.getClass().getSimpleName() == "LogicalRelation":
         relation = plan.relation()
         if relation.getClass().getSimpleName() == "HadoopFsRelation":
-            yield from (str(each.toString()) for each in _each(relation.location().rootPaths()))
+            yield from (str(path.toString()) for path in _each(relation.location().rootPaths()))
     for child in _each(plan.children()):
         yield from _roots(child)
 

@@ -64,7 +64,7 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
     Raises:
         SourceError: One is neither a DataFrame nor a path that Spark can read.
     """
-    found = [Given("the DataFrame", source) for source in sources if is_frame(source)]
+    frames = [Given("the DataFrame", source) for source in sources if is_frame(source)]
     together: dict[_Form, list[str]] = defaultdict(list)
     files = _Files(session)
     broken: list[tuple[str, str]] = []
@@ -76,15 +76,15 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
             raise SourceError(message, hint="Give a DataFrame (session.createDataFrame(...)) or the path of files.")
         path = str(os.fspath(source))
         form = _form(files, path)
-        told = files.footers(path, form) if form.kind in _OWN_PACKING else Footers({("", None): [path]}, ())
-        broken += told.broken
-        for each, paths in _by_columns(form, path, told).items():
-            together[each] += paths
-    if broken and (strict or not (together or found)):
+        schemas = files.footers(path, form) if form.kind in _OWN_PACKING else Footers({("", None): [path]}, ())
+        broken += schemas.broken
+        for common, paths in _by_columns(form, path, schemas).items():
+            together[common] += paths
+    if broken and (strict or not (together or frames)):
         file, reason = broken[0]
         raise SourceError(f"{file} cannot be read: {reason}", hint="Mend the file, or leave it out.")
-    found += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
-    return [replace(found[0], broken=tuple(broken)), *found[1:]] if found else found
+    frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
+    return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
 
 
 class _Form(NamedTuple):
@@ -99,15 +99,15 @@ class _Form(NamedTuple):
     base: str | None = None  # the folder whose subfolders are partitions
 
 
-def _by_columns(form: _Form, path: str, told: Footers) -> dict[_Form, list[str]]:
+def _by_columns(form: _Form, path: str, schemas: Footers) -> dict[_Form, list[str]]:
     """How the files of a path are read: together where they have the same columns."""
-    unmixed = not told.broken and (len(told.alike) <= 1 if form.alone else not told.alike)
+    unmixed = not schemas.broken and (len(schemas.alike) <= 1 if form.alone else not schemas.alike)
     if form.kind not in _OWN_PACKING or unmixed:
         return {form: [path]}
     if not form.alone:
-        return {form._replace(columns=columns): [path] for columns, _ in told.alike}
+        return {form._replace(columns=columns): [path] for columns, _ in schemas.alike}
     forms, ignored = {}, form.ignored
-    for (_, base), paths in told.alike.items():
+    for (_, base), paths in schemas.alike.items():
         forms[_Form(form.kind, paths[0], alone=True, ignored=ignored, base=base)] = [*map(as_pattern, paths)]
         ignored = 0
     return forms
@@ -159,22 +159,22 @@ def _form(files: "_Files", path: str) -> _Form:
     Raises:
         SourceError: Its files have no known ending, or several, or are packed in a way that Spark cannot read.
     """
-    found = files.at(path)
-    if not found:
+    entries = files.at(path)
+    if not entries:
         problem = "matches no file" if _GLOB.intersection(path) else "does not exist"
         raise SourceError(f"{path} {problem}", hint="Check the path.")
     kind, packing = _kind(_name(path))
     if kind is not None:
         files.require_packing(path, kind, {packing})
-        if _GLOB.intersection(path) or not found[0].isFile():
+        if _GLOB.intersection(path) or not entries[0].isFile():
             return _Form(kind, path, alone=True)
         return _Form(kind, "" if kind in _OWN_PACKING else files.columns(path, kind))
-    return _form_of_folder(files, path, found)
+    return _form_of_folder(files, path, entries)
 
 
-def _form_of_folder(files: "_Files", path: str, found: list[Any]) -> _Form:
+def _form_of_folder(files: "_Files", path: str, entries: list[Any]) -> _Form:
     kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
-    for name, folders, _ in files.below(found):
+    for name, folders, _ in files.below(entries):
         known, packing = _kind(name)
         ignored += known is None
         if known is not None:
@@ -217,12 +217,12 @@ class _Files:
         with _mishaps():
             return list(place.getFileSystem(self.conf).globStatus(place) or [])
 
-    def below(self, found: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    def below(self, entries: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
         """All files: name, the folders that it lies in, path; what is hidden for Spark is not listed."""
-        for each in found:
-            place = each.getPath()
+        for entry in entries:
+            place = entry.getPath()
             name = str(place.getName())
-            if each.isFile():
+            if entry.isFile():
                 yield name, folders[1:], place
             elif not folders or not _is_hidden(name):
                 with _mishaps():

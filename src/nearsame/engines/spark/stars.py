@@ -20,11 +20,11 @@ def least_of_component(verbs: Any, edges: Any) -> Any:
         edges: u, v.
     """
     ends = edges.selectExpr("greatest(u, v) as node", "least(u, v) as least").distinct()
-    stars, told = verbs.told(ends.filter("node > least"), *_SUMS)
+    stars, sums = verbs.told(ends.filter("node > least"), *_SUMS)
     while True:
-        before = told
-        stars, told = verbs.told(_small(verbs, _large(verbs, stars)), *_SUMS)
-        if told == before:
+        before = sums
+        stars, sums = verbs.told(_small(verbs, _large(verbs, stars)), *_SUMS)
+        if sums == before:
             return stars
 
 

@@ -48,10 +48,10 @@ def java_version() -> int | None:
     if program is None or not shutil.which(program):
         return None
     said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603  (the user's own)
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    if found is None:
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    if match is None:
         raise MissingExtraError(f"{program} -version says no version: {said.strip()[:200]!r}", hint=_HINT_JAVA)
-    return int(found[1])
+    return int(match[1])
 
 
 def require_spark() -> None:
@@ -87,13 +87,13 @@ def settings(conf: Sequence[str]) -> dict[str, str]:
         >>> settings(["spark.driver.memory=4g"])
         {'spark.driver.memory': '4g'}
     """
-    found = {}
-    for each in conf:
-        key, equals, value = each.partition("=")
+    parsed = {}
+    for setting in conf:
+        key, equals, value = setting.partition("=")
         if not equals or not key.strip().startswith("spark."):
-            raise ConfigError(f"conf={each!r} is not spark.KEY=VALUE", hint="Write it as in spark.driver.memory=4g.")
-        found[key.strip()] = value.strip()
-    return found
+            raise ConfigError(f"conf={setting!r} is not spark.KEY=VALUE", hint="Write it as in spark.driver.memory=4g.")
+        parsed[key.strip()] = value.strip()
+    return parsed
 
 
 @contextmanager
@@ -142,23 +142,23 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
 
 def _cores(master: str) -> int:
     """How many a local master has."""
-    found = re.match(r"local\[(\d+)", master)
-    if found:
-        return int(found[1])
+    match = re.match(r"local\[(\d+)", master)
+    if match:
+        return int(match[1])
     return len(os.sched_getaffinity(0)) if master.startswith("local[*") else 1
 
 
 def _all_settings(master: str | None, given: dict[str, str]) -> dict[str, str]:
-    found = {"spark.app.name": "nearsame", "spark.ui.showConsoleProgress": "false"}
+    conf = {"spark.app.name": "nearsame", "spark.ui.showConsoleProgress": "false"}
     if master is not None:
-        found["spark.master"] = master
+        conf["spark.master"] = master
         if master.startswith("local"):  # Spark's own 200 partitions are for clusters
-            found |= {**_LOOPBACK, "spark.sql.shuffle.partitions": str(_PARTITIONS * _cores(master))}
-    found |= given
-    found["spark.driver.extraJavaOptions"] = " ".join(
+            conf |= {**_LOOPBACK, "spark.sql.shuffle.partitions": str(_PARTITIONS * _cores(master))}
+    conf |= given
+    conf["spark.driver.extraJavaOptions"] = " ".join(
         filter(None, (f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", given.get("spark.driver.extraJavaOptions")))
     )
-    return found
+    return conf
 
 
 def _new_log() -> Path:

@@ -58,7 +58,7 @@ class Verbs:
     def keep(self, frame: Any, step: str = "") -> Any:
         """Compute a frame once, to be read many times."""
         del step
-        if any(frame is each for each in self._made):
+        if any(frame is made for made in self._made):
             return frame
         with _fewer_partitions(frame.sparkSession):
             kept = frame.persist()

@@ -41,10 +41,10 @@ class _Archive(zipimporter):
 
     def _state(self) -> Any:
         try:
-            found = os.stat(self.archive)  # noqa: PTH116  (asked before each task)
+            status = os.stat(self.archive)  # noqa: PTH116  (asked before each task)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
     def invalidate_caches(self) -> None:
         """Read the directory, where it may have changed."""
