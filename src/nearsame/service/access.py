@@ -89,11 +89,11 @@ class Access:
             return None
         if int.from_bytes(payload[16:], "big") < time.time() or self._tokens is None:
             return None
-        found = None
+        owner = None
         for holder in self._tokens.holders:
             if hmac.compare_digest(self._hash(b"holder", holder.digest)[:16], payload[:16]):
-                found = holder
-        return found
+                owner = holder
+        return owner
 
     def form_key(self, request: Request) -> str:
         """What a form has to bring along: tied to the cookie."""

@@ -33,7 +33,7 @@ _GONE = 499  # for the log: nobody reads an answer
 
 
 def create(service: Service) -> ASGIApp:
-    """The application."""
+    """The application: routes and pages, inside the layers that bound, refuse and log requests."""
     root = service.settings.root_path
     app = FastAPI(
         title="nearsame",
@@ -101,8 +101,8 @@ def _translate(app: FastAPI, pages: HtmlPages, log: Log, routes: Sequence[Route]
         return answer(request, HttpProblem(error.status_code, code, detail, headers=headers))
 
     async def of_settings(request: Request, error: Exception) -> Response:
-        found = error.errors() if isinstance(error, RequestValidationError) else []
-        return answer(request, receiving.invalid(found))
+        errors = error.errors() if isinstance(error, RequestValidationError) else []
+        return answer(request, receiving.invalid(errors))
 
     async def of_nobody(request: Request, error: Exception) -> Response:
         del error  # it goes on to Watch, which logs it
@@ -123,8 +123,8 @@ async def _of_gone(request: Request, error: Exception) -> Response:
 
 def _methods(routes: Sequence[Route], scope: Scope) -> set[str]:
     """All that an address has, of whatever routes."""
-    found = [route.methods or () for route in routes if route.matches(scope)[0] is not Match.NONE]
-    return {method for methods in found for method in methods}
+    allowed = [route.methods or () for route in routes if route.matches(scope)[0] is not Match.NONE]
+    return {method for methods in allowed for method in methods}
 
 
 class _Paths:

@@ -27,7 +27,7 @@ class Adding:
 
     @property
     def documents(self) -> int:
-        """How many."""
+        """How many documents it adds."""
         return len(self.given)
 
     @property
@@ -38,10 +38,10 @@ class Adding:
     def apply(self, index: Any, changes: Sequence["Adding"]) -> list[Any]:
         """Add the documents of all requests in one transaction."""
         together = [document for change in changes for document in change.given]
-        found = index.add(together, if_new=self.if_new, replace=self.replace)
+        added = index.add(together, if_new=self.if_new, replace=self.replace)
         answers, done = [], 0
         for change in changes:
-            answers.append(found[done : done + len(change.given)])
+            answers.append(added[done : done + len(change.given)])
             done += len(change.given)
         return answers
 
@@ -54,7 +54,7 @@ class Removing:
 
     @property
     def documents(self) -> int:
-        """One."""
+        """How many documents it removes: one."""
         return 1
 
     @property

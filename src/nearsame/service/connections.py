@@ -35,7 +35,7 @@ class Connections:
         self._reserved: dict[_Connection, str] = {}
 
     def __call__(self, config: Config, **given: Any) -> "_Connection":
-        """One more."""
+        """A protocol for a connection that a client has opened."""
         return _Connection(self, config, **given)
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Connections:
 
     def admit(self, new: "_Connection", address: str) -> None:
         """Give it a place, or one of those for health."""
-        of_address = [each for each, other in self._open.items() if other == address]
+        of_address = [connection for connection, other in self._open.items() if other == address]
         has_place = len(of_address) < max(1, self._most // 2) or self._close_one(of_address)
         if has_place and (len(self._open) < self._most or self._close_one(list(self._open))):
             self._open[new] = address
@@ -51,7 +51,7 @@ class Connections:
             self._reserve(new, address)
 
     def forget(self, gone: "_Connection") -> None:
-        """It is closed."""
+        """Give the place of a closed connection to others."""
         self._open.pop(gone, None)
         self._reserved.pop(gone, None)
 
@@ -62,9 +62,9 @@ class Connections:
         slow.transport.abort()
 
     def _close_one(self, some: "list[_Connection]") -> bool:
-        waiting = [each for each in some if each.waits]
+        waiting = [connection for connection in some if connection.waits]
         if waiting:
-            self.close(min(waiting, key=lambda each: each.since))
+            self.close(min(waiting, key=lambda connection: connection.since))
         return bool(waiting)
 
     def _reserve(self, new: "_Connection", address: str) -> None:
@@ -91,7 +91,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def connection_made(self, transport: Any) -> None:
-        """It begins."""
+        """A client has connected: it gets a place, and its time to send a request's headers begins."""
         super().connection_made(transport)
         self._asking.start()
         self._all.admit(self, self.client[0] if self.client else "")
@@ -126,7 +126,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._asking.start()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed."""
+        """Give its place to others, and stop its timers."""
         self._all.forget(self)
         super().connection_lost(exc)
         self._asking.stop()

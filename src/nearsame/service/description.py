@@ -46,12 +46,12 @@ _ALWAYS = (401, 403, 408, 413, 421, 429, 503)
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems of a route: those that every one may have, and these."""
     content = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemBody"}}}
-    found: dict[int | str, dict[str, Any]] = {}
+    responses: dict[int | str, dict[str, Any]] = {}
     for status in sorted({*_ALWAYS, *statuses}):
-        found[status] = {"description": _DETAILS[status], "content": content}
+        responses[status] = {"description": _DETAILS[status], "content": content}
         if status == 429:
-            found[status]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds."}}
-    return found
+            responses[status]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds."}}
+    return responses
 
 
 def body(model: TypeAdapter[Any], examples: dict[str, Any], *, raw: bool = False) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def body(model: TypeAdapter[Any], examples: dict[str, Any], *, raw: bool = False
 
 def schemas(*models: TypeAdapter[Any]) -> dict[str, Any]:
     """The components that those bodies refer to, and the problem."""
-    found: dict[str, Any] = {}
+    components: dict[str, Any] = {}
     for model in (*models, TypeAdapter(ProblemBody)):
         schema = model.json_schema(ref_template="#/components/schemas/{model}")
-        found |= schema.pop("$defs", {})
+        components |= schema.pop("$defs", {})
         if schema.get("title"):
-            found[schema["title"]] = schema
-    return found
+            components[schema["title"]] = schema
+    return components

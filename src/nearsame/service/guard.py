@@ -20,7 +20,7 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 class Guard:
-    """Before the application."""
+    """The layer that refuses requests for another host's name, and changes that a page of another site asks for."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str] | None) -> None:
         """Answer to these names and to this machine's own; None: to any."""

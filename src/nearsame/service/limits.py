@@ -24,7 +24,7 @@ _HEALTH = {"/healthz", "/readyz"}
 
 
 class Limits:
-    """Around the application."""
+    """The layer that gives each request its deadline, and bounds the bodies that are held at a time."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app

@@ -23,7 +23,7 @@ class Log:
         self.requests = requests
 
     def event(self, name: str, **fields: Any) -> None:
-        """Something happened."""
+        """Write one line of JSON: the time, the name of the event, and these fields."""
         line = orjson.dumps({"time": _now(), "event": name, **fields}, default=str).decode()
         stream = self._stream or sys.stderr
         stream.write(f"{line}\n")

@@ -60,18 +60,18 @@ def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | Non
     deadline = time.monotonic() + seconds
 
     def ask(index: Index) -> list[Matches]:
-        found: list[Matches] = []
+        matches: list[Matches] = []
         for start in range(0, len(batch), _AT_ONCE):
             if time.monotonic() > deadline:
                 raise late(seconds)
-            found += index.query(list(batch[start : start + _AT_ONCE]), limit=limit, threshold=threshold)
-        return found
+            matches += index.query(list(batch[start : start + _AT_ONCE]), limit=limit, threshold=threshold)
+        return matches
 
     return ask
 
 
 def get(id: str) -> Ask:
-    """A document."""
+    """A document of the index, by its id."""
 
     def ask(index: Index) -> Entry:
         return index.get(id)
@@ -122,8 +122,8 @@ def compare(a: tuple[str | None, str], b: tuple[str | None, str]) -> Ask:
 
 
 def _record(settings: dict[str, Any] | None, a: str, b: str) -> dict[str, Any]:
-    found, left_out = compared(settings, a, b)
-    return {**found.record(), "complete": not (left_out or found.left_out), "passages_left_out": left_out}
+    comparison, left_out = compared(settings, a, b)
+    return {**comparison.record(), "complete": not (left_out or comparison.left_out), "passages_left_out": left_out}
 
 
 def settings_of(index: Index) -> dict[str, Any] | None:
@@ -138,13 +138,13 @@ def compared(settings: dict[str, Any] | None, a: str, b: str) -> tuple[Compariso
     """Two texts with their longest passages, and how many others there are."""
     given = dict(settings or {})
     recipe = METHODS[given.pop("method")](**given) if settings else None
-    found = study.compare(a, b, method=recipe)
-    left_out = max(0, len(found.passages) - _MOST_PASSAGES)
+    comparison = study.compare(a, b, method=recipe)
+    left_out = max(0, len(comparison.passages) - _MOST_PASSAGES)
     if left_out:
-        longest = sorted(found.passages, key=lambda passage: (-passage.tokens, passage.a_start, passage.b_start))
+        longest = sorted(comparison.passages, key=lambda passage: (-passage.tokens, passage.a_start, passage.b_start))
         kept = tuple(sorted(longest[:_MOST_PASSAGES], key=lambda passage: (passage.a_start, passage.b_start)))
-        found = dataclasses.replace(found, passages=kept)
-    return found, left_out
+        comparison = dataclasses.replace(comparison, passages=kept)
+    return comparison, left_out
 
 
 def warm_up(index: Index) -> None:

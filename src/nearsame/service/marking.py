@@ -37,28 +37,28 @@ class MarkedPiece(NamedTuple):
 
 def of_a(passages: Sequence[Passage]) -> list[Span]:
     """Where the passages are on the first side, with their numbers."""
-    return [(found.a_start, found.a_end, number) for number, found in enumerate(passages, 1)]
+    return [(passage.a_start, passage.a_end, number) for number, passage in enumerate(passages, 1)]
 
 
 def of_b(passages: Sequence[Passage]) -> list[Span]:
     """Where they are on the second."""
-    return [(found.b_start, found.b_end, number) for number, found in enumerate(passages, 1)]
+    return [(passage.b_start, passage.b_end, number) for number, passage in enumerate(passages, 1)]
 
 
 def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[MarkedPiece]:
     """A text in pieces; where passages overlap, the common part belongs to the one that begins first."""
-    found: list[MarkedPiece] = []
+    marked: list[MarkedPiece] = []
     done = 0
     for start, end, number in sorted(spans):
         begin = max(start, done)
         if begin >= end:
-            found.append(MarkedPiece("shared", "", number, first=True))  # within another one: a place to be led to
+            marked.append(MarkedPiece("shared", "", number, first=True))  # within another one: a place to be led to
             continue
-        found.extend(_other(text[done:begin], everything=everything, inner=done > 0))
-        found.extend(_shared(text[begin:end], number, everything=everything))
+        marked.extend(_other(text[done:begin], everything=everything, inner=done > 0))
+        marked.extend(_shared(text[begin:end], number, everything=everything))
         done = end
-    found.extend(_other(text[done:], everything=everything, inner=done > 0, last=True))
-    return found
+    marked.extend(_other(text[done:], everything=everything, inner=done > 0, last=True))
+    return marked
 
 
 def _shared(text: str, number: int, *, everything: bool) -> Iterator[MarkedPiece]:

@@ -59,7 +59,7 @@ class HtmlPages:
         add("/static/{name}", self.static, methods=["GET", "HEAD"])
 
     async def find(self, request: Request) -> Response:
-        """The first page."""
+        """The first page: a field for a text to look up."""
         self._require(request)
         documents = await self._ask(request, lookups.documents)
         return self._page(request, "find.html", text="", results=None, documents=documents, **self._bounds())
@@ -148,7 +148,7 @@ class HtmlPages:
         return answer
 
     async def sign_out(self, request: Request) -> Response:
-        """Forget the cookie."""
+        """Have the browser forget the cookie, and show the page to sign in."""
         form = await request.form(max_files=0, max_fields=10)
         self._service.access.require_form_key(request, _field(form, "form_key"))
         answer = self._redirect(request, "/sign-in")
@@ -171,8 +171,8 @@ class HtmlPages:
             path = scope["path"].removeprefix(_root(scope))
             target = f"{path}?{request.url.query}" if request.url.query else path
             return self._redirect(request, f"/sign-in?next={quote(target, safe='')}")
-        told = {"detail": _sentence(problem.detail), "hint": problem.hint, "request_id": request_id}
-        page = self._page(request, "problem.html", title=_TITLES.get(problem.status, "This did not work"), **told)
+        fields = {"detail": _sentence(problem.detail), "hint": problem.hint, "request_id": request_id}
+        page = self._page(request, "problem.html", title=_TITLES.get(problem.status, "This did not work"), **fields)
         page.status_code = problem.status
         page.headers.update(problem.headers)
         return page

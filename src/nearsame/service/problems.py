@@ -74,7 +74,7 @@ def of_error(error: NearSameError) -> HttpProblem:
 
 
 def unexpected() -> HttpProblem:
-    """What nobody foresaw."""
+    """The answer to an exception that nothing else handles; its details are only in the log."""
     hint = "Report the request_id to whoever runs the service: the log has more."
     return HttpProblem(500, "internal", "something unexpected went wrong", hint=hint)
 

@@ -36,18 +36,18 @@ class _Question:
         if self.answer.done():
             return
         try:
-            found, failed = self.ask(index), None
+            answer, failed = self.ask(index), None
         except Exception as error:  # noqa: BLE001  (whoever asked gets it)
-            found, failed = None, error
-        self.loop.call_soon_threadsafe(self._tell, found, failed)
+            answer, failed = None, error
+        self.loop.call_soon_threadsafe(self._tell, answer, failed)
 
-    def _tell(self, found: Any, failed: Exception | None) -> None:
+    def _tell(self, answer: Any, failed: Exception | None) -> None:
         if self.answer.done():
             return
         if failed is not None:
             self.answer.set_exception(failed)
         else:
-            self.answer.set_result(found)
+            self.answer.set_result(answer)
 
 
 class Readers:

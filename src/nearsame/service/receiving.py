@@ -83,13 +83,13 @@ class Receiver:
             texts = iter(lookups.extracted_all(pages))
         else:
             texts = iter(await self._workers.run(seconds, lookups.extracted_all, pages))
-        found = []
+        documents = []
         for given in batch:
             document = {name: getattr(given, name, None) for name in ("id", "url", "text", "features", "sketch")}
             if given.html is not None:
                 document["text"] = next(texts)
-            found.append({name: value for name, value in document.items() if value is not None})
-        return found
+            documents.append({name: value for name, value in document.items() if value is not None})
+        return documents
 
     def _require_batch(self, number: int) -> None:
         """Refuse so many documents if these are too many."""
@@ -110,10 +110,10 @@ class Receiver:
         except orjson.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
             raise invalid([{"loc": (), "msg": f"the body is not JSON: {place}"}]) from None
-        for each in self._documents(given):
-            if len(each) > _MOST_NAMES:
-                raise invalid([{"loc": (), "msg": f"an object of {len(each):,} names, where few are known"}])
-            self._require_length(max((len(value) for value in each.values() if isinstance(value, str)), default=0))
+        for document in self._documents(given):
+            if len(document) > _MOST_NAMES:
+                raise invalid([{"loc": (), "msg": f"an object of {len(document):,} names, where few are known"}])
+            self._require_length(max((len(value) for value in document.values() if isinstance(value, str)), default=0))
         return _validated(model, given)
 
     def _documents(self, given: Any) -> list[dict[str, Any]]:
@@ -124,7 +124,7 @@ class Receiver:
         if isinstance(several, list):
             self._require_batch(len(several))
         inner = several if isinstance(several, list) else (given.get("a"), given.get("b"))
-        return [given, *(each for each in inner if isinstance(each, dict))]
+        return [given, *(document for document in inner if isinstance(document, dict))]
 
     def _require_length(self, length: int) -> None:
         if length > self._settings.max_text:
@@ -152,10 +152,10 @@ def _validated(model: TypeAdapter[T], given: Any) -> T:
 
 def invalid(errors: Iterable[Any]) -> HttpProblem:
     """A body that is not as described: where, and what was expected."""
-    found = [{"place": _place(each["loc"]), "message": _message(each)} for each in errors][:20]
-    first = found[0] if found else {"place": "", "message": "not as described"}
+    faults = [{"place": _place(error["loc"]), "message": _message(error)} for error in errors][:20]
+    first = faults[0] if faults else {"place": "", "message": "not as described"}
     detail = f"{first['place']}: {first['message']}" if first["place"] else first["message"]
-    return HttpProblem(422, "invalid", detail, hint="GET /openapi.json describes every request.", errors=found)
+    return HttpProblem(422, "invalid", detail, hint="GET /openapi.json describes every request.", errors=faults)
 
 
 def _place(location: Iterable[str | int]) -> str:

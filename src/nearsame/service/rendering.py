@@ -28,7 +28,7 @@ class Templates:
         self._environment.filters |= {"number": _number, "share": _share}
 
     def render(self, name: str, **data: Any) -> str:
-        """A page."""
+        """A template filled in; a name that it needs and `data` does not have is an error."""
         return self._environment.get_template(name).render(data)
 
 

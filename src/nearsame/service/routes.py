@@ -158,7 +158,7 @@ class Routes:
         documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
         change = Adding(documents, if_new=given.if_new, replace=given.replace)
         results: list[Added] = await writer.submit(change, seconds_left(request.scope))
-        added = sum(each.added for each in results)
+        added = sum(document.added for document in results)
         self._count("added", added)
         self._count("known", len(results) - added)
         if isinstance(given, bodies.AddBatch):
@@ -183,9 +183,9 @@ class Routes:
         documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
         left = seconds_left(request.scope)
         ask = lookups.query(documents, limit=given.limit, threshold=given.threshold, seconds=left)
-        found = await self._service.ask(request, ask)
+        answers = await self._service.ask(request, ask)
         self._count("queried", len(batch))
-        results = [{"matches": matches, "complete": matches.complete} for matches in found]
+        results = [{"matches": matches, "complete": matches.complete} for matches in answers]
         return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
 
     async def compare(self, request: Request) -> Response:
@@ -232,8 +232,8 @@ class Routes:
         """What in the index resembles a document of it."""
         self._service.access.require(request, "read")
         wanted = _decoded(id)
-        found = await self._service.ask(request, lookups.duplicates(wanted, limit))
-        return _json({"id": wanted, "duplicates": found, "complete": found.complete})
+        matches = await self._service.ask(request, lookups.duplicates(wanted, limit))
+        return _json({"id": wanted, "duplicates": matches, "complete": matches.complete})
 
     async def stats(self, request: Request) -> Response:
         """What the index holds, and how it was made."""
@@ -255,9 +255,9 @@ class Routes:
     async def metrics(self, request: Request) -> Response:
         """Counters for Prometheus."""
         self._service.access.require(request, "read")
-        found = self._service.metrics
-        found.indexed.set(await self._service.ask(request, lookups.documents))
-        return Response(found.page(), media_type=metrics.MEDIA_TYPE)
+        counters = self._service.metrics
+        counters.indexed.set(await self._service.ask(request, lookups.documents))
+        return Response(counters.page(), media_type=metrics.MEDIA_TYPE)
 
     async def _side(self, request: Request, given: str | bodies.Other) -> tuple[str | None, str]:
         """One side of a comparison: an id, or a text."""

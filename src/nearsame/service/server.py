@@ -163,11 +163,11 @@ def _announce(listener: socket.socket, service: Service, say: Callable[[str], No
 def _listener(settings: Settings) -> socket.socket:
     """A socket at the address, if it may listen there."""
     try:
-        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         message = f"--host {settings.host}: {error.strerror or error}"
         raise ConfigError(message, hint="Name an address of this machine, as 127.0.0.1 or ::1.") from error
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = addresses[0]
     if not ip_address(str(address[0]).partition("%")[0]).is_loopback:
         _require_secured(settings)
     # TCP by name: asyncio spares such sockets the 40 ms that an answer in two parts waits for

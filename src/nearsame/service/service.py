@@ -70,7 +70,7 @@ class Service:
         return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer)
 
     def start(self) -> None:
-        """Open the index."""
+        """Open the index for the writer, if there is one, and for the readers."""
         if self.writer is not None:
             self.writer.start()
         self.readers.start()
@@ -78,15 +78,15 @@ class Service:
 
     async def ask(self, request: Request, question: Callable[[Any], Any]) -> Any:
         """The answer to a question about the index; what a reader leaves for a worker is done by one."""
-        found = await self.readers.ask(question, seconds_left(request.scope))
-        if isinstance(found, Later):
-            return await self.workers.run(seconds_left(request.scope), found.task, *found.given)
-        return found
+        answer = await self.readers.ask(question, seconds_left(request.scope))
+        if isinstance(answer, Later):
+            return await self.workers.run(seconds_left(request.scope), answer.task, *answer.given)
+        return answer
 
     def close(self, seconds: float) -> bool:
         """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""
         deadline = time.monotonic() + seconds
         self.workers.close()
         is_written = self.writer is None or self.writer.close(seconds)
-        closed = [each.close(max(0.0, deadline - time.monotonic())) for each in (self.readers, self.health)]
+        closed = [readers.close(max(0.0, deadline - time.monotonic())) for readers in (self.readers, self.health)]
         return is_written and all(closed)

@@ -57,12 +57,12 @@ class Tokens:
             raise SourceError(f"{path}: {error.strerror}", hint=hint) from error
         except UnicodeDecodeError as error:
             raise SourceError(f"{path}: not UTF-8", hint="Name a file with lines of scope and token.") from error
-        found = tuple(_holders(path, lines))
-        if not found:
+        holders = tuple(_holders(path, lines))
+        if not holders:
             raise ConfigError(f"{path}: no token", hint="Write a line: write, a space, and 32 random characters.")
-        if len({holder.digest for holder in found}) < len(found):
+        if len({holder.digest for holder in holders}) < len(holders):
             raise ConfigError(f"{path}: a token stands there twice", hint="Give each holder a token of their own.")
-        return cls(found)
+        return cls(holders)
 
     def holder(self, token: str) -> Holder | None:
         """Whose a token is."""
@@ -70,11 +70,11 @@ class Tokens:
 
     def by_digest(self, digest: bytes) -> Holder | None:
         """Whose the token of this digest is; every line is looked at, whichever fits."""
-        found = None
+        owner = None
         for holder in self.holders:
             if hmac.compare_digest(holder.digest, digest):
-                found = holder
-        return found
+                owner = holder
+        return owner
 
 
 def _holders(path: str, lines: list[str]) -> Iterator[Holder]:

@@ -113,14 +113,14 @@ def document(id: str, limit: int, most: int | None) -> View:
 
     def view(index: Index) -> dict[str, Any]:
         entry = index.get(id)
-        found = index.duplicates(id, limit=limit)
+        duplicates = index.duplicates(id, limit=limit)
         text = entry.text
         cut = text is not None and most is not None and len(text) > most
         return {
             "document": entry,
             "facts": _facts(entry),
-            "duplicates": [_match(match) for match in found],
-            "more": min(limit * 4, 1000) if len(found) == limit < 1000 else 0,
+            "duplicates": [_match(match) for match in duplicates],
+            "more": min(limit * 4, 1000) if len(duplicates) == limit < 1000 else 0,
             "text": text[:most] if text is not None else None,
             "cut": len(text) if cut and text is not None else 0,
             "no_text": _NO_TEXT,
@@ -171,13 +171,13 @@ def _compared(
     settings: dict[str, Any] | None, a: tuple[str, str], b: tuple[str, str], *, everything: bool
 ) -> dict[str, Any]:
     """Two documents, each with its name, side by side."""
-    found, left_out = lookups.compared(settings, a[1], b[1])
-    a_pieces = marking.pieces(a[1], marking.of_a(found.passages), everything=everything)
-    b_pieces = marking.pieces(b[1], marking.of_b(found.passages), everything=everything)
+    comparison, left_out = lookups.compared(settings, a[1], b[1])
+    a_pieces = marking.pieces(a[1], marking.of_a(comparison.passages), everything=everything)
+    b_pieces = marking.pieces(b[1], marking.of_b(comparison.passages), everything=everything)
     return {
-        "verdict": verdict(found),
-        "summary": _summary(found, left_out),
-        "measures": [_measured(each) for each in found.measures],
+        "verdict": verdict(comparison),
+        "summary": _summary(comparison, left_out),
+        "measures": [_measured(measured) for measured in comparison.measures],
         "a_name": a[0],
         "b_name": b[0],
         "a_pieces": a_pieces,
@@ -186,41 +186,41 @@ def _compared(
     }
 
 
-def _measured(found: Measured) -> dict[str, Any]:
-    distance = found.distance
-    said = "" if distance is None else f"{int(distance):,}" if found.unit in _WHOLE else f"{float(distance):.4f}"
+def _measured(measured: Measured) -> dict[str, Any]:
+    distance = measured.distance
+    said = "" if distance is None else f"{int(distance):,}" if measured.unit in _WHOLE else f"{float(distance):.4f}"
     return {
-        "name": NAMES[found.name],
-        "similarity": None if found.similarity is None else float(found.similarity),
-        "distance": f"{said} {found.unit}".strip(),
-        "of": f"{found.of}; {found.note}" if found.note else found.of,
+        "name": NAMES[measured.name],
+        "similarity": None if measured.similarity is None else float(measured.similarity),
+        "distance": f"{said} {measured.unit}".strip(),
+        "of": f"{measured.of}; {measured.note}" if measured.note else measured.of,
     }
 
 
-def _summary(found: Comparison, left_out: int) -> str:
-    unit = "characters" if found.recipe.get("unit") == "chars" else "words"
-    promise = f"Every shared run of {found.passage_tokens} or more {unit} is marked."
+def _summary(comparison: Comparison, left_out: int) -> str:
+    unit = "characters" if comparison.recipe.get("unit") == "chars" else "words"
+    promise = f"Every shared run of {comparison.passage_tokens} or more {unit} is marked."
     if left_out:
         promise = f"The longest are marked, and {left_out:,} more are not."
-    if not found.passages:
+    if not comparison.passages:
         return f"No shared passage. {promise}"
-    number = len(found.passages)
-    shares = [side.in_passages / max(side.tokens, 1) for side in (found.a, found.b)]
+    number = len(comparison.passages)
+    shares = [side.in_passages / max(side.tokens, 1) for side in (comparison.a, comparison.b)]
     plural = "passage" if number == 1 else "passages"
     return f"{number:,} shared {plural}: {shares[0]:.0%} of a and {shares[1]:.0%} of b. {promise}"
 
 
-def _likeness(found: Likeness) -> dict[str, Any]:
-    similar = "Near-duplicates" if found.similar else "Not near-duplicates"
-    least = "" if found.threshold is None else f": the threshold is {found.threshold:g}"
-    name = NAMES.get(found.measure, found.measure)
-    measure = {"name": name, "similarity": found.similarity, "distance": "", "of": "what is stored"}
+def _likeness(likeness: Likeness) -> dict[str, Any]:
+    similar = "Near-duplicates" if likeness.similar else "Not near-duplicates"
+    least = "" if likeness.threshold is None else f": the threshold is {likeness.threshold:g}"
+    name = NAMES.get(likeness.measure, likeness.measure)
+    measure = {"name": name, "similarity": likeness.similarity, "distance": "", "of": "what is stored"}
     return {
         "verdict": f"{similar}{least}.",
         "summary": _NO_TEXT,
         "measures": [measure],
-        "a_name": found.a,
-        "b_name": found.b,
+        "a_name": likeness.a,
+        "b_name": likeness.b,
         "a_pieces": None,
         "b_pieces": None,
         "left_out": False,

@@ -39,7 +39,7 @@ Answer = Callable[[Scope, HttpProblem, str], Response]
 
 
 class RequestWatch:
-    """The outermost layer."""
+    """The outermost layer: it logs and counts each request, and answers what nothing inside has caught."""
 
     def __init__(self, app: ASGIApp, log: Log, metrics: Metrics, answer: Answer) -> None:
         self._app = app
@@ -107,7 +107,7 @@ class _Seen:
         self.scope = scope
         self.began = time.perf_counter()
         self.request_id = given if _GIVEN_ID.fullmatch(given) else uuid.uuid4().hex
-        self.bytes_in = int(found) if (found := headers.get("content-length", "0")).isdecimal() else 0
+        self.bytes_in = int(length) if (length := headers.get("content-length", "0")).isdecimal() else 0
         self.bytes_out = 0
         self.status: int | None = None
         self._send = send

@@ -99,16 +99,16 @@ class WorkerProcesses:
                 continue  # nobody waits for it any more
             try:
                 process = process or self._started()
-                found = process(task)
+                outcome = process(task)
             except Exception as error:  # noqa: BLE001  (whoever asked gets it)
-                found = error
-            if isinstance(found, _Ended):
+                outcome = error
+            if isinstance(outcome, _Ended):
                 self._forget(process)
-                process, found = None, _stopping() if self._closing else found.problem
-            if isinstance(found, BaseException):
-                task.answer.set_exception(found)
+                process, outcome = None, _stopping() if self._closing else outcome.problem
+            if isinstance(outcome, BaseException):
+                task.answer.set_exception(outcome)
             else:
-                task.answer.set_result(found)
+                task.answer.set_result(outcome)
         self._forget(process)
 
     def _started(self) -> "_Process":
@@ -137,7 +137,7 @@ class _Task:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Seconds until the deadline, negative after it."""
         return self.deadline - time.monotonic()
 
 
@@ -160,8 +160,8 @@ class _Process:
     def __call__(self, task: _Task) -> Any:
         """What came of a task, or what it raised."""
         if not self._is_ready:
-            if isinstance(found := self._receive(_STARTING_SECONDS), _Ended):
-                return found
+            if isinstance(ended := self._receive(_STARTING_SECONDS), _Ended):
+                return ended
             self._is_ready = True
         if task.left <= 0:
             return late(0)
@@ -257,7 +257,7 @@ def _done(message: bytes) -> Any:
         return RuntimeError(f"{type(error).__name__} in a worker")
 
 
-def _answer(out: Any, found: Any) -> None:
-    content = pickle.dumps(found)
+def _answer(out: Any, outcome: Any) -> None:
+    content = pickle.dumps(outcome)
     out.write(len(content).to_bytes(_SIZE, "little") + content)
     out.flush()
