@@ -70,8 +70,8 @@ class Prepared:
     def lock_keys(self) -> Int64s:
         """All that will be looked up, or written: keys, and a hash of each id."""
         ids = [
-            int.from_bytes(hashlib.blake2b(each.id.encode(), digest_size=8).digest(), "little", signed=True)
-            for each in self.inputs
+            int.from_bytes(hashlib.blake2b(document.id.encode(), digest_size=8).digest(), "little", signed=True)
+            for document in self.inputs
         ]
         return np.concatenate([self.asked.all_keys(), np.array(ids, np.int64)])
 
@@ -84,42 +84,44 @@ def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
 
 
 def prepared(facets: Sequence[Facet], store: str, inputs: Sequence[Input]) -> Prepared:
-    """Make documents ready."""
-    for each in inputs:
-        if each.sketch is not None and all(facet.width == 8 for facet in facets):
-            message = f"document {each.id!r} is a sketch, and an index with store={store} compares exactly"
+    """Compute what the store gets of documents: items, keys, compressed texts; none may be of the wrong kind."""
+    for document in inputs:
+        if document.sketch is not None and all(facet.width == 8 for facet in facets):
+            message = f"document {document.id!r} is a sketch, and an index with store={store} compares exactly"
             raise ConfigError(message, hint="Create the index with store=sketch, or give the text.")
-        if each.text is None and store == "text":
-            message = f"document {each.id!r} has no text, and the index stores texts"
+        if document.text is None and store == "text":
+            message = f"document {document.id!r} has no text, and the index stores texts"
             raise ConfigError(message, hint="Create the index with store=shingles, or give the text.")
-    texts = [zlib.compress(each.text or b"") if store == "text" else None for each in inputs]
+    texts = [zlib.compress(document.text or b"") if store == "text" else None for document in inputs]
     return Prepared(inputs, ask(facets, blobs_of(facets, inputs)), texts)
 
 
 def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
     """Runs of documents in which no id occurs twice, none too long."""
     start, seen = 0, set[str]()
-    for at, each in enumerate(inputs):
-        if each.id in seen or at - start == BATCH_ROWS:
+    for at, document in enumerate(inputs):
+        if document.id in seen or at - start == BATCH_ROWS:
             yield inputs[start:at]
             start, seen = at, set()
-        seen.add(each.id)
+        seen.add(document.id)
     if start < len(inputs):
         yield inputs[start:]
 
 
 def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: AddOptions) -> list[Added]:
     """Add what goes in."""
-    present = writer.named([each.id for each in given.inputs], text=any(text is not None for text in given.texts))
+    present = writer.named(
+        [document.id for document in given.inputs], text=any(text is not None for text in given.texts)
+    )
     status = {
-        at: _status(facets, given, at, present[each.id], replace=options.replace)
-        for at, each in enumerate(given.inputs)
-        if each.id in present
+        at: _status(facets, given, at, present[document.id], replace=options.replace)
+        for at, document in enumerate(given.inputs)
+        if document.id in present
     }
     remove(writer, facets, [present[given.inputs[at].id].number for at, what in status.items() if what == "replaced"])
     most = options.limit + 1 if options.matches else 1
-    found = look_up(writer, facets, given.asked, most, ranked=options.matches)
-    batch = _Batch(facets, given, found, writer.reserve(len(given.inputs)), options, status)
+    resembling = look_up(writer, facets, given.asked, most, ranked=options.matches)
+    batch = _Batch(facets, given, resembling, writer.reserve(len(given.inputs)), options, status)
     answers = [batch.settle(at) for at in range(len(given.inputs))]
     batch.write(writer)
     return answers
@@ -131,11 +133,11 @@ def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, repl
     Where the index knows neither the text nor a digest of its bytes, equal items may be of another text: to replace by
     it is never wrong, and without `replace` the document counts as the one that is there.
     """
-    each = given.inputs[at]
-    is_same = row.items == given.asked.blobs[at] and row.url == each.url
-    is_known = each.text is None or any(getattr(facet, "is_raw", False) for facet in facets)
+    document = given.inputs[at]
+    is_same = row.items == given.asked.blobs[at] and row.url == document.url
+    is_known = document.text is None or any(getattr(facet, "is_raw", False) for facet in facets)
     if is_same and not is_known and row.text is not None:
-        is_same, is_known = zlib.decompress(row.text) == each.text, True
+        is_same, is_known = zlib.decompress(row.text) == document.text, True
     if is_same and (is_known or not replace):
         return "present"
     return "replaced" if replace else "conflict"
@@ -160,18 +162,18 @@ class _Batch:
         self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
         self._is_cut = found.is_cut.copy()
         # whether the store has a document with the items of this one, by facet
-        self._is_stored = [[any(hit.is_copy for hit in hits) for hits in each] for each in found.hits]
+        self._is_stored = [[any(hit.is_copy for hit in hits) for hits in by_facet] for by_facet in found.hits]
 
     def settle(self, at: int) -> Added:
         """Decide about a document."""
-        each, status = self._given.inputs[at], self._status.get(at, "added")
+        document, status = self._given.inputs[at], self._status.get(at, "added")
         hits = self._hits(at)
         matches = self._matches(at, hits) if self._options.matches else Matches(complete=not self._is_cut[at])
         if status == "added" and self._options.if_new and any(hits):
             status = "resembles"
         if status in ("added", "replaced"):
             self._take(at, hits)
-        return Added(each.id, status in ("added", "replaced"), status, tuple(matches), matches.complete)
+        return Added(document.id, status in ("added", "replaced"), status, tuple(matches), matches.complete)
 
     def write(self, writer: Writer) -> None:
         """Write down what went in."""
@@ -196,22 +198,23 @@ class _Batch:
     def _postings(self, places: Int64s) -> tuple[Int64s, Int64s]:
         """(keys, places) of all set keys, and of the others of those that are the first with their items."""
         keys, of = [], []
-        for number, each in enumerate(self._given.asked.keys):
-            chosen = places[each.present[places]]
-            keys.append(each.sets[chosen])
+        for number, facet_keys in enumerate(self._given.asked.keys):
+            chosen = places[facet_keys.present[places]]
+            keys.append(facet_keys.sets[chosen])
             of.append(chosen)
-            if each.keys.size:
-                is_first = np.zeros(each.sets.size, np.bool_)
+            if facet_keys.keys.size:
+                is_first = np.zeros(facet_keys.sets.size, np.bool_)
                 firsts = (members[0] for members in self._members[number].values())
                 is_first[[at for at in firsts if not self._is_stored[at][number]]] = True
-                leads = is_first[each.rows]
-                keys.append(each.keys[leads])
-                of.append(each.rows[leads])
+                leads = is_first[facet_keys.rows]
+                keys.append(facet_keys.keys[leads])
+                of.append(facet_keys.rows[leads])
         return np.concatenate(keys), np.concatenate(of)
 
     def _take(self, at: int, hits: Sequence[list[Hit]]) -> None:
         self._leaders[self._first + at] = followed(
-            [found for facet, found in zip(self._facets, hits, strict=True) if facet.name != "url"], self._leader
+            [facet_hits for facet, facet_hits in zip(self._facets, hits, strict=True) if facet.name != "url"],
+            self._leader,
         )
         for number, groups in enumerate(self._groups):
             if groups[at] >= 0:
@@ -227,19 +230,19 @@ class _Batch:
         hits = []
         for number, groups in enumerate(self._groups):
             own = int(groups[at])
-            found = list(self._found.hits[at][number])
+            facet_hits = list(self._found.hits[at][number])
             most = self._mosts[number]
             for group, value in self._near[number].get(own, ()):
                 members = self._members[number].get(group, [])
                 self._is_cut[at] |= most == self._bound and len(members) > most
                 members = members[:most]
                 first = -1 if not members or self._is_stored[members[0]][number] else members[0]
-                found += [Hit(self._first + each, value, group == own, each == first) for each in members]
-            hits.append(found)
+                facet_hits += [Hit(self._first + member, value, group == own, member == first) for member in members]
+            hits.append(facet_hits)
         return hits
 
     def _matches(self, at: int, hits: Sequence[list[Hit]]) -> Matches:
-        numbers = list(dict.fromkeys(hit.number for found in hits for hit in found))
+        numbers = list(dict.fromkeys(hit.number for facet_hits in hits for hit in facet_hits))
         if not numbers:
             return Matches(complete=not self._is_cut[at])
         rows = [self._row(number) for number in numbers]
@@ -252,13 +255,13 @@ class _Batch:
         if number in self._found.rows:
             return self._found.rows[number]
         at = number - self._first
-        each = self._given.inputs[at]
-        return Row(number, each.id, each.url, self._given.asked.blobs[at], None, self._leaders[number])
+        document = self._given.inputs[at]
+        return Row(number, document.id, document.url, self._given.asked.blobs[at], None, self._leaders[number])
 
     @cached_property
     def _groups(self) -> list[Int64s]:
         """By facet, for each document: the first one of the batch with its items; -1 without items."""
-        found = []
+        by_facet = []
         blobs = self._given.asked.blobs
         for number, keys in enumerate(self._given.asked.keys):
             _, first, inverse = np.unique(keys.sets, return_index=True, return_inverse=True)
@@ -266,13 +269,13 @@ class _Batch:
             for at in np.flatnonzero(keys.present & (groups != np.arange(groups.size))).tolist():
                 if not same_items(self._facets, number, blobs[groups[at]], blobs[at]):
                     groups[at] = at
-            found.append(groups)
-        return found
+            by_facet.append(groups)
+        return by_facet
 
     @cached_property
     def _near(self) -> list[dict[int, list[tuple[int, Any]]]]:
         """By facet: the groups that resemble a group, itself first, and how much."""
-        found = []
+        by_facet = []
         for number, (facet, keys) in enumerate(zip(self._facets, self._given.asked.keys, strict=True)):
             groups = self._groups[number]
             near: dict[int, list[tuple[int, Any]]] = {
@@ -285,8 +288,8 @@ class _Batch:
                 if value is not None:
                     near[one].append((other, value))
                     near[other].append((one, value))
-            found.append(near)
-        return found
+            by_facet.append(near)
+        return by_facet
 
 
 def _meeting(keys: Keys, groups: Int64s) -> tuple[Pairs, Int64s]:

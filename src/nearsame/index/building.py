@@ -28,10 +28,10 @@ class Documents(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """Who watches."""
+        """What is told how many documents were read."""
 
     def __iter__(self) -> Iterator[list[Input]]:
-        """They, in batches."""
+        """The documents, a list for each batch."""
 
     def skip_repeated(self, id_: str) -> None:
         """One has the id of one before it."""
@@ -43,7 +43,7 @@ def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Documents) 
     seen: set[str] = set()
     with store.writing(None) as writer:
         for inputs in sourced:
-            fresh = [each for each in inputs if _is_new(each, seen, sourced)]
+            fresh = [document for document in inputs if _is_new(document, seen, sourced)]
             if fresh:
                 _insert(writer, facets, kind, fresh, gathered)
         del seen
@@ -51,7 +51,7 @@ def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Documents) 
         _post_sorted(writer, gathered)
         sourced.progress.begin("duplicates")
         names = [facet.name for facet in facets]
-        related = [each.related() for name, each in zip(names, gathered, strict=True) if name != "url"]
+        related = [facet_keys.related() for name, facet_keys in zip(names, gathered, strict=True) if name != "url"]
         follow_anew(writer, facets, np.unique(np.concatenate([_NONE, *related])).tolist(), earlier_only=True)
     sourced.progress.end()
 
@@ -101,9 +101,9 @@ def _sorted(keys: Int64s, numbers: Int64s) -> tuple[Int64s, Int64s]:
 
 def _repeats(keys: Int64s) -> npt.NDArray[np.bool_]:
     """Which of ascending keys equal the one before."""
-    found = np.zeros(keys.size, np.bool_)
-    found[1:] = keys[1:] == keys[:-1]
-    return found
+    repeats = np.zeros(keys.size, np.bool_)
+    repeats[1:] = keys[1:] == keys[:-1]
+    return repeats
 
 
 def _insert(
@@ -113,8 +113,8 @@ def _insert(
     first = writer.reserve(len(inputs))
     blobs = given.asked.blobs
     rows = [
-        Row(first + at, each.id, each.url, blob, text, None)
-        for at, (each, blob, text) in enumerate(zip(inputs, blobs, given.texts, strict=True))
+        Row(first + at, document.id, document.url, blob, text, None)
+        for at, (document, blob, text) in enumerate(zip(inputs, blobs, given.texts, strict=True))
     ]
     writer.insert(rows, _NONE, _NONE)
     numbers = np.arange(first, first + len(rows))
@@ -123,9 +123,9 @@ def _insert(
 
 
 def _post_sorted(writer: Writer, gathered: Sequence[_Gathered]) -> None:
-    for each in gathered:
-        each.close()
-    every = [pair for each in gathered for pair in (each.sets, each.others)]
+    for facet_keys in gathered:
+        facet_keys.close()
+    every = [pair for facet_keys in gathered for pair in (facet_keys.sets, facet_keys.others)]
     keys, numbers = _sorted(*(np.concatenate(columns) for columns in zip(*every, strict=True)))
     for start in range(0, keys.size, _AT_ONCE):
         writer.post(keys[start : start + _AT_ONCE], numbers[start : start + _AT_ONCE])

@@ -49,13 +49,13 @@ def candidates(reader: Reader, keys: Sequence[Keys], limits: Sequence[int], most
     sets = [_NO_PAIRS] * len(keys)
     for limit in sorted(set(limits)):
         sides = [
-            (each.sets[each.present], np.flatnonzero(each.present)) if own == limit else _NO_PAIRS
-            for own, each in zip(limits, keys, strict=True)
+            (facet_keys.sets[facet_keys.present], np.flatnonzero(facet_keys.present)) if own == limit else _NO_PAIRS
+            for own, facet_keys in zip(limits, keys, strict=True)
         ]
         met, cut = _met(reader, sides, limit)
         sets = [new if own == limit else old for new, old, own in zip(met, sets, limits, strict=True)]
         is_cut[cut] |= limit == most
-    met, cut = _met(reader, [(each.keys, each.rows) for each in keys], most)
+    met, cut = _met(reader, [(facet_keys.keys, facet_keys.rows) for facet_keys in keys], most)
     is_cut[cut] = True
     others = []
     for pairs in met:

@@ -49,7 +49,7 @@ class _Check:
     expected: int = 0  # postings
 
     def run(self) -> list[str]:
-        """Look at everything."""
+        """Check all documents, then all keys; what is wrong, in words, damage first."""
         self._try(self.reader.problems)
         try:
             for rows in whole_rows(self.reader, self.damage.append):
@@ -102,8 +102,8 @@ def _leads(
     first = np.full(distinct.size, -1, np.int64)
     hits = reader.postings(distinct, 1)
     first[hits.places] = hits.numbers
-    found: npt.NDArray[np.bool_] = first[inverse] == numbers
-    return found
+    is_first: npt.NDArray[np.bool_] = first[inverse] == numbers
+    return is_first
 
 
 def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> Iterator[str]:
@@ -143,23 +143,23 @@ def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[
     if counted <= expected:
         return
     yield f"there are {counted:,} keys, and there must be {expected:,}"
-    told, after = 0, None
-    while told < _MOST and (page := reader.postings_page(after, _AT_ONCE))[0].size:
+    reported, after = 0, None
+    while reported < _MOST and (page := reader.postings_page(after, _AT_ONCE))[0].size:
         after = int(page[0][-1]), int(page[1][-1])
         rows = reader.rows(np.unique(page[1]).tolist(), missing_ok=True)
         owned = _owned(facets, list(rows.values()))
         for key, number in zip(*(column.tolist() for column in page), strict=True):
             if key not in owned.get(number, ()):
-                told += 1
+                reported += 1
                 yield f"the key {key & (1 << 64) - 1:016x} leads to document {number}, which does not have it"
 
 
 def _owned(facets: Sequence[Facet], rows: Sequence[Row]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {row.number: set() for row in rows}
+    owned: dict[int, set[int]] = {row.number: set() for row in rows}
     if rows:
         for keys in ask(facets, [row.items for row in rows]).keys:
             for at, key in enumerate(keys.sets.tolist()):
-                found[rows[at].number].add(key)
+                owned[rows[at].number].add(key)
             for at, key in zip(keys.rows.tolist(), keys.keys.tolist(), strict=True):
-                found[rows[at].number].add(key)
-    return found
+                owned[rows[at].number].add(key)
+    return owned

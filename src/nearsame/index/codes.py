@@ -41,7 +41,7 @@ class CodeFacet(Facet):
 
     @property
     def num_words(self) -> int:
-        """Of a code."""
+        """How many words of 64 bits a code takes."""
         return -(-self.recipe.bits // 64)
 
     @cached_property
@@ -51,13 +51,13 @@ class CodeFacet(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        found = cut(
-            arrow.lists(through(documents([each.text or b"" for each in inputs]), self._stages).column("items"))
+        codes = cut(
+            arrow.lists(through(documents([document.text or b"" for document in inputs]), self._stages).column("items"))
         )
-        for at, each in enumerate(inputs):
-            if each.features is not None:
-                found[at] = self._of_features(each.features)
-        return found
+        for at, document in enumerate(inputs):
+            if document.features is not None:
+                codes[at] = self._of_features(document.features)
+        return codes
 
     def is_bare(self, items: Lists) -> npt.NDArray[np.bool_]:
         """Which documents have no code."""
@@ -93,7 +93,7 @@ class CodeFacet(Facet):
         return keys.view(np.int64) ^ self._salt, of
 
     def _of_features(self, features: tuple[Any, ...]) -> UInt64s:
-        if not all(isinstance(each, str) for each in features):
+        if not all(isinstance(feature, str) for feature in features):
             message = "features that are numbers have no SimHash code"
             raise ConfigError(message, hint="Give features as texts, or leave simhash out of the index.")
         batch = listed(features)

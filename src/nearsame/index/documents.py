@@ -68,12 +68,12 @@ def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
     if isinstance(documents, (bytes, bytearray)):
         raise ConfigError("a document must be a string, got bytes", hint="Decode it first.")
     several = [documents] if isinstance(documents, Mapping) else documents
-    if not isinstance(several, list) or not all(isinstance(each, (str, Mapping)) for each in several):
+    if not isinstance(several, list) or not all(isinstance(document, (str, Mapping)) for document in several):
         return None
     if names.columns.asked_of_pages:
-        pages = any(not isinstance(each, str) and names.get(each, "html") is not None for each in several)
+        pages = any(not isinstance(document, str) and names.get(document, "html") is not None for document in several)
         refuse_idle(names.columns, pages=pages)
-    return [input_of(each, names) for each in several]
+    return [input_of(document, names) for document in several]
 
 
 def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> Input:
@@ -95,14 +95,14 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
         text = _text_of_page(given["html"], names)
     if text is not None and not isinstance(text, str):
         raise ConfigError(f"text must be a string, got {shown(text)}", hint=_HINT)
-    found = Input(
+    parsed = Input(
         "" if id_ is None else _name("id", id_),
         None if url is None else _name("url", url),
         None if contents and contents[0] in ("features", "sketch") else (text or "").encode("utf-8", "surrogatepass"),
         None if features is None else _several("features", features),
         None if sketch is None else _several("sketch", sketch),
     )
-    return found if id_ is not None else found._replace(id=_own_name(found))
+    return parsed if id_ is not None else parsed._replace(id=_own_name(parsed))
 
 
 def _text_of_page(page: Any, names: ColumnNames) -> str:
@@ -121,10 +121,10 @@ def _listed(given: Mapping[str, Any]) -> str:
 def _several(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ConfigError(f"{name} must be a list, got {shown(values)}", hint=f"Give {name} as a list.")
-    found = tuple(values)
-    for value in found:
+    items = tuple(values)
+    for value in items:
         require_type(name, value, int | object)  # whatever it is, no endless number
-    return found
+    return items
 
 
 def is_storable(name: str) -> bool:
@@ -190,7 +190,7 @@ class Sourced:
             for batch in part.read(columns, self._skip):
                 for start in range(0, len(batch), BATCH_ROWS):
                     inputs = list(self._inputs(part.name, batch.slice(start, BATCH_ROWS)))
-                    self.progress.add(len(inputs), sum(len(each.text or b"") for each in inputs))
+                    self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
                     yield inputs
 
     def _inputs(self, source: str, batch: pa.RecordBatch) -> Iterator[Input]:

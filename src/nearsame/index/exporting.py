@@ -32,7 +32,7 @@ Reading = Callable[[], AbstractContextManager[Reader]]
 
 def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry:
     """A row as a caller sees it."""
-    found: dict[str, Any] = {"digests": {}}
+    fields: dict[str, Any] = {"digests": {}}
     shelf = BlobShelf(facets, [row.items])
     for number, facet in enumerate(facets):
         items = shelf.items(number)
@@ -40,17 +40,17 @@ def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry
         match facet:
             case SetFacet():
                 key, value = ("sketch", tuple(values.tolist())) if facet.sketched else ("num_features", values.size)
-                found[key] = value
+                fields[key] = value
             case CodeFacet() if values.size and not facet.is_bare(items)[0]:
                 words = values[: facet.num_words].tolist()
                 code = sum(word << 64 * place for place, word in enumerate(words))
-                found["code"] = f"{code:0{facet.recipe.bits // 4}x}"
+                fields["code"] = f"{code:0{facet.recipe.bits // 4}x}"
             case DigestFacet() if values.size:
                 digest = values[1:].tobytes()[: int(values[0])].hex()
-                found["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
+                fields["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
             case _:
                 pass
-    return Entry(row.id, row.url, text=_text(row), leader=leader, **found)
+    return Entry(row.id, row.url, text=_text(row), leader=leader, **fields)
 
 
 def _text(row: Row) -> str | None:

@@ -64,7 +64,7 @@ class Batch(tuple[Input, ...]):  # noqa: SLOT001  (it remembers what was made)
     @cached_property
     def texts(self) -> arrow.Strings:
         """Their texts, one after the other."""
-        return arrow.packed([each.text or b"" for each in self])
+        return arrow.packed([document.text or b"" for document in self])
 
 
 class Keys(NamedTuple):
@@ -132,11 +132,11 @@ class Facet:
 
     def _set_keys(self, items: Lists) -> tuple[Int64s, npt.NDArray[np.bool_]]:
         present = items.sizes > 0
-        found = np.empty(present.size, np.int64)
+        keys = np.empty(present.size, np.int64)
         for i, (start, end) in enumerate(zip(items.starts.tolist(), items.ends.tolist(), strict=True)):
             content = items.items[start:end].tobytes()
-            found[i] = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
-        return found ^ self._salt, present
+            keys[i] = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
+        return keys ^ self._salt, present
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:  # noqa: ARG002  (equality has none)
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

@@ -35,7 +35,7 @@ class DigestFacet(Facet):
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
         if self.recipe.nfkc or self.recipe.strip_accents:
-            texts = documents([each.text or b"" for each in inputs])
+            texts = documents([document.text or b"" for document in inputs])
             return cut(arrow.lists(through(texts, self._stages).column("items")))
         words: list[UInt64s] = self._stages[-1].words((inputs if isinstance(inputs, Batch) else Batch(inputs)).texts)
         return words
@@ -70,7 +70,7 @@ class _Urls(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        return [self._of(each.url) if each.url else NOTHING for each in inputs]
+        return [self._of(document.url) if document.url else NOTHING for document in inputs]
 
     def _of(self, url: str) -> UInt64s:
         return np.frombuffer(hashlib.blake2b(self._canonical(url).encode(), digest_size=16).digest(), np.uint64)

@@ -292,11 +292,11 @@ class Index(Questions):
         """
         wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
         with self._writing(None) as writer:
-            found = named(writer, wanted)
+            rows = named(writer, wanted)
             if not missing_ok:
-                self._require(wanted, found)
-            removing.remove(writer, self._facets, [row.number for row in found.values()])
-        return len(found)
+                self._require(wanted, rows)
+            removing.remove(writer, self._facets, [row.number for row in rows.values()])
+        return len(rows)
 
     def _added(
         self,
@@ -316,10 +316,12 @@ class Index(Questions):
         )
         for batch in batches:
             asked = [adding.prepared(self._facets, self._kind, some) for some in adding.without_repeats(batch)]
-            keys = np.unique(np.concatenate([each.lock_keys() for each in asked])) if asked else None
+            keys = np.unique(np.concatenate([prepared.lock_keys() for prepared in asked])) if asked else None
             with self._writing(None if options.replace else keys) as writer:  # another one's keys change hands
-                found = [added for each in asked for added in adding.settle(writer, self._facets, each, options)]
-            yield found
+                answers = [
+                    added for prepared in asked for added in adding.settle(writer, self._facets, prepared, options)
+                ]
+            yield answers
 
     def _require_writable(self) -> None:
         if self._read_only:

@@ -34,7 +34,7 @@ class _Stored:
         while rows := self.reader.page(after, BATCH_ROWS, text=True):
             after = rows[-1].number
             inputs = [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows]
-            self.progress.add(len(inputs), sum(len(each.text or b"") for each in inputs))
+            self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
             yield inputs
 
     def skip_repeated(self, id_: str) -> None:

@@ -59,8 +59,10 @@ class Questions:
             return self._queried([input_of(documents)], limit, threshold)[0]
         inputs = at_hand(documents)
         if inputs is not None:
-            return [each for some in _cut(inputs) for each in self._queried(some, limit, threshold)]
-        return [each for _, some in self.query_batches(documents, limit=limit, threshold=threshold) for each in some]
+            return [matches for some in _cut(inputs) for matches in self._queried(some, limit, threshold)]
+        return [
+            matches for _, some in self.query_batches(documents, limit=limit, threshold=threshold) for matches in some
+        ]
 
     def query_batches(  # noqa: PLR0913  (as above)
         self,
@@ -98,7 +100,7 @@ class Questions:
         names = ColumnNames(text_column, id_column, url_column, features_column, html_column, extract, max_document)
         for inputs in Sourced(source, names, strict, progress or Silent(), self.skipped):
             for some in _cut(inputs):
-                yield [each.id for each in some], self._queried(some, limit, threshold)
+                yield [document.id for document in some], self._queried(some, limit, threshold)
 
     def compare(self, id_a: str, id_b: str) -> Likeness:
         """Two documents of the index, whatever they have in common.
@@ -108,11 +110,13 @@ class Questions:
         """
         with self._reading() as reader:
             a, b = self._rows(reader, [id_a, id_b])
-        found = evidence_of(self._facets, BlobShelf(self._facets, [a.items, b.items]), 0, [1])[0]
+        evidence = evidence_of(self._facets, BlobShelf(self._facets, [a.items, b.items]), 0, [1])[0]
         bound = next((facet.bound for facet in self._facets if facet.measure), None)
         least = None if bound is None else bound.p / bound.q
-        similar = bool(found.found_by)
-        return Likeness(id_a, id_b, found.similarity, found.measure, least, found.found_by, found.distance, similar)
+        similar = bool(evidence.found_by)
+        return Likeness(
+            id_a, id_b, evidence.similarity, evidence.measure, least, evidence.found_by, evidence.distance, similar
+        )
 
     def get(self, id: str) -> Entry:
         """What the index has of a document.
@@ -258,8 +262,8 @@ class Questions:
         require_number("limit", limit, 1)
         facets = self._facets if threshold is None else self._raised(threshold)
         with self._reading() as reader:
-            if any(each.sketch is not None for each in inputs) and self._sketch_differs():
-                return [self._queried_one(reader, each, limit, facets) for each in inputs]
+            if any(document.sketch is not None for document in inputs) and self._sketch_differs():
+                return [self._queried_one(reader, document, limit, facets) for document in inputs]
             return self._matches(reader, adding.blobs_of(facets, inputs), limit, facets)
 
     def _queried_one(self, reader: Reader, each: Input, limit: int, facets: Sequence[Facet]) -> Matches:
@@ -274,13 +278,13 @@ class Questions:
     def _matches(
         self, reader: Reader, blobs: Sequence[bytes], limit: int, facets: Sequence[Facet], *, but: str | None = None
     ) -> list[Matches]:
-        found = look_up(reader, facets, ask(facets, blobs), limit if but is None else limit + 1)
+        resembling = look_up(reader, facets, ask(facets, blobs), limit if but is None else limit + 1)
         answers: list[Matches] = []
         for at, blob in enumerate(blobs):
-            numbers = found.numbers(at)
-            evidence = found.evidence(facets, at, blob, numbers) if numbers else []
-            rows = [found.rows[number] for number in numbers]
-            answers.append(matches_of(rows, evidence, limit, is_cut=bool(found.is_cut[at]), but=but))
+            numbers = resembling.numbers(at)
+            evidence = resembling.evidence(facets, at, blob, numbers) if numbers else []
+            rows = [resembling.rows[number] for number in numbers]
+            answers.append(matches_of(rows, evidence, limit, is_cut=bool(resembling.is_cut[at]), but=but))
         return answers
 
     def _raised(self, threshold: Any) -> tuple[Facet, ...]:

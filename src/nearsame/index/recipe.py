@@ -39,14 +39,14 @@ def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
     if store not in STORES:
         raise ConfigError(f"store={store!r} is not one of {', '.join(STORES)}", hint="Choose what is stored of a text.")
     given = _DEFAULT if method is None else tuple(method) if isinstance(method, (list, tuple, set)) else (method,)
-    found: dict[str, Facet] = {}
-    for each in given:
-        for recipe in _recipes(each):
+    facets: dict[str, Facet] = {}
+    for wanted in given:
+        for recipe in _recipes(wanted):
             facet = facet_of(recipe, store)
-            if facet.name in found:
+            if facet.name in facets:
                 raise ConfigError(f"method={facet.name} is there twice", hint="Give each method once.")
-            found[facet.name] = facet
-    if not found:
+            facets[facet.name] = facet
+    if not facets:
         raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(_NAMES)}.")
     order = (
         "minhash",
@@ -55,7 +55,7 @@ def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
         "text",
         "url",
     )  # what decides on similarity comes first, whatever the caller's
-    return tuple(sorted(found.values(), key=lambda facet: order.index(facet.name)))
+    return tuple(sorted(facets.values(), key=lambda facet: order.index(facet.name)))
 
 
 def _recipes(method: Any) -> tuple[IndexMethod, ...]:
@@ -145,9 +145,9 @@ def _require_versions(records: Sequence[Mapping[str, Any]], where: str) -> None:
     """Refuse what was hashed by another version: it would be compared without being alike."""
     for record in records:
         for name, (what, ours) in _VERSIONS.items():
-            found = record.get(name, ours)
-            if found != ours:
-                message = f"{where} was made with version {found} of {what}, and this version of nearsame has {ours}"
+            version = record.get(name, ours)
+            if version != ours:
+                message = f"{where} was made with version {version} of {what}, and this version of nearsame has {ours}"
                 raise IndexMismatchError(message, hint=_MIGRATE)
 
 

@@ -21,7 +21,7 @@ _AT_ONCE = 256
 def remove(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int]) -> None:
     """Take documents out, by number; all of them are there."""
     going = set(numbers)
-    orphans = sorted({each for number in numbers for each in writer.followers(number)} - going)
+    orphans = sorted({follower for number in numbers for follower in writer.followers(number)} - going)
     for start in range(0, len(numbers), _AT_ONCE):
         rows = list(writer.rows(numbers[start : start + _AT_ONCE]).values())
         _remove(writer, rows, ask(facets, [row.items for row in rows]))
@@ -47,10 +47,10 @@ def _remove(writer: Writer, rows: Sequence[Row], asked: Questioned) -> None:
 def _first_of(writer: Writer, keys: Int64s) -> Int64s:
     """The smallest number of each key; -1 where there is none."""
     distinct, inverse = np.unique(keys, return_inverse=True)
-    found = np.full(distinct.size, -1, np.int64)
+    first = np.full(distinct.size, -1, np.int64)
     hits = writer.postings(distinct, 1)
-    found[hits.places] = hits.numbers
-    return found[inverse]
+    first[hits.places] = hits.numbers
+    return first[inverse]
 
 
 def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int], *, earlier_only: bool = False) -> None:
@@ -59,13 +59,13 @@ def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int],
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
         rows = writer.rows(some)
-        found = look_up(writer, facets, ask(facets, [rows[number].items for number in some]), 2, ranked=False)
-        leaders = {number: row.leader for number, row in found.rows.items()}
+        resembling = look_up(writer, facets, ask(facets, [rows[number].items for number in some]), 2, ranked=False)
+        leaders = {number: row.leader for number, row in resembling.rows.items()}
         decided: dict[int, int | None] = {}
         for at, number in enumerate(some):
             hits = [
-                [hit for hit in each if hit.number not in pending and (hit.number < number or not earlier_only)]
-                for facet, each in zip(facets, found.hits[at], strict=True)
+                [hit for hit in facet_hits if hit.number not in pending and (hit.number < number or not earlier_only)]
+                for facet, facet_hits in zip(facets, resembling.hits[at], strict=True)
                 if facet.name != "url"
             ]
             decided[number] = followed(hits, leaders.get)

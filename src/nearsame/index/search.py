@@ -108,9 +108,9 @@ def look_up(
     limits = mosts(facets, most) if ranked else [most] * len(facets)
     sets, others, is_cut = candidates(reader, asked.keys, limits, bound(most))
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
-    found = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
+    hits = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
-        return Resembling(found, rows, asked.shelf, {}, is_cut)
+        return Resembling(hits, rows, asked.shelf, {}, is_cut)
     numbers = list(rows)
     shelf = BlobShelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
@@ -125,10 +125,10 @@ def look_up(
         for at, hit, place in _verified(facet, shelf.items(number), pairs, places):
             is_copy = (at, hit.number) in own and same_items(facets, number, asked.blobs[at], rows[hit.number].items)
             is_first = not is_copy or (at, hit.number) in first
-            found[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
+            hits[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1 and place < stands_for:
                 copied.append((at, number, hit))
-    answer = Resembling(found, rows, shelf, places, is_cut)
+    answer = Resembling(hits, rows, shelf, places, is_cut)
     for limit in sorted(set(limits)):
         if some := [copy for copy in copied if limits[copy[1]] == limit]:
             _add_copies(reader, facets, answer, some, limit, bound(most))
@@ -172,7 +172,7 @@ def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) ->
     order = np.lexsort((numbers[similar], -values, documents[similar]))
     documents, numbers, values = documents[similar][order], numbers[similar][order], values[order]
     columns = (documents, numbers, values, rank(documents))
-    return [(at, Hit(*hit), place) for at, *hit, place in zip(*(each.tolist() for each in columns), strict=True)]
+    return [(at, Hit(*hit), place) for at, *hit, place in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _scored(facet: Facet, bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
@@ -207,7 +207,7 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
     most: int,
 ) -> None:
     """Let the documents with the same items follow those that stand for them, the most similar first."""
-    copied.sort(key=lambda each: each[0])
+    copied.sort(key=lambda copy: copy[0])
     documents = np.array([at for at, _, _ in copied], np.int64)
     keys = np.array(
         [
@@ -290,14 +290,14 @@ def matches_of(
 ) -> Matches:
     """The best of them that hold, best first; among equals the older one; without the one of an id."""
     able = [
-        (found.similarity or 0, -row.number, row, found)
-        for row, found in zip(rows, evidence, strict=True)
-        if found.found_by and row.id != but
+        (likeness.similarity or 0, -row.number, row, likeness)
+        for row, likeness in zip(rows, evidence, strict=True)
+        if likeness.found_by and row.id != but
     ]
-    able.sort(key=lambda each: each[:2], reverse=True)
-    found = [
-        Match(row.id, found.similarity, found.measure, found.found_by, found.distance, row.url)
-        for _, _, row, found in able[:limit]
+    able.sort(key=lambda scored: scored[:2], reverse=True)
+    matches = [
+        Match(row.id, likeness.similarity, likeness.measure, likeness.found_by, likeness.distance, row.url)
+        for _, _, row, likeness in able[:limit]
     ]
-    are_best = len(found) == limit and able[limit - 1][0] == 1  # nothing that was left out is better
-    return Matches(found, complete=are_best or not is_cut)
+    are_best = len(matches) == limit and able[limit - 1][0] == 1  # nothing that was left out is better
+    return Matches(matches, complete=are_best or not is_cut)

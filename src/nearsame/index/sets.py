@@ -57,16 +57,16 @@ class SetFacet(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        found = self._of_texts(Batch(inputs) if not isinstance(inputs, Batch) else inputs)
-        for at, each in enumerate(inputs):
-            if each.features is not None:
-                found[at] = self._of_features(each.features)
+        sets = self._of_texts(Batch(inputs) if not isinstance(inputs, Batch) else inputs)
+        for at, document in enumerate(inputs):
+            if document.features is not None:
+                sets[at] = self._of_features(document.features)
         if self.sketched:
-            found = self._sketched(found)
-            for at, each in enumerate(inputs):
-                if each.sketch is not None:
-                    found[at] = self.signature(each.sketch) & _LOW32
-        return found
+            sets = self._sketched(sets)
+            for at, document in enumerate(inputs):
+                if document.sketch is not None:
+                    sets[at] = self.signature(document.sketch) & _LOW32
+        return sets
 
     def signature(self, values: Sequence[Any]) -> UInt64s:
         """A signature that somebody else made: numbers, or hexadecimal as `explain` shows them."""
@@ -104,26 +104,26 @@ class SetFacet(Facet):
         if not isinstance(sets, ShingleSets):
             raise TypeError(sets)
         if self.recipe.nfkc or self.recipe.strip_accents:
-            features = through(documents([each.text or b"" for each in inputs]), stages)
+            features = through(documents([document.text or b"" for document in inputs]), stages)
             return cut(arrow.lists(features.column("items")))
         strings = inputs.texts
         room = sets.sets(strings, [*digest_texts(strings.data, strings.offsets, sets.seed)])
         return [room.items[start:end] for start, end in pairwise(room.ends.tolist())]
 
     def _of_features(self, features: tuple[Any, ...]) -> UInt64s:
-        if all(isinstance(each, str) for each in features):
+        if all(isinstance(feature, str) for feature in features):
             batch = listed(features)
             return cut(arrow.lists(through(batch, steps(self.recipe, ready_items=True).features).column("items")))[0]
         return np.unique(hashes(features, "features"))
 
     def _sketched(self, sets: list[UInt64s]) -> list[UInt64s]:
         some = [at for at, items in enumerate(sets) if items.size]
-        found = [NOTHING] * len(sets)
+        sketches = [NOTHING] * len(sets)
         if some:
             offsets = np.zeros(len(some) + 1, np.int64)
             np.cumsum([sets[at].size for at in some], out=offsets[1:])
             items = np.concatenate([sets[at] for at in some])
             made = self._signatures.signatures(items, offsets[:-1].copy(), offsets[1:].copy()) & _LOW32
             for at, signature in zip(some, made, strict=True):
-                found[at] = signature
-        return found
+                sketches[at] = signature
+        return sketches

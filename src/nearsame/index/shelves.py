@@ -67,20 +67,20 @@ class BlobShelf:
         return frozen(self._data.view(np.uint32).astype(np.uint64))
 
     def _read_counts(self, sizes: Int64s) -> Int64s:
-        """int64[facets, rows]."""
+        """How many items each row has of each facet: int64[facets, rows]."""
         head = _head_bytes(len(self._facets))
         if (sizes < head).any() or (sizes % _WORD).any():
             raise StoreError("the items of a document are cut short", hint="Restore the index from a copy.")
         table = self._data.view(np.uint32)
-        found: Int64s = table[self._starts // 4 + np.arange(len(self._facets))[:, None]].astype(np.int64)
-        return found
+        counts: Int64s = table[self._starts // 4 + np.arange(len(self._facets))[:, None]].astype(np.int64)
+        return counts
 
 
 def same_items(facets: Sequence[Facet], number: int, blob: bytes, other: bytes) -> bool:
     """Whether two documents have the same items, of one facet."""
     if blob == other:
         return True
-    one, two = (BlobShelf(facets, [each]).items(number) for each in (blob, other))
+    one, two = (BlobShelf(facets, [packed]).items(number) for packed in (blob, other))
     return np.array_equal(one.items[one.starts[0] : one.ends[0]], two.items[two.starts[0] : two.ends[0]])
 
 

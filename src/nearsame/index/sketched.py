@@ -34,8 +34,8 @@ def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any],
     is_cut = bool(cut.size) or bool((np.bincount(hits.places) > most).any())
     leads = reader.rows(numbers.tolist())
     able = [(score, row) for score, row in _agreeing(facet, number, facets, signature, list(leads.values()))]
-    found = _listed(reader, facets, number, able, limit)
-    return Matches(found, complete=not is_cut)
+    matches = _listed(reader, facets, number, able, limit)
+    return Matches(matches, complete=not is_cut)
 
 
 def _agreeing(
@@ -53,15 +53,15 @@ def _listed(
     reader: Reader, facets: Sequence[Facet], number: int, able: list[tuple[float, Row]], limit: int
 ) -> list[Match]:
     """The best of them, each followed by the documents with the same items."""
-    found: list[Match] = []
-    for score, row in sorted(able, key=lambda each: (-each[0], each[1].number)):
+    matches: list[Match] = []
+    for score, row in sorted(able, key=lambda scored: (-scored[0], scored[1].number)):
         keys = facets[number].set_keys(BlobShelf(facets, [row.items]).items(number))
         copies = reader.rows(reader.postings(keys, limit).numbers.tolist())
-        found += [
-            Match(each.id, score, "estimated", ("minhash",), None, each.url)
-            for each in copies.values()
-            if same_items(facets, number, row.items, each.items)
+        matches += [
+            Match(copy.id, score, "estimated", ("minhash",), None, copy.url)
+            for copy in copies.values()
+            if same_items(facets, number, row.items, copy.items)
         ]
-        if len(found) >= limit:
+        if len(matches) >= limit:
             break
-    return found[:limit]
+    return matches[:limit]
