@@ -74,10 +74,11 @@ def test_tags_beyond_the_depth_become_a_space() -> None:
 
 
 def test_options_beyond_the_bound_become_a_space() -> None:
-    """Start and end tags of options count, and no others."""
+    """Start and end tags of options and of their groups count, and no others."""
     page = b"<select><option>1</option><OPTION>2<option>3</select><p>4"
     assert (4, 7) == _survey(page)[2:]
     assert b"<select><option>1</option> 2 3</select><p>4" == _tame(page, options=2)
+    assert b"<optgroup>1 2 3" == _tame(b"<optgroup>1<optgroup>2<option>3", options=1)
 
 
 def test_tags_beyond_the_bound_become_a_space_and_scripts_stay_scripts() -> None:

@@ -29,7 +29,7 @@ _FREE_NAMES = (
 _RAW_NAMES = b"script style textarea title xmp iframe noembed noframes"
 _FREE = np.array(sorted(map(_hash, _FREE_NAMES.split())), np.int64)
 _RAW = np.array(sorted(map(_hash, _RAW_NAMES.split())), np.int64)
-_OPTION = _hash(b"option")
+_OPTION, _OPTGROUP = _hash(b"option"), _hash(b"optgroup")
 _FREE.flags.writeable = False
 _RAW.flags.writeable = False
 
@@ -148,7 +148,8 @@ def _walk(data, start, end, bounds, opened, out):
             widest = max(widest, count)
             raw = _listed(_RAW, name)
             tags += 1
-            options += name == _OPTION
+            of_list = name in (_OPTION, _OPTGROUP)
+            options += of_list
             slot = name % _NAMES
             if closing:
                 if opened[slot] > 0:
@@ -169,7 +170,7 @@ def _walk(data, start, end, bounds, opened, out):
                     size += i_raw - tail
                 i = i_raw
                 continue
-            drop = drop or (not raw and (tags > most_tags or (name == _OPTION and options > most_options)))
+            drop = drop or (not raw and (tags > most_tags or (of_list and options > most_options)))
         elif i + 3 < end and data[i + 1] == 33 and data[i + 2] == 45 and data[i + 3] == 45:
             i = _behind_comment(data, i + 4, end)
         else:

@@ -45,7 +45,7 @@ class _Bounds(NamedTuple):
 
     attributes: int = 1_000  # of one tag
     depth: int = 256
-    options: int = 2_000  # tags of options: parsers look at all others of a list for each
+    options: int = 2_000  # tags of options and their groups: parsers look at all others of a list for each
     tags: int = 500_000  # some 3 µs and 700 bytes each
 
 
