@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nearsame.studies.evaluate import evaluate
     from nearsame.studies.explain import explain
     from nearsame.studies.plan import plan, plan_simhash
+    from nearsame.studies.restore import Restored, restore
     from nearsame.studies.verify import Verification, verify
     from nearsame.web.dust import learn_urls
     from nearsame.web.learning import Learning
@@ -81,6 +82,7 @@ __all__ = [
     "Pairs",
     "Plan",
     "RequirementError",
+    "Restored",
     "Result",
     "SimHash",
     "SimHashPlan",
@@ -106,6 +108,7 @@ __all__ = [
     "pairs",
     "plan",
     "plan_simhash",
+    "restore",
     "surt",
     "urls",
     "verify",
@@ -146,6 +149,7 @@ _HOMES = {
     "nearsame.comparisons": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
+    "nearsame.studies.restore": ("Restored", "restore"),
     "nearsame.studies.verify": ("Verification", "verify"),
     "nearsame.web.dust": ("learn_urls",),
     "nearsame.web.learning": ("Learning",),

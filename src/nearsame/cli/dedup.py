@@ -22,6 +22,7 @@ _NEEDS_OUTPUT = {
     "annotate": "--annotate",
     "copy_files": "--copy",
     "drop_unreadable": "--drop-unreadable",
+    "revisits": "--revisits",
     "overwrite": "--overwrite",
 }
 
@@ -29,7 +30,7 @@ _ASKED = (
     *("text_column", "id_column", "features_column", "vector_column", "url_column", "use", "strict"),
     *("html_column", "extract", "max_document", "max_record", "keep", "clusters", "order_column"),
 )
-_WRITTEN = ("annotate", "drop_unreadable", "copy_files")
+_WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
 
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
@@ -58,6 +59,12 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files")
         "--copy", "copy_files", is_flag=True, help="Copy the text files of a folder.", stands="list them in kept.txt"
     ),
     options.spec("--drop-unreadable", is_flag=True, help="Leave unreadable records out of kept/.", stands="keep"),
+    options.spec(
+        "--revisits",
+        is_flag=True,
+        help="WARC: all records in kept/, removed ones of the same bytes as revisits of their witness.",
+        stands="no",
+    ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
 )
@@ -151,5 +158,18 @@ def _check(given: dict[str, Any]) -> None:
         for name, option in _NEEDS_OUTPUT.items():
             if given[name]:
                 raise ConfigError(f"{option} does nothing without -o", hint="Add -o DIR, or leave it out.")
+    if given["revisits"]:
+        _check_revisits(given)
     if given["no_within"] and not given["against"]:
         raise ConfigError("--no-within without --against: nothing would be compared", hint="Add --against SOURCE.")
+
+
+def _check_revisits(given: dict[str, Any]) -> None:
+    """Refuse before a long run what could not be written after it."""
+    if given["drop_unreadable"]:
+        raise ConfigError("--revisits keeps all records, and --drop-unreadable does not", hint="Leave one of them out.")
+    if given["engine"] != "spark":
+        from nearsame.sources import Columns, open_parts
+        from nearsame.sources.revisits import require_archives
+
+        require_archives(open_parts([each for each in given["sources"] if each != "-"] or [[""]], columns=Columns()))

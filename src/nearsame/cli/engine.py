@@ -22,6 +22,7 @@ _ONE_MACHINE = {
     "up_to": "--up-to",
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
+    "revisits": "--revisits",
 }
 _INSTEAD = {
     "threads": "Choose with --master, as in local[4].",

@@ -26,6 +26,7 @@ from nearsame.cli.index import index
 from nearsame.cli.mirrors import mirrors
 from nearsame.cli.pairs import pairs
 from nearsame.cli.plan import plan
+from nearsame.cli.restore import restore
 from nearsame.cli.serve import serve
 from nearsame.cli.urls import urls
 from nearsame.cli.verify import verify
@@ -151,12 +152,13 @@ def commands() -> None:
       nearsame urls urls.txt                 which URLs name one page
       nearsame mirrors crawl/                which sites serve the same pages
       nearsame verify clean/                 an output proved again, by other code
+      nearsame restore clean/kept/ -o all/   what --revisits took, given back
       nearsame index create seen.ns          an index that stays, and grows
       nearsame serve seen.ns                 an index over HTTP, with pages
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, verify, index, serve):
+for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, verify, restore, index, serve):
     commands.add_command(_command)
 
 

@@ -19,6 +19,7 @@ from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, TextFolder
 from nearsame.sources.manifest import manifest
+from nearsame.sources.revisits import Revisiting, require_archives, with_revisits
 from nearsame.sources.select import together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
@@ -39,12 +40,25 @@ class Choices:
         annotate: all records, with columns that say what was found of each.
         drop_unreadable: nothing that could not be read.
         copy_files: copies of text files, where otherwise a list of their paths is written.
+        revisits: all records of WARC files, removed copies as revisits of their witnesses.
     """
 
     pairs: bool = False
     annotate: bool = False
     drop_unreadable: bool = False
     copy_files: bool = False
+    revisits: bool = False
+
+    @property
+    def all_stay(self) -> bool:
+        """Whether all records stay, and are annotated."""
+        return self.annotate or self.revisits
+
+    @property
+    def as_record(self) -> dict[str, bool]:
+        """What the list of sources says of it; of revisits, where there are some."""
+        found = {**asdict(self), "annotate": self.all_stay}
+        return found if self.revisits else {name: chosen for name, chosen in found.items() if name != "revisits"}
 
 
 def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
@@ -81,30 +95,52 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
         OutputError: The folder cannot be written, or would lie in a source or over one.
     """
     reading = run.reading
+    if choices.revisits:
+        require_archives(reading.parts)
     place = folder.require_place(directory, run.inputs, overwrite=overwrite)
     unreadable = reading.unreadable if choices.drop_unreadable else {}
     verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
     parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
     with folder.appearing(place) as home:
         with run.clock("writing"):
+            copied = _revisiting(run, decided) if choices.revisits else parts
             copy_parts(
-                parts,
+                copied,
                 len(reading.against),
                 verdict,
                 home / "kept",
-                annotate=Annotations if choices.annotate else None,
+                annotate=Annotations if choices.all_stay else None,
                 memory=run.state.corpus.engine.free_bytes,
                 drop_unread=choices.drop_unreadable,
             )
             sources = [*reading.against, *parts]
-            read = manifest(sources, len(reading.against), reading.columns, asdict(choices), run.num_ignored)
+            read = manifest(sources, len(reading.against), reading.columns, choices.as_record, run.num_ignored)
             for name, table in {**tables(), "sources": read}.items():
                 folder.write_table(table, home / f"{name}.parquet")
-        written = {"documents": stats.documents if choices.annotate else stats.kept, "out": num_bytes(home)}
+        written = {"documents": stats.documents if choices.all_stay else stats.kept, "out": num_bytes(home)}
         notes = (*stats.notes, *_led_out(parts)) if choices.copy_files else stats.notes
+        notes = (*notes, _told(copied, decided)) if choices.revisits else notes
         stats = replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
         folder.write_json(stats.record(), home / "stats.json")
     return stats
+
+
+def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
+    """The parts, copied with revisits; a witness of the other side is in no copy."""
+    source, position = (run.names.origins.column(name).to_numpy() for name in ("source", "position"))
+    first = len(run.reading.against)
+    removed, witnesses = (
+        list(zip((source[rows] - first).tolist(), position[rows].tolist(), strict=True))
+        for rows in (decided.rows, decided.witnesses)
+    )
+    return with_revisits(run.reading.parts, removed, witnesses)
+
+
+def _told(copied: Sequence[Any], decided: Decided) -> str:
+    """How many of the removed documents became revisits."""
+    number, others = sum(len(part.origins) for part in copied), decided.rows.size
+    told = f"{number:,} of {others:,} removed documents are revisits in kept/"
+    return told if number == others else f"{told}; the others stay, since their witness could not give them back"
 
 
 def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:

@@ -136,6 +136,7 @@ class Result:
         annotate: bool = False,
         drop_unreadable: bool = False,
         copy_files: bool = False,
+        revisits: bool = False,
     ) -> Stats:
         """Write a folder that appears complete or not at all.
 
@@ -150,6 +151,8 @@ class Result:
             annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
             drop_unreadable: Whether records that could not be read are left out of `kept/`.
             copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
+            revisits: Whether all records of WARC files go to `kept/`, annotated; removed ones with the very payload of
+                their witness as `revisit` records, which `restore` turns back.
 
         Returns:
             The statistics, with the seconds of writing.
@@ -157,7 +160,8 @@ class Result:
         Raises:
             OutputError: The folder cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
-            ConfigError: On Spark, for `annotate`, `drop_unreadable` and `copy_files`.
+            ConfigError: On Spark, for `annotate`, `drop_unreadable`, `copy_files` and `revisits`; for `revisits` of
+                anything but WARC files, or with `drop_unreadable`.
 
         Example:
             >>> import tempfile
@@ -165,7 +169,10 @@ class Result:
             ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
             1
         """
-        choices = Choices(pairs, annotate, drop_unreadable, copy_files)
+        if revisits and drop_unreadable:
+            message = "revisits and drop_unreadable: with the first all records stay, so that all can be given back"
+            raise ConfigError(message, hint="Leave one of them out.")
+        choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits)
         written: Stats = self._removals.write(directory, self.stats, choices, overwrite=overwrite)
         return written
 

@@ -130,6 +130,11 @@ class Claims:
         return all(part.format != "stdin" for part in self.parts)
 
     @property
+    def has_revisits(self) -> bool:
+        """Whether all records stay, some of them as revisits; outputs of older versions do not tell."""
+        return bool(self.written.get("revisits"))
+
+    @property
     def skipped(self) -> Mapping[str, set[int]]:
         """Positions that could not be read, by source."""
         return self.skips.positions

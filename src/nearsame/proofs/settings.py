@@ -69,7 +69,9 @@ def about_problems(told: Any) -> Iterator[str]:
     """What is wrong with what an output says beside the list of its sources."""
     yield from _typed(told, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
     if isinstance(told, dict):
-        yield from _typed(told.get("written"), _WRITTEN, "written")
+        written = told.get("written")
+        more = {"revisits": "true or false"} if isinstance(written, dict) and "revisits" in written else {}
+        yield from _typed(written, {**_WRITTEN, **more}, "written")
         yield from _columns_problems(told.get("columns"))
 
 

@@ -24,7 +24,7 @@ from nearsame.sources.archives import DAMAGE, Archived, walk
 from nearsame.sources.members import STARTS, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink
 
-__all__ = ["RecordPlace", "copy_without", "places_of", "with_companions"]
+__all__ = ["RecordPlace", "are_apart", "copy_without", "places_of", "pour", "with_companions"]
 
 _CHUNK = 4 << 20
 _ASIDE = frozenset({"request", "metadata"})  # what stands for nothing but what it was written for
@@ -125,15 +125,15 @@ def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, wher
     """
     with mapped(path) as data:
         packed = packing(data, source[1])
-        if packed is not None and not _apart(data, packed, source[1], places):
+        if packed is not None and not are_apart(data, packed, source[1], places):
             _copy_shared(data, packed, source, places, gone, target)
             return
         with sink(target, compression) as out:
             for start, end in _staying([place.offset for place in places], len(data), gone):
-                _pour(data, start, end, out)
+                pour(data, start, end, out)
 
 
-def _apart(data: Any, packed: str, form: str, places: Sequence[RecordPlace]) -> bool:
+def are_apart(data: Any, packed: str, form: str, places: Sequence[RecordPlace]) -> bool:
     """Whether each record begins a member of its own: only then can members be copied one by one."""
     if any(a.offset >= b.offset for a, b in itertools.pairwise(places)):
         return False
@@ -151,7 +151,8 @@ def _staying(offsets: Sequence[int], size: int, gone: set[int]) -> list[Span]:
     return found
 
 
-def _pour(data: Any, start: int, end: int, out: Any) -> None:
+def pour(data: Any, start: int, end: int, out: Any) -> None:
+    """Write what stands between two places."""
     for at in range(start, end, _CHUNK):
         out.write(data[at : min(at + _CHUNK, end)])
 
@@ -178,7 +179,7 @@ def _copy_shared(  # noqa: PLR0913, PLR0917  (as above)
                 return
             with sink(target, packed) as out:
                 for start, end in spans:
-                    _pour(plain, start, end, out)
+                    pour(plain, start, end, out)
 
 
 def _are_same(places: Sequence[RecordPlace], again: Sequence[RecordPlace], gone: set[int]) -> bool:
@@ -211,11 +212,11 @@ def _copy_members(
             rest = list(_within(spans, member.data_start, member.data_end))
             whole = rest == [(member.data_start, member.data_end)] or member.data_start == member.data_end
             if whole and member.start not in anew:
-                _pour(stored, member.start, member.end, out)
+                pour(stored, member.start, member.end, out)
             elif rest:
                 with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=out, mtime=0) as packed:
                     for start, end in rest:
-                        _pour(plain, start, end, packed)
+                        pour(plain, start, end, packed)
 
 
 def _within(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:

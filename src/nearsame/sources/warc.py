@@ -9,7 +9,7 @@
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,11 +22,13 @@ import pyarrow as pa
 from nearsame.sources import archives
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of
+from nearsame.sources.archive_records import copy_replacing, have_records, raw_records
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
 from nearsame.sources.files import File
 from nearsame.sources.page_records import BESIDE, Batched, pages_at
 from nearsame.sources.parts import FilePart, strictly
+from nearsame.sources.revisits import Origin, origin_of
 from nearsame.sources.streams import BrokenStreamError, copy_raw, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
@@ -122,10 +124,41 @@ class WebArchive(FilePart):
             if not gone and not (broken and drop_unread):
                 copy_raw(self.file, target)
             else:
-                packed = None if self.compression in _BY_MEMBER else self.compression
-                copy_without(path, (self.name, self.form), places, gone, target, packed)
+                copy_without(path, (self.name, self.form), places, gone, target, self._packed)
         if annotations is not None:
             self.annotate(target, places, gone, annotations)
+
+    def copy_with(self, target: Path, made: Mapping[int, Callable[[bytes], bytes]]) -> list[RecordPlace]:
+        """Write all records, those at some positions as what is made of their bytes; where each stood."""
+        self.require_unchanged()
+        with self.opened(lambda _: None, []) as path:
+            places = places_of(str(path), self.form)
+            copy_replacing(str(path), self.form, places, made, target, self._packed)
+        return places
+
+    def copy_whole(self, target: Path) -> None:
+        """Write the file as it is."""
+        self.require_unchanged()
+        copy_raw(self.file, target)
+
+    def origins(self, positions: frozenset[int]) -> dict[int, Origin]:
+        """What has to be known of responses before they become revisits, or what these lead to."""
+        broken: list[str] = []
+        with self.opened(lambda _: None, broken) as path:
+            if path is None or broken:
+                return {}
+            places = places_of(path, self.form)
+            if not have_records(path, self.form, places):
+                return {}
+            known = ((position, origin_of(raw)) for position, raw in raw_records(path, self.form, places, positions))
+            return {position: origin for position, origin in known if origin is not None}
+
+    def revisited(self) -> tuple[set[str], set[str]]:
+        """The ids and the URLs to which revisits lead."""
+        with self.opened(lambda _: None, []) as path:
+            found = [] if path is None else [each for each in places_of(path, self.form) if each.kind == "revisit"]
+        urls = {url for each in found for url in (each.target[0], each.refers_to_target[0])}
+        return {each.refers_to for each in found}, urls
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""
@@ -134,7 +167,12 @@ class WebArchive(FilePart):
 
     def local_path(self, broken: list[str]) -> Any:
         """What gives the path of the file on this machine, decompressed where the readers do not do that themselves."""
-        return archives.local(self.file, None if self.compression in _BY_MEMBER else self.compression, broken)
+        return archives.local(self.file, self._packed, broken)
+
+    @property
+    def _packed(self) -> str | None:
+        """What the file is compressed by as a whole, and not by members."""
+        return None if self.compression in _BY_MEMBER else self.compression
 
     def annotate(self, target: Path, places: list[RecordPlace], gone: set[int], annotations: Annotations) -> None:
         """Write beside a copy a line for each record that stays."""

@@ -1,0 +1,188 @@
+"""Revisits in the copy of an archive: each in the place of a removed response, whose witness stays with its payload.
+
+1. Records are cut by their own lengths here, without the readers of the product.
+2. What differs from its source must be such a revisit, and must be able to give the record back.
+"""
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import zip_longest
+from typing import NamedTuple
+
+__all__ = ["Stored", "Witness", "changes", "stored_records"]
+
+_END = re.compile(rb"\r?\n\r?\n")
+_BLANKS = b"\r\n"
+_HEADER_MOST, _HELD_MOST = 1 << 20, 64 << 20
+_KEPT = (
+    b"warc-record-id",
+    b"warc-date",
+    b"warc-target-uri",
+    b"warc-concurrent-to",
+    b"warc-ip-address",
+    b"warc-warcinfo-id",
+)
+_VERSION = (b"version", b"WARC/1.1")
+_PROFILE = b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+
+class Stored(NamedTuple):
+    """A record as it stands in a file."""
+
+    header: bytes  # with the empty line behind it
+    block: bytes  # none, where it is too long to be held
+    tail: bytes  # blank lines behind it
+    digest: str  # SHA-256 of all of it
+
+    @property
+    def lines(self) -> list[tuple[bytes, bytes]]:
+        """Of the header, names in lower case."""
+        pairs = (line.partition(b":") for line in re.split(rb"\r?\n", self.header)[1:])
+        return [(name.strip(b" \t").lower(), value.strip(b" \t")) for name, _, value in pairs if name.strip()]
+
+    @property
+    def fields(self) -> Mapping[bytes, bytes]:
+        """The same by name."""
+        return dict(self.lines)
+
+    @property
+    def pieces(self) -> tuple[bytes, bytes]:
+        """The HTTP header, with the empty line, and the payload."""
+        head, end, payload = self.block.partition(b"\r\n\r\n")
+        return head + end, payload
+
+
+class Witness(NamedTuple):
+    """What a revisit leads to."""
+
+    fields: Mapping[bytes, bytes]
+    payload: bytes  # SHA-256
+    payload_digest: bytes  # as the record says it, or else by SHA-1
+
+    @classmethod
+    def of(cls, record: Stored) -> "Witness":
+        """What is to be known of a record."""
+        payload, fields = record.pieces[1], record.fields
+        sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest())
+        told = fields.get(b"warc-payload-digest") or sha1
+        return cls(fields, hashlib.sha256(payload).digest(), told)
+
+
+class _Bytes:
+    """A stream of which some can be looked at before it is taken."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.held = b""
+
+    def more(self) -> bool:
+        """Hold some more; whether there was any."""
+        piece = next(self._chunks, None)
+        self.held += piece or b""
+        return piece is not None
+
+    def take(self, size: int) -> bytes:
+        """Some bytes, as many as are held at most."""
+        found, self.held = self.held[:size], self.held[size:]
+        return found
+
+
+def stored_records(chunks: Iterator[bytes]) -> Iterator[Stored]:
+    """The records of a WARC file, decompressed.
+
+    Raises:
+        ValueError: Something that is no record stands where one should begin.
+    """
+    stream = _Bytes(chunks)
+    while stream.held or stream.more():
+        while (end := _END.search(stream.held)) is None and len(stream.held) < _HEADER_MOST and stream.more():
+            pass
+        if end is None or not stream.held.startswith(b"WARC/"):
+            raise ValueError(f"no record begins with {stream.held[:20]!r}")
+        header = stream.take(end.end())
+        yield _rest(header, stream)
+
+
+def _rest(header: bytes, stream: _Bytes) -> Stored:
+    """A record of which the header was read."""
+    length = re.search(rb"(?im)^content-length:[ \t]*(\d+)[ \t]*\r?$", header)
+    if length is None:
+        raise ValueError("a record has no Content-Length")
+    left, hashed, held = int(length[1]), hashlib.sha256(header), []
+    is_held = left <= _HELD_MOST
+    while left and (stream.held or stream.more()):
+        piece = stream.take(left)
+        left -= len(piece)
+        hashed.update(piece)
+        if is_held:
+            held.append(piece)
+    if left:
+        raise ValueError("a record breaks off")
+    tail = b""
+    while stream.held[:1] in (b"\r", b"\n") or (not stream.held and stream.more()):
+        tail += stream.take(len(stream.held) - len(stream.held.lstrip(_BLANKS)))
+    hashed.update(tail)
+    return Stored(header, b"".join(held), tail, hashed.hexdigest())
+
+
+def changes(
+    source: Iterator[Stored], copy: Iterator[Stored], removed: AbstractSet[int], witnesses: Mapping[int, Witness]
+) -> Iterator[tuple[int, str]]:
+    """The positions where a copy has something else than its source, and what is wrong with it; nothing: it is right.
+
+    Args:
+        source: The records that were read.
+        copy: Those that were written.
+        removed: The positions of removed documents.
+        witnesses: By position the witness of each, as it was read.
+    """
+    for position, (mine, other) in enumerate(zip_longest(source, copy)):
+        if mine is None or other is None:
+            yield position, "it ends too early" if other is None else "it goes on after the last record"
+            return
+        if mine.digest != other.digest:
+            witness = witnesses.get(position) if position in removed else None
+            yield position, "it is not what was read" if witness is None else _problem(mine, other, witness)
+
+
+def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
+    told, was, leads = other.fields, mine.fields, witness.fields
+    http, payload = mine.pieces
+    wanted = [
+        (b"warc-type", b"revisit"),
+        *((name, value) for name, value in mine.lines if name in _KEPT),
+        (b"warc-profile", _PROFILE),
+        (b"warc-refers-to", leads.get(b"warc-record-id", b"")),
+        (b"warc-refers-to-target-uri", leads.get(b"warc-target-uri", b"")),
+        (b"warc-refers-to-date", leads.get(b"warc-date", b"")),
+        (b"warc-payload-digest", witness.payload_digest),
+        (b"nearsame-original", told.get(b"nearsame-original", b"")),
+        (b"nearsame-original-digest", b"sha256:" + mine.digest.encode()),
+        (b"content-type", b"application/http; msgtype=response"),
+        (b"content-length", b"%d" % len(http)),
+    ]
+    if other.lines != wanted or not other.header.startswith(b"WARC/1.1\r\n"):
+        pairs = zip_longest(wanted, other.lines, fillvalue=(b"", b""))
+        (name, value), (other_name, found) = next((pair for pair in pairs if pair[0] != pair[1]), (_VERSION, _VERSION))
+        shown = found.decode("utf-8", "replace") if other_name == name else "not there"
+        return f"its {name.decode('utf-8', 'replace')} is {shown}, and should be {value.decode('utf-8', 'replace')}"
+    if was.get(b"warc-type") != b"response" or leads.get(b"warc-type") != b"response":
+        return "it stands for what is no response, or leads to none"
+    if not payload or hashlib.sha256(payload).digest() != witness.payload:
+        return "what it leads to has another payload"
+    if other.block != http or other.tail != b"\r\n\r\n":
+        return "it has another HTTP header than the record that it stands for"
+    return "" if _unpacked(told.get(b"nearsame-original", b"")) == mine.header else "it cannot give its record back"
+
+
+def _unpacked(told: bytes) -> bytes:
+    inflating = zlib.decompressobj()
+    try:
+        found = inflating.decompress(base64.b64decode(told, validate=True), _HEADER_MOST)
+    except (ValueError, zlib.error):
+        return b""
+    return found if inflating.eof and not inflating.unused_data else b""

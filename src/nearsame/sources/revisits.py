@@ -1,0 +1,238 @@
+"""Revisit records: responses whose payload another one has too, byte for byte; and the way back.
+
+1. Only what can be given back becomes a revisit: a whole record of at most MAX_RECORD bytes, whose witness stays as a
+   response with the same bytes and encodings, and to which no revisit of the source leads.
+2. A revisit keeps the id, the URL and the date of the record, so whatever names it still finds it.
+3. The header that the record had stands, packed, in a field of the revisit, with the digest of the whole record.
+"""
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame.errors import ConfigError
+from nearsame.sources.base import Annotations, Part
+from nearsame.sources.members import WARC
+
+__all__ = [
+    "ORIGINAL",
+    "ORIGINAL_DIGEST",
+    "Origin",
+    "Revisiting",
+    "given_back",
+    "origin_of",
+    "require_archives",
+    "revisit",
+    "with_revisits",
+]
+
+PROFILE = b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+ORIGINAL, ORIGINAL_DIGEST = "nearsame-original", "nearsame-original-digest"
+
+_END = b"\r\n\r\n"
+_FIELD = re.compile(rb"([!-9;-~]+):[ \t]*(.*?)[ \t]*")
+_KEPT = (
+    b"warc-record-id",
+    b"warc-date",
+    b"warc-target-uri",
+    b"warc-concurrent-to",
+    b"warc-ip-address",
+    b"warc-warcinfo-id",
+)
+_NEVER = {b"warc-segment-number", b"warc-truncated"}  # what says that a record is not all of it
+_HEADER_MOST = 64 << 10
+
+
+class Origin(NamedTuple):
+    """What a revisit says of a response that stays, and what tells whether another has the same payload."""
+
+    id: bytes
+    url: bytes
+    date: bytes
+    digest: bytes  # of the payload, as the record says it or by SHA-1
+    is_told: bool  # by the record
+    payload: bytes  # SHA-256
+    codings: tuple[bytes, ...]  # what the bytes have to be decoded by
+
+
+class _Response(NamedTuple):
+    header: bytes  # with the empty line behind it, as the HTTP header
+    fields: list[tuple[bytes, bytes]]  # names in lower case
+    http: bytes
+    payload: bytes
+
+
+def _parsed(raw: bytes) -> _Response | None:
+    """The pieces of a response record; None if it is anything else, or not whole."""
+    header, end, rest = raw.partition(_END)
+    first, *lines = header.split(b"\r\n")
+    found = [_FIELD.fullmatch(line) for line in lines]
+    if not end or not re.fullmatch(rb"WARC/1\.[01]", first) or len(header) > _HEADER_MOST or None in found:
+        return None
+    fields = [(match[1].lower(), match[2]) for match in found if match]
+    told = dict(fields)
+    if told.get(b"warc-type", b"").lower() != b"response" or not _NEVER.isdisjoint(told):
+        return None
+    if (
+        not told.get(b"content-type", b"application/http").lower().startswith(b"application/http")
+        or not told.get(b"content-length", b"").isdigit()
+    ):
+        return None
+    length = int(told[b"content-length"])
+    block = rest[:length]
+    http, split, payload = block.partition(_END)
+    if rest[length:] != _END or len(block) < length or not block.startswith(b"HTTP/") or not split or not payload:
+        return None
+    return _Response(header + _END, fields, http + split, payload)
+
+
+def origin_of(raw: bytes) -> Origin | None:
+    """What is to be known of a record; None: it cannot be a revisit, nor what a revisit leads to."""
+    found = _parsed(raw)
+    if found is None:
+        return None
+    told = dict(found.fields)
+    names = [told.get(name, b"") for name in (b"warc-record-id", b"warc-target-uri", b"warc-date")]
+    once = all(sum(name == each for name, _ in found.fields) == 1 for each in (*_KEPT[:3], b"content-length"))
+    if not once or not all(names):
+        return None
+    own = told.get(b"warc-payload-digest", b"")
+    sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(found.payload, usedforsecurity=False).digest())
+    http = [line.partition(b":") for line in found.http.split(b"\r\n")[1:]]
+    wanted = (b"transfer-encoding", b"content-encoding")
+    codings = tuple(value.strip().lower() for name, _, value in http if name.strip().lower() in wanted)
+    return Origin(names[0], names[1], names[2], own or sha1, bool(own), hashlib.sha256(found.payload).digest(), codings)
+
+
+def _are_equal(one: Origin, other: Origin) -> bool:
+    """Whether one record may stand for the payload of another: by its bytes, and by what both records say of them."""
+    agree = one.digest == other.digest or not (one.is_told and other.is_told)
+    return one.payload == other.payload and one.codings == other.codings and agree and one.id != other.id
+
+
+def revisit(raw: bytes, origin: Origin) -> bytes:
+    """The revisit of a response, in the place of its record."""
+    found = _parsed(raw)
+    if found is None:
+        raise ValueError("no response can be read here any more")
+    lines = [b"WARC/1.1", b"WARC-Type: revisit"]
+    spelt = (line.partition(b":") for line in found.header.split(b"\r\n")[1:])
+    lines += [name + b":" + value for name, _, value in spelt if name.lower() in _KEPT]
+    lines += [
+        b"WARC-Profile: " + PROFILE,
+        b"WARC-Refers-To: " + origin.id,
+        b"WARC-Refers-To-Target-URI: " + origin.url,
+        b"WARC-Refers-To-Date: " + origin.date,
+        b"WARC-Payload-Digest: " + origin.digest,
+        b"Nearsame-Original: " + base64.b64encode(zlib.compress(found.header, 9)),
+        b"Nearsame-Original-Digest: sha256:" + hashlib.sha256(raw).hexdigest().encode(),
+        b"Content-Type: application/http; msgtype=response",
+        b"Content-Length: %d" % len(found.http),
+    ]
+    return b"\r\n".join(lines) + _END + found.http + _END
+
+
+def given_back(raw: bytes, headers: Mapping[str, str], origins: Iterable[bytes]) -> bytes | None:
+    """The record that a revisit stands for, with the payload of one of the records; None: none has made it."""
+    try:
+        packed = base64.b64decode(headers[ORIGINAL], validate=True)
+        inflating = zlib.decompressobj()
+        header = inflating.decompress(packed, _HEADER_MOST + 8)
+    except (ValueError, zlib.error):
+        return None
+    http = raw.partition(_END)[2].removesuffix(_END)
+    for each in origins:
+        origin = _parsed(each)
+        if origin is not None:
+            made = header + http + origin.payload + _END
+            if f"sha256:{hashlib.sha256(made).hexdigest()}" == headers[ORIGINAL_DIGEST]:
+                return made
+    return None
+
+
+@dataclass(frozen=True)
+class Revisiting:
+    """A part that is copied with revisits in the place of some responses."""
+
+    part: Any
+    origins: Mapping[int, Origin] = field(default_factory=dict)
+
+    copied_last: ClassVar[bool] = True  # as archives are
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.part.name)
+
+    @property
+    def target(self) -> str:
+        """Its path below kept/."""
+        return str(self.part.target)
+
+    def copy(
+        self,
+        target: Path,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | None = None,
+        *,
+        drop_unread: bool = False,
+    ) -> None:
+        """Write it; where there are revisits, with all records."""
+        if not self.origins:
+            self.part.copy(target, removed, annotations, drop_unread=drop_unread)
+            return
+        made = {position: partial(revisit, origin=origin) for position, origin in self.origins.items()}
+        places = self.part.copy_with(target, made)
+        if annotations is not None:
+            self.part.annotate(target, places, set(), annotations)
+
+
+def require_archives(parts: Sequence[Part]) -> None:
+    """Refuse what has no revisit records.
+
+    Raises:
+        ConfigError: A part is not a WARC file.
+    """
+    for part in parts:
+        if part.format != "warc" or getattr(part, "form", None) != WARC:
+            what = "an ARC file" if part.format == "warc" else f"of format {part.format}"
+            message = f"revisits (--revisits) are records of WARC files, and {part.name} is {what}"
+            raise ConfigError(message, hint="Leave revisits out, or name only .warc files.")
+
+
+def with_revisits(
+    parts: Sequence[Any], removed: Sequence[tuple[int, int]], witnesses: Sequence[tuple[int, int]]
+) -> list[Revisiting]:
+    """The parts, to be copied with revisits in the place of those removed responses that equal their witnesses.
+
+    Args:
+        parts: WARC files.
+        removed: The part and the position of each removed document.
+        witnesses: Those of its witness; a part that is not there is one of the other side, of which no copy is written.
+    """
+    ids: set[str] = set()
+    urls: set[str] = set()
+    for part in parts:
+        more = part.revisited()
+        ids, urls = ids | more[0], urls | more[1]
+    wanted: dict[int, set[int]] = {}
+    for number, position in (*removed, *witnesses):
+        wanted.setdefault(number, set()).add(position)
+    known = {number: part.origins(frozenset(wanted[number])) for number, part in enumerate(parts) if number in wanted}
+    found: dict[int, dict[int, Origin]] = {}
+    for (number, position), (other, at) in zip(removed, witnesses, strict=True):
+        one, origin = known.get(number, {}).get(position), known.get(other, {}).get(at)
+        if one is None or origin is None or not _are_equal(one, origin):
+            continue
+        if one.id.decode("latin-1") not in ids and one.url.decode("latin-1") not in urls:
+            found.setdefault(number, {})[position] = origin
+    return [Revisiting(part, found.get(number, {})) for number, part in enumerate(parts)]
