@@ -3,11 +3,26 @@
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
-__all__ = ["IN_A_CROWD", "Added", "Entry", "Group", "IndexStats", "Likeness", "Match", "Matches"]
+__all__ = [
+    "FOUND_BY",
+    "IN_A_CROWD",
+    "AddStatus",
+    "Added",
+    "Entry",
+    "FoundBy",
+    "Group",
+    "IndexStats",
+    "Likeness",
+    "Match",
+    "Matches",
+]
 
 
+FoundBy = Literal["minhash", "simhash", "bytes", "text", "url"]  # what decides on similarity comes first
+AddStatus = Literal["added", "replaced", "resembles", "present", "conflict"]
+FOUND_BY: tuple[FoundBy, ...] = get_args(FoundBy)
 IN_A_CROWD = "Very many documents have much in common with it; not all of them were compared."
 
 
@@ -36,7 +51,7 @@ class Match(_Answer):
     id: str
     similarity: float | None
     measure: str
-    found_by: tuple[str, ...]
+    found_by: tuple[FoundBy, ...]
     distance: int | None = None
     url: str | None = None
 
@@ -84,7 +99,7 @@ class Added(_Answer):
 
     id: str
     added: bool
-    status: str
+    status: AddStatus
     matches: tuple[Match, ...] = ()
     complete: bool = True
 
@@ -149,7 +164,7 @@ class Likeness(_Answer):
     similarity: float | None
     measure: str
     threshold: float | None
-    found_by: tuple[str, ...]
+    found_by: tuple[FoundBy, ...]
     distance: int | None
     similar: bool
 

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.flow.evidence import PageFacts
-from nearsame.flow.layers import LAYERS, Layers, require_layers
+from nearsame.flow.layers import Layers, require_layers
 from nearsame.installation import install_command
+from nearsame.recipes.choices import LAYERS
 from nearsame.stages.texts.page_text import PageTexts
 from nearsame.web.rules import UrlRule, UrlRules
 from tests.cli.commands import run, write_jsonl

@@ -1,7 +1,7 @@
 """`nearsame compare`: two texts in, every measure and the shared passages out."""
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -9,13 +9,11 @@ from nearsame.cli import options, recipeoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import MeasureName, SketchKind
 
-__all__ = ["MEASURES", "compare"]
+__all__ = ["compare"]
 
-MEASURES = (
-    "jaccard", "containment", "containment-a", "containment-b", "cosine", "cosine-sets", "simhash", "minhash", "indel",
-    "levenshtein", "clusters",
-)  # fmt: skip
+MEASURES = tuple(name.replace("_", "-") for name in get_args(MeasureName))
 
 _DIFFERENT = 1
 _COMPARING = options.section(
@@ -50,7 +48,7 @@ _COMPARING = options.section(
         stands="as many as can be counted fast",
     ),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
-    options.setting("--sketch", type=click.Choice(("fast", "classic")), help="The signature's kind.", stands="fast"),
+    options.setting("--sketch", type=options.words(SketchKind), help="The signature's kind.", stands="fast"),
     options.setting("--seed", type=options.SEED, metavar="N|random", help="Of the feature hash.", stands="0"),
 )
 

@@ -10,6 +10,7 @@ from nearsame.cli import options, recipeoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import WalkedName
 
 __all__ = ["explain"]
 
@@ -17,7 +18,7 @@ _EXPLAINING = options.section(
     "Method",
     options.spec(
         "--method",
-        type=click.Choice(("simhash", "minhash")),
+        type=options.words(WalkedName),
         default="simhash",
         help="What to walk through.",
         stands="simhash",

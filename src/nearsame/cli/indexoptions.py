@@ -8,6 +8,7 @@ from nearsame.cli import options, recipeoptions
 from nearsame.cli.options import SEED, setting, spec
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import IndexMethodName, StoreKind
 
 if TYPE_CHECKING:
     from nearsame.recipes.methods import Method
@@ -31,6 +32,7 @@ columns = options.section(
     *options.PAGES,
     spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
 )
+_PLAIN: "dict[str, IndexMethodName]" = {"digest": "digest", "url": "url"}
 READING = (spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),)
 
 method = options.section(
@@ -53,7 +55,7 @@ method = options.section(
     ),
     spec(
         "--store",
-        type=click.Choice(("shingles", "sketch", "text")),
+        type=options.words(StoreKind),
         default="shingles",
         help="What is kept of a text: shingles, to verify exactly; sketch, to estimate in a quarter of the space;"
         " text, to show passages, too.",
@@ -90,7 +92,7 @@ def given_columns(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in COLUMNS}
 
 
-def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | str]":
+def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | IndexMethodName]":
     """The methods that an index is to have."""
     names = [name.strip() for name in given["also"].split(",") if name.strip()]
     if "none" in names and len(names) > 1:
@@ -102,9 +104,9 @@ def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | 
     return [main, *also]
 
 
-def _further(text: str) -> "Method | str":
-    if text in ("digest", "url"):
-        return text
+def _further(text: str) -> "Method | IndexMethodName":
+    if text in _PLAIN:
+        return _PLAIN[text]
     from nearsame.studies.contenders import contenders
 
     name = text.split(":", 1)[0]

@@ -9,6 +9,7 @@ from nearsame.cli import options, recipeoptions, weboptions
 from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import TableFormat
 
 __all__ = ["mirrors"]
 
@@ -44,7 +45,7 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
     ),
     options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
     options.spec(
-        "--tables", type=click.Choice(("parquet", "jsonl")), default="parquet", help="What DIR holds.", stands="parquet"
+        "--tables", type=options.words(TableFormat), default="parquet", help="What DIR holds.", stands="parquet"
     ),
     options.spec("--json", "as_json", is_flag=True, help="Counts and mirrors as JSON.", stands="a table"),
 )

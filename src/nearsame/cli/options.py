@@ -7,17 +7,17 @@
 import os
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from nearsame.cli import helping
 from nearsame.cli.places import APART, FILE, FOLDER, require_places
+from nearsame.recipes.choices import ClusterKind, Degree, Extract
 
 __all__ = [
     "APART",
     "AS_JSON",
-    "EXTRACTS",
     "FILE",
     "FOLDER",
     "PAGES",
@@ -44,9 +44,8 @@ __all__ = [
     "sources",
     "spec",
     "switch",
+    "words",
 ]
-
-EXTRACTS = ("main", "text", "none", "trafilatura")
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 Spec = tuple[tuple[str, ...], dict[str, Any]]
@@ -154,6 +153,11 @@ class Command(click.Command):
         helping.write(ctx, formatter)
 
 
+def words(literal: Any) -> "click.Choice[str]":
+    """A choice among the words of a Literal."""
+    return click.Choice(get_args(literal))
+
+
 def section(name: str, *specs: Spec) -> Decorator:
     """Options of one section of the help, made by `spec`, `setting` or `switch`."""
 
@@ -182,7 +186,7 @@ def switch(*names: str, value: bool = True, **settings: Any) -> Spec:
 
 _EXTRACT = spec(
     "--extract",
-    type=click.Choice(EXTRACTS),
+    type=words(Extract),
     metavar="KIND",
     help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
     stands="main",
@@ -252,7 +256,7 @@ pages = section(
     ),
     spec(
         "--up-to",
-        type=click.Choice(("standard", "usual", "guess")),
+        type=words(Degree),
         help="Which URLs are one: those that are by rules as sure as that.",
         stands="guess",
     ),
@@ -286,7 +290,7 @@ deciding = section(
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
     spec(
         "--clusters",
-        type=click.Choice(("greedy", "components")),
+        type=words(ClusterKind),
         default="greedy",
         metavar="KIND",
         help="components: keep one of all that chains of similar pairs join.",

@@ -10,6 +10,7 @@ from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import Identical
 
 __all__ = ["pairs"]
 
@@ -30,7 +31,7 @@ __all__ = ["pairs"]
     ),
     options.spec(
         "--identical",
-        type=click.Choice(("all", "star")),
+        type=options.words(Identical),
         default="all",
         help="Identical documents: all their pairs, or each with the first of them.",
         stands="all",

@@ -1,12 +1,27 @@
 """Options that are settings of a recipe: those of `dedup` and `pairs`, all of them, and what other commands share.
 
-1. Choices are literals, as nothing here imports what computes; a test compares them with the recipes.
+1. Choices are those of recipes/choices.py, as nothing here imports what computes.
 2. What a value may be is the recipe's business, and whether the chosen method has it, recipe.py's.
 """
 
+from typing import get_args
+
 import click
 
-from nearsame.cli.options import SEED, Spec, section, setting, spec, switch
+from nearsame.cli.options import SEED, Spec, section, setting, spec, switch, words
+from nearsame.recipes.choices import (
+    DIGESTS,
+    HASHES,
+    BandRows,
+    ConfirmedBy,
+    FeatureHash,
+    MethodName,
+    SearchKind,
+    ShingleUnit,
+    SketchKind,
+    VerifiedBy,
+    WhatGoes,
+)
 
 __all__ = [
     "BLOCKS",
@@ -25,20 +40,18 @@ __all__ = [
     "weights",
 ]
 
-METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "hyperplane", "digest")
-_HASHES = ("xxh3", "md5", "sha1", "fnv1a", "murmur3")
-_DIGESTS = ("sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128")
+METHODS: tuple[MethodName, ...] = get_args(MethodName)
 
 NUM_PERM = setting("--num-perm", type=int, metavar="N", help="minhash: values in a signature.", stands="128")
 SKETCH = setting(
     "--sketch",
-    type=click.Choice(("fast", "classic")),
+    type=words(SketchKind),
     help="minhash: fast, or N permutations.",
     stands="fast",
 )
 CHOICE = setting(
     "--choice",
-    type=click.Choice(("consecutive", "random")),
+    type=words(BandRows),
     help="minhash: values of a band.",
     stands="consecutive",
 )
@@ -47,9 +60,9 @@ BLOCKS = setting("--blocks", type=int, metavar="N", help="simhash: blocks of a c
 HEADER = setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest")
 FEATURE_HASH = setting(
     "--feature-hash",
-    type=click.Choice(_HASHES),
+    type=words(FeatureHash),
     metavar="NAME",
-    help=f"simhash: {', '.join(_HASHES)}.",
+    help=f"simhash: {', '.join(HASHES)}.",
     stands="xxh3",
 )
 ZERO_BIT = setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0")
@@ -63,7 +76,7 @@ def weights(*choices: str) -> Spec:
 
 def digest(*without: str) -> Spec:
     """The checksum, of all but these."""
-    known = [name for name in _DIGESTS if name not in without]
+    known = [name for name in DIGESTS if name not in without]
     return setting(
         "--digest",
         "algorithm",
@@ -82,7 +95,7 @@ method = section(
     "Method",
     spec(
         "--method",
-        type=click.Choice(METHODS),
+        type=words(MethodName),
         default="jaccard",
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
@@ -106,7 +119,7 @@ method = section(
     setting("--jaccard-floor", metavar="NUMBER", help="containment: least Jaccard as well.", stands="any"),
     setting(
         "--remove",
-        type=click.Choice(("contained", "container")),
+        type=words(WhatGoes),
         help="containment: what goes; container only with --against.",
         stands="contained",
     ),
@@ -117,7 +130,7 @@ method = section(
     CHOICE,
     setting(
         "--verify",
-        type=click.Choice(("exact", "estimate")),
+        type=words(VerifiedBy),
         help="minhash: by sets, or signatures alone.",
         stands="exact",
     ),
@@ -141,13 +154,13 @@ method = section(
     ),
     setting(
         "--confirm",
-        type=click.Choice(("jaccard", "cosine", "edit")),
+        type=words(ConfirmedBy),
         help="simhash: a measure that confirms pairs, at --threshold.",
         stands="none",
     ),
     setting(
         "--search",
-        type=click.Choice(("blocks", "rotations", "adjacent", "brute")),
+        type=words(SearchKind),
         metavar="NAME",
         help="simhash: blocks, rotations, adjacent (loses pairs) or brute.",
         stands="blocks",
@@ -168,7 +181,7 @@ method = section(
 text = section(
     "Text",
     setting("--shingle-size", type=int, metavar="N", help="Words (or characters) in a shingle.", stands="5; simhash 1"),
-    setting("--unit", type=click.Choice(("words", "chars")), help="What a shingle counts.", stands="words"),
+    setting("--unit", type=words(ShingleUnit), help="What a shingle counts.", stands="words"),
     switch("--keep-case", help="Tell capitals from small letters.", stands="do not"),
     switch("--keep-punctuation", help="Marks are tokens, too.", stands="are dropped"),
     setting(

@@ -7,13 +7,12 @@ import click
 from nearsame.cli import options
 from nearsame.cli.options import Option, spec
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import Degree, Extract, IdnForm
 
 if TYPE_CHECKING:
     from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["DEDUP", "canonical", "canonical_paths", "content", "for_comparing", "given_names", "recipe_of", "refuse"]
-
-DEGREES = ("standard", "usual", "guess")
 
 
 def _rule(name: str, description: str, stands: str = "on") -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -28,7 +27,7 @@ _HOSTS = (
 _PATHS = (
     _rule("root_dot", "Drop the dot after a host."),
     _rule("ports", "Drop default ports."),
-    spec("--idn", type=click.Choice(("ascii", "unicode")), help="How other hosts are written.", stands="ascii"),
+    spec("--idn", type=options.words(IdnForm), help="How other hosts are written.", stands="ascii"),
     _rule("percent", "Decode what needs no encoding."),
     _rule("entities", "&amp; in a query is &."),
     _rule("slashes", "Several slashes are one."),
@@ -42,7 +41,7 @@ _PATHS = (
     spec("--keep-parameters", "keep", metavar="NAMES", help="Never drop these parameters.", stands="none"),
     _rule("empty_query", "Drop ? with nothing behind it."),
     _rule("query_order", "Sort parameters by name."),
-    spec("--up-to", type=click.Choice(DEGREES), help="Only rules that are as sure as that.", stands="guess"),
+    spec("--up-to", type=options.words(Degree), help="Only rules that are as sure as that.", stands="guess"),
 )
 canonical = options.section("URLs", *_HOSTS, *_PATHS)
 canonical_paths = options.section("URLs", *_PATHS)  # where http and https, with and without www., are told apart
@@ -66,7 +65,7 @@ content = options.section(
     spec("--html-column", metavar="NAME", help="Column of web pages, in place of text.", stands="none"),
     spec(
         "--extract",
-        type=click.Choice(options.EXTRACTS),
+        type=options.words(Extract),
         metavar="KIND",
         help="Of web pages, as in dedup.",
         stands="main",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from nearsame.errors import ConfigError
 from nearsame.flow import audits
+from nearsame.recipes.choices import ClusterKind, MethodName, Ties
 from nearsame.recipes.methods import METHODS, Jaccard, Method, Shingling, by_name
 from nearsame.sources import Columns
 
@@ -46,7 +47,7 @@ def with_method_hint(function: _Asking) -> _Asking:
     return cast("_Asking", asked)
 
 
-def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
+def chosen_ties(ties: Ties | None, order_column: str | None, engine: Any) -> Ties:
     """What decides between documents of equal value."""
     if ties == "reading" and engine is not None:
         raise ConfigError(
@@ -58,7 +59,7 @@ def chosen_ties(ties: str | None, order_column: str | None, engine: Any) -> str:
     return ties or ("reading" if engine is None and order_column is None else "content")
 
 
-def chosen_recipe(method: Method | str | None) -> Method:
+def chosen_recipe(method: Method | MethodName | None) -> Method:
     """The recipe itself, by its name, or the default."""
     if method is None:
         return Jaccard()
@@ -79,11 +80,8 @@ def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  #
     return False
 
 
-def require_clusters(clusters: str, recipe: Method) -> None:
-    """An error unless it is a kind of clusters, and one for this method."""
-    if clusters not in ("greedy", "components"):
-        message = f"clusters={clusters!r} is not 'greedy' or 'components'"
-        raise ConfigError(message, hint="Choose one of the two.")
+def require_clusters(clusters: ClusterKind, recipe: Method) -> None:
+    """An error unless this method can have such clusters."""
     if clusters == "components" and recipe.has_direction:
         message = f"clusters='components' and method={recipe.name}: what shares a part would become one"
         raise ConfigError(message, hint="Leave clusters out, or choose jaccard.")

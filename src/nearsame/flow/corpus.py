@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.flow.steps import OneSide, Steps
+from nearsame.recipes.choices import ClusterKind
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.components import Connected
 from nearsame.stages.clusters.keepers import Greedy
@@ -64,7 +65,7 @@ class Question:
     """
 
     threshold: Fraction
-    kind: str = "greedy"
+    kind: ClusterKind | Literal["pairs"] = "greedy"
     within: bool = True
 
     def rule(self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None) -> Any:

@@ -6,6 +6,8 @@
 3. This is the flow of `Jaccard` with a URL in the place of all keys, so the rule of deciding is the same one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -50,9 +52,15 @@ def comparing(method: Recipe, *, has_text: bool) -> Method:
     return Jaccard(**{**own, "drop_boilerplate": None})
 
 
-def confirmed(  # noqa: PLR0913, PLR0917  (what is asked, of whom, by which priority, where)
-    pages: PageFacts, entering: Mask, method: Method, about: About, priority: Rows, engine: Machine, *, within: bool
-) -> Decided:
+class Ranked(NamedTuple):
+    """What is known of every document once all are read, its place among those to keep, and who meets whom."""
+
+    about: About
+    priority: Rows
+    within: bool  # whether documents of the judged side are compared with each other
+
+
+def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranked, engine: Machine) -> Decided:
     """Who goes of the documents that enter, and by which witness.
 
     Raises:
@@ -61,7 +69,7 @@ def confirmed(  # noqa: PLR0913, PLR0917  (what is asked, of whom, by which prio
     groups = _shared(pages.urls(degree="guess"), entering)
     if not (groups >= 0).any():
         return NOBODY
-    reading, step = pages.reading, steps(method)
+    reading, step, (about, priority, within) = pages.reading, steps(method), documents
     corpus = Arrays(Left.of(reading, groups < 0, priority), engine, Keep("min", "priority"))
     features = engine.keep(engine.map(corpus.load(method, step), *step.features))
     again = Describe.close(engine.fold(features, Describe()))

@@ -30,10 +30,11 @@ from nearsame.flow.arrays import Arrays, placed
 from nearsame.flow.contents import Contents, digested
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import OneForm, PageFacts
-from nearsame.flow.guesses import confirmed
+from nearsame.flow.guesses import Ranked, confirmed
 from nearsame.flow.pipeline import prepare
 from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
+from nearsame.recipes.choices import LAYERS
 from nearsame.recipes.methods import Method, Recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
@@ -45,8 +46,8 @@ from nearsame.stages.features.document_facts import About, Describe
 
 __all__ = [
     "GUESSED",
-    "LAYERS",
     "Layer",
+    "Layering",
     "Layers",
     "Left",
     "Settled",
@@ -58,7 +59,6 @@ __all__ = [
 ]
 
 
-LAYERS = ("url", "redirect", "canonical", "revisit", "digest", "text")
 GUESSED = "url-guess"  # the layer that comes with `url`
 _PRIORITY = Keep("min", "priority")  # of what is left: the order that the first layer went by
 
@@ -233,46 +233,56 @@ def needs_bare(layers: tuple[str, ...]) -> bool:
     return any(name in layers for name in _TEXTLESS)
 
 
-def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, watched by whom)
-    pages: PageFacts,
-    use: tuple[str, ...],
-    keep: Keep,
-    engines: tuple[Machine, Machine],
-    clock: Clock,
-    *,
-    within: bool,
-    guesses: Method,
-) -> Layers:
+@dataclass(frozen=True)
+class Layering:
+    """What is asked of the layers.
+
+    Attributes:
+        use: which of them run.
+        keep: which of several documents stays.
+        within: whether documents of the judged side are compared with each other.
+        guesses: which texts are near enough where URLs are one by a guess.
+    """
+
+    use: tuple[str, ...]
+    keep: Keep
+    within: bool
+    guesses: Method
+
+
+def first(pages: PageFacts, asked: Layering, engines: tuple[Machine, Machine], clock: Clock) -> Layers:
     """Read all documents, and run every layer but `text`.
 
     Args:
         pages: What is known of the documents.
-        use: The layers.
-        keep: Which of several stays.
+        asked: Which layers, and how they decide.
         engines: Where layers run, and where texts are taken out of pages: a work directory keeps these.
         clock: Counts seconds.
-        within: Whether documents of the judged side are compared with each other.
-        guesses: Which texts are near enough where URLs are one by a guess.
     """
-    reading, engine = pages.reading, engines[0]
+    use, within, guesses, reading, engine = asked.use, asked.within, asked.guesses, pages.reading, engines[0]
     reading.columns = replace(reading.columns, room=RecordRoom(engine.record_bytes))
     seed = getattr(guesses, "seed", 0)
     with clock("features", reading.size_bytes):
         texts = digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
-    priority, notes = placed(order_of(keep), keep, about, reading)
+    priority, notes = placed(order_of(asked.keep), asked.keep, about, reading)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
     left = np.ones(priority.size, np.bool_)
+
+    def read_pages(known: Contents, left: Mask) -> Contents:
+        wanted = _compared(known.about, left, done)
+        return Contents.of_pages(reading, wanted, priority, engines[1], seed) if wanted.any() else known
+
     for name in use:
         if reading.pages and contents.texts is None and name in ("digest", "text"):
-            contents = _contents(contents, reading, left, done, priority, engines[1], seed)
+            contents = read_pages(contents, left)
             empty = contents.about.sizes == 0
         if name == "text":
             break
         with clock(f"layer {name}"):
             entering = left if name in _TEXTLESS else left & ~empty
             if name == GUESSED:
-                decided = confirmed(pages, entering, guesses, about, priority, engine, within=within)
+                decided = confirmed(pages, entering, guesses, Ranked(about, priority, within), engine)
             else:
                 flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
                 best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
@@ -280,22 +290,20 @@ def first(  # noqa: PLR0913  (what is read, by which layers, who stays, where, w
             done.append(Layer(name, int(entering.sum()), decided, guesses.reports if name == GUESSED else name))
             left[decided.rows] = False
     if reading.pages and contents.texts is None:
-        contents = _contents(contents, reading, np.zeros_like(left), done, priority, engines[1], seed)
+        contents = read_pages(contents, np.zeros_like(left))
     if reading.pages:
         contents = contents.passed_on([layer.decided for layer in done], about)
     return Layers(use, tuple(done), about, priority, contents, notes)
 
 
-def _contents(  # noqa: PLR0913, PLR0917  (what first knows by then)
-    known: Contents, reading: Reading, left: Mask, done: Sequence[Layer], priority: Rows, engine: Machine, seed: int
-) -> Contents:
-    """The texts of pages that are left, and of those that were removed for one of other bytes, where there are any."""
+def _compared(about: About, left: Mask, done: Sequence[Layer]) -> Mask:
+    """The pages that are left, and those that were removed for one of other bytes: their texts are compared."""
     asked = left.copy()
     for layer in done:
         rows, witnesses = layer.decided[:2]
-        other = ~known.about.same_text(rows, witnesses)
+        other = ~about.same_text(rows, witnesses)
         asked[rows[other]] = asked[witnesses[other]] = True
-    return Contents.of_pages(reading, asked, priority, engine, seed) if asked.any() else known
+    return asked
 
 
 def _with_text(decided: Decided, empty: Mask) -> Decided:

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow.options import TextOptions
+from nearsame.recipes.choices import Extract
 from nearsame.sources import MAX_DOCUMENT, Columns
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.page_records import is_page, page_of_file
@@ -22,12 +24,13 @@ __all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_max_reco
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
 
-def with_pages(columns: Columns, html: str | None, extract: str | None, max_document: int | str | None) -> Columns:
+def with_pages(columns: Columns, options: TextOptions) -> Columns:
     """The columns, and how web pages are read.
 
     Raises:
         ConfigError: It cannot be, or contradicts itself.
     """
+    html, extract, max_document = options.get("html_column"), options.get("extract"), options.get("max_document")
     other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
     if html is not None and other is not None:
         message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: one takes the other's place"
@@ -81,7 +84,7 @@ def sampled(reading: Reading, most: int | None) -> DocumentSample:
     return sample(reading, most, extract=PageTexts(reading.columns.extract) if reading.pages else None)
 
 
-def texts_of(paths: Sequence[str], extract: str | None = None) -> list[str]:
+def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
     """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it.
 
     Raises:
@@ -98,7 +101,7 @@ def texts_of(paths: Sequence[str], extract: str | None = None) -> list[str]:
     ]
 
 
-def _text_of_page(path: str, kind: str, extract: str) -> str:
+def _text_of_page(path: str, kind: str, extract: Extract) -> str:
     with File(path).open() as raw:
         data = raw.read()
     try:

@@ -10,12 +10,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
+from nearsame.flow.options import SourceOptions
 from nearsame.index.candidates import Pairs, bound, closest
 from nearsame.index.documents import BATCH_ROWS
 from nearsame.index.facet import Batch, Facet, Input, Keys
@@ -33,30 +34,43 @@ from nearsame.index.search import (
     similar_pairs,
 )
 from nearsame.index.shelves import BlobShelf, pack, same_items
-from nearsame.matches import Added, Matches
+from nearsame.matches import Added, AddStatus, Matches
 from nearsame.recipes.arguments import require_number
+from nearsame.recipes.choices import StoreKind
+from nearsame.recipes.signatures import Default, Doc
 from nearsame.stores.base import Row, Writer
 
-__all__ = ["AddOptions", "Prepared", "blobs_of", "prepared", "settle", "without_repeats"]
+__all__ = ["AddOptions", "Prepared", "blobs_of", "prepared", "require_addable", "settle", "without_repeats"]
 
 _MOST_MET = 64  # documents of its own batch that one is compared with
 
 
-@dataclass(frozen=True)
-class AddOptions:
-    """What a caller wants of adding."""
+class AddOptions(SourceOptions, total=False):
+    """What an index does with documents that are added."""
 
-    if_new: bool = False
-    replace: bool = False
-    limit: int = 10
-    matches: bool = True
+    if_new: Annotated[
+        bool,
+        Doc(
+            "Whether a document that resembles another, by any method, is left out. Looking and adding are one step:"
+            " of two that come at the same moment one goes in."
+        ),
+        Default(value=False),
+    ]
+    replace: Annotated[
+        bool,
+        Doc("Whether a document takes the place of another one with its id; otherwise that one stays."),
+        Default(value=False),
+    ]
+    limit: Annotated[int, Doc("At most so many matches of each."), Default(10)]
+    matches: Annotated[bool, Doc("Whether matches are wanted; without them it is faster."), Default(value=True)]
 
-    def check(self) -> None:
-        """Refuse what cannot be."""
-        require_number("limit", self.limit, 1)
-        if self.if_new and self.replace:
-            message = "if_new and replace exclude each other: another text of an id is hardly ever new"
-            raise ConfigError(message, hint="Give one of the two.")
+
+def require_addable(options: AddOptions) -> None:
+    """Refuse what cannot be asked of adding."""
+    require_number("limit", options["limit"], 1)
+    if options["if_new"] and options["replace"]:
+        message = "if_new and replace exclude each other: another text of an id is hardly ever new"
+        raise ConfigError(message, hint="Give one of the two.")
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
     return [pack(facets, items) for items in zip(*parts, strict=True)]
 
 
-def prepared(facets: Sequence[Facet], store: str, inputs: Sequence[Input]) -> Prepared:
+def prepared(facets: Sequence[Facet], store: StoreKind, inputs: Sequence[Input]) -> Prepared:
     """Compute what the store gets of documents: items, keys, compressed texts; none may be of the wrong kind."""
     for document in inputs:
         if document.sketch is not None and all(facet.width == 8 for facet in facets):
@@ -114,20 +128,20 @@ def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Ad
         [document.id for document in given.inputs], text=any(text is not None for text in given.texts)
     )
     status = {
-        at: _status(facets, given, at, present[document.id], replace=options.replace)
+        at: _status(facets, given, at, present[document.id], replace=options["replace"])
         for at, document in enumerate(given.inputs)
         if document.id in present
     }
     remove(writer, facets, [present[given.inputs[at].id].number for at, what in status.items() if what == "replaced"])
-    most = options.limit + 1 if options.matches else 1
-    resembling = look_up(writer, facets, given.asked, most, ranked=options.matches)
+    most = options["limit"] + 1 if options["matches"] else 1
+    resembling = look_up(writer, facets, given.asked, most, ranked=options["matches"])
     batch = _Batch(facets, given, resembling, writer.reserve(len(given.inputs)), options, status)
     answers = [batch.settle(at) for at in range(len(given.inputs))]
     batch.write(writer)
     return answers
 
 
-def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, replace: bool) -> str:
+def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, replace: bool) -> AddStatus:
     """What becomes of a document whose id is there: the same document has the same text and address.
 
     Where the index knows neither the text nor a digest of its bytes, equal items may be of another text: to replace by
@@ -153,11 +167,11 @@ class _Batch:
         found: Resembling,
         first: int,
         options: AddOptions,
-        status: dict[int, str],
+        status: dict[int, AddStatus],
     ) -> None:
         self._facets, self._given, self._found = facets, given, found
         self._first, self._options, self._status = first, options, status
-        self._mosts, self._bound = mosts(facets, options.limit + 1), bound(options.limit + 1)
+        self._mosts, self._bound = mosts(facets, options["limit"] + 1), bound(options["limit"] + 1)
         self._leaders: dict[int, int | None] = {}  # of the documents that went in
         self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
         self._is_cut = found.is_cut.copy()
@@ -168,8 +182,8 @@ class _Batch:
         """Decide about a document."""
         document, status = self._given.inputs[at], self._status.get(at, "added")
         hits = self._hits(at)
-        matches = self._matches(at, hits) if self._options.matches else Matches(complete=not self._is_cut[at])
-        if status == "added" and self._options.if_new and any(hits):
+        matches = self._matches(at, hits) if self._options["matches"] else Matches(complete=not self._is_cut[at])
+        if status == "added" and self._options["if_new"] and any(hits):
             status = "resembles"
         if status in ("added", "replaced"):
             self._take(at, hits)
@@ -249,7 +263,7 @@ class _Batch:
         shelf = BlobShelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
         evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
         own = self._given.inputs[at].id if at in self._status else None
-        return matches_of(rows, evidence, self._options.limit, is_cut=bool(self._is_cut[at]), but=own)
+        return matches_of(rows, evidence, self._options["limit"], is_cut=bool(self._is_cut[at]), but=own)
 
     def _row(self, number: int) -> Row:
         if number in self._found.rows:

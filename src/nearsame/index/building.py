@@ -15,6 +15,7 @@ from nearsame.clock import Progress
 from nearsame.index.adding import prepared
 from nearsame.index.facet import Facet, Input
 from nearsame.index.removing import follow_anew
+from nearsame.recipes.choices import StoreKind
 from nearsame.stores.base import Row, Store, Writer
 
 __all__ = ["Documents", "build"]
@@ -37,7 +38,7 @@ class Documents(Protocol):
         """One has the id of one before it."""
 
 
-def build(store: Store, facets: Sequence[Facet], kind: str, sourced: Documents) -> None:
+def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Documents) -> None:
     """Fill a store that is empty."""
     gathered = [_Gathered() for _ in facets]
     seen: set[str] = set()
@@ -107,7 +108,7 @@ def _repeats(keys: Int64s) -> npt.NDArray[np.bool_]:
 
 
 def _insert(
-    writer: Writer, facets: Sequence[Facet], kind: str, inputs: Sequence[Input], gathered: Sequence[_Gathered]
+    writer: Writer, facets: Sequence[Facet], kind: StoreKind, inputs: Sequence[Input], gathered: Sequence[_Gathered]
 ) -> None:
     given = prepared(facets, kind, inputs)
     first = writer.reserve(len(inputs))

@@ -22,6 +22,7 @@ from nearsame.index.facet import Facet, Input
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.search import Questioned, ask, evidence_of
 from nearsame.index.shelves import BlobShelf
+from nearsame.recipes.choices import StoreKind
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["check"]
@@ -32,7 +33,7 @@ _MOST = 20  # of one kind are told
 _ALL = 1 << 40
 
 
-def check(reader: Reader, facets: Sequence[Facet], store: str) -> list[str]:
+def check(reader: Reader, facets: Sequence[Facet], store: StoreKind) -> list[str]:
     """What is wrong, in words, each once."""
     return _Check(reader, facets, store).run()
 
@@ -43,7 +44,7 @@ class _Check:
 
     reader: Reader
     facets: Sequence[Facet]
-    store: str
+    store: StoreKind
     found: dict[str, None] = field(default_factory=dict)  # in order
     damage: list[str] = field(default_factory=list)  # documents that cannot be looked at
     expected: int = 0  # postings
@@ -119,7 +120,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
             yield f"document {row.number} follows {row.leader}, which it does not resemble"
 
 
-def _contents(facets: Sequence[Facet], store: str, rows: Sequence[Row]) -> Iterator[str]:
+def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) -> Iterator[str]:
     if store == "text":
         made = blobs_of(facets, [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows])
         for row, blob in zip(rows, made, strict=True):

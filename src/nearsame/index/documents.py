@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame.clock import Progress, Silent
+from nearsame.clock import Silent
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow.options import SourceOptions
 from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.facet import Input
 from nearsame.recipes.arguments import require_type, shown
@@ -35,15 +36,9 @@ _HINT = 'Give a text, a dict such as {"id": "a", "text": "…"}, a list of them,
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """What the columns of a source are called, and how web pages are read; None: as usual."""
+    """What the columns of a source are called, and how web pages are read, as a call was told."""
 
-    text: str | None = None
-    id: str | None = None
-    url: str | None = None
-    features: str | None = None
-    html: str | None = None
-    extract: str | None = None
-    max_document: int | str | None = None
+    options: SourceOptions
 
     @cached_property
     def columns(self) -> Columns:
@@ -52,15 +47,22 @@ class ColumnNames:
         Raises:
             ConfigError: It contradicts itself.
         """
-        columns = Columns(self.text, self.id, items=self.features, beside=(self.url or "url",))
-        return with_pages(columns, self.html, self.extract, self.max_document)
+        options = self.options
+        url, items = options.get("url_column") or "url", options.get("features_column")
+        columns = Columns(options.get("text_column"), options.get("id_column"), items=items, beside=(url,))
+        return with_pages(columns, options)
+
+    def called(self, name: str) -> str:
+        """By which name one of the things is there that a document may have."""
+        given: Mapping[str, Any] = dict(self.options)
+        return given.get(f"{name}_column") or name
 
     def get(self, document: Mapping[str, Any], name: str) -> Any:
-        """One of the things that a document may have, by the name that this has there."""
-        return document.get(getattr(self, name, None) or name)
+        """One of these things."""
+        return document.get(self.called(name))
 
 
-_USUAL = ColumnNames()
+_USUAL = ColumnNames({})
 
 
 def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
@@ -88,7 +90,7 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
     contents = [name for name in _CONTENTS if given[name] is not None]
     if len(contents) > 1:
         raise ConfigError(f"a document has {contents[0]} and {contents[1]}", hint="Give one of the two.")
-    if not contents and given["url"] is None and (names.text or "text") not in document:
+    if not contents and given["url"] is None and names.called("text") not in document:
         raise ConfigError(f"a document has {_listed(document)}, and no text", hint=_HINT)
     id_, url, text, features, sketch = (given[name] for name in ("id", "url", "text", "features", "sketch"))
     if given["html"] is not None:
@@ -167,23 +169,23 @@ class Sourced:
 
     Attributes:
         source: whatever `dedup` takes.
-        names: of its columns.
-        strict: whether what cannot be read is an error.
-        progress: who watches.
+        options: how it is read.
         skipped: what could not be read, filled on the way.
     """
 
     source: Any
-    names: ColumnNames
-    strict: bool = False
-    progress: Progress = field(default_factory=Silent)
-    skipped: list[Skipped] = field(default_factory=list)
+    options: SourceOptions
+    skipped: list[Skipped]
     _part: str = field(default="", init=False)  # the one that is being read
+
+    def __post_init__(self) -> None:
+        self._names, self._strict = ColumnNames(self.options), self.options["strict"]
+        self.progress = self.options["progress"] or Silent()
 
     def __iter__(self) -> Iterator[list[Input]]:
         sources = self.source if isinstance(self.source, tuple) else (self.source,)
-        columns = self.names.columns
-        parts = open_parts(sources, columns=columns, strict=self.strict)
+        columns = self._names.columns
+        parts = open_parts(sources, columns=columns, strict=self._strict)
         refuse_idle(columns, pages=columns.html is not None or any(getattr(part, "pages", False) for part in parts))
         for part in parts:
             self._part = part.name
@@ -195,9 +197,9 @@ class Sourced:
 
     def _inputs(self, source: str, batch: pa.RecordBatch) -> Iterator[Input]:
         ids, positions = batch.column("id").to_pylist(), batch.column("position").to_pylist()
-        name = self.names.url or "url"
+        name = self._names.called("url")
         urls = batch.column(name).to_pylist() if name in batch.schema.names else [None] * len(batch)
-        is_text = self.names.features is None
+        is_text = self._names.columns.items is None
         contents = (self._texts(batch) if is_text else batch.column("items")).to_pylist()
         for id_, position, url, content in zip(ids, positions, urls, contents, strict=True):
             named = f"{source}:{position}" if id_ is None else id_
@@ -209,7 +211,7 @@ class Sourced:
                 yield Input(named, url, None, tuple(content or ()))
 
     def _texts(self, batch: pa.RecordBatch) -> pa.Array:
-        columns = self.names.columns
+        columns = self._names.columns
         if columns.html is None and "body" not in batch.schema.names:
             return batch.column("text")
         pages = as_pages(pa.array(range(len(batch)), pa.int64()), batch, columns)
@@ -222,7 +224,7 @@ class Sourced:
     def _skip(self, skipped: Skipped | Aside) -> None:
         if isinstance(skipped, Aside):
             return  # it is not a document
-        if self.strict:
+        if self._strict:
             place = f"{skipped.source}, record {skipped.position}"
             raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
         self.skipped.append(skipped)

@@ -25,6 +25,7 @@ from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
+from nearsame.matches import FoundBy
 from nearsame.recipes.methods import Digest, MinHash, SimHash
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.pairs import measures
@@ -88,7 +89,7 @@ class Facet:
         width: bytes of an item as it is stored.
     """
 
-    name: str
+    name: FoundBy
     recipe: IndexMethod
     bound: Bound = field(default_factory=lambda: measures.bound(measures.EQUAL, Fraction(1)))
     measure: str = ""

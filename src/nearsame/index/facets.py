@@ -15,6 +15,7 @@ from nearsame.flow.steps import steps
 from nearsame.index.codes import EXPECTED, CodeFacet
 from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from nearsame.index.sets import SetFacet
+from nearsame.recipes.choices import StoreKind
 from nearsame.recipes.methods import Digest, MinHash, SimHash, TextRecipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys import blocks
@@ -76,7 +77,7 @@ class _Urls(Facet):
         return np.frombuffer(hashlib.blake2b(self._canonical(url).encode(), digest_size=16).digest(), np.uint64)
 
 
-def facet_of(recipe: IndexMethod, store: str) -> Facet:
+def facet_of(recipe: IndexMethod, store: StoreKind) -> Facet:
     """The facet of a method, in an index that stores so much.
 
     Raises:
@@ -102,7 +103,7 @@ def facet_of(recipe: IndexMethod, store: str) -> Facet:
             return _Urls("url", recipe.at_most("usual"))  # it decides alone, so it must not guess
 
 
-def _check_codes(recipe: SimHash, store: str) -> None:
+def _check_codes(recipe: SimHash, store: StoreKind) -> None:
     if recipe.weights == "tfidf":
         message = "weights=tfidf needs all documents at once, and an index grows"
         raise ConfigError(message, hint="Use weights one or tf.")

@@ -7,18 +7,20 @@
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
 from nearsame import stores
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
+from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, building, migrating, removing
+from nearsame.index.adding import AddOptions
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions, named
@@ -28,10 +30,13 @@ from nearsame.inputs import Inputs, is_address
 from nearsame.matches import Added
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import IndexMethodName, StoreKind
+from nearsame.recipes.methods import Method
+from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["Index"]
 
-_AT_ONCE = 256  # documents that are asked about at once
+Wanted = Method | CanonicalUrl | IndexMethodName  # of the methods, an index refuses those that it cannot have
 
 
 @checked
@@ -47,24 +52,16 @@ class Index(Questions):
     """
 
     @classmethod
-    def create(  # noqa: PLR0913  (a keyword for each question)
+    def create(  # noqa: PLR0913  (the place, what is in it, and what may be done for it)
         cls,
         where: str | os.PathLike[str],
         *,
-        method: Any = None,
-        store: str = "shingles",
+        method: Wanted | Collection[Wanted] | None = None,
+        store: StoreKind = "shingles",
         source: Any = None,
-        text_column: str | None = None,
-        id_column: str | None = None,
-        url_column: str | None = None,
-        features_column: str | None = None,
-        html_column: str | None = None,
-        extract: str | None = None,
-        max_document: int | str | None = None,
-        strict: bool = False,
         overwrite: bool = False,
         timeout_seconds: float = 30.0,
-        progress: Progress | None = None,
+        **options: Unpack[SourceOptions],
     ) -> Self:
         """A new index, empty or of the documents of a source.
 
@@ -76,17 +73,8 @@ class Index(Questions):
             store: What is stored of a text: `shingles`, to compare exactly; `sketch`, to estimate, in about a quarter
                 of the space; `text`, shingles and the text, to show passages.
             source: Whatever `dedup` takes; of documents with the same id the first goes in, the others are skipped.
-            text_column: As in `dedup`.
-            id_column: As in `dedup`.
-            url_column: The column of addresses; default `url`, where there is one.
-            features_column: As in `dedup`.
-            html_column: As in `dedup`.
-            extract: As in `dedup`.
-            max_document: As in `dedup`.
-            strict: Whether a record that cannot be read is an error.
             overwrite: Whether the new index takes the place of one that is there.
             timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
-            progress: Who watches.
 
         Raises:
             ConfigError: The methods cannot be.
@@ -103,11 +91,7 @@ class Index(Questions):
         try:
             index = cls(opened)
             if source is not None:
-                names = ColumnNames(
-                    text_column, id_column, url_column, features_column, html_column, extract, max_document
-                )
-                sourced = Sourced(source, names, strict, progress or Silent(), index.skipped)
-                building.build(opened, facets, store, sourced)
+                building.build(opened, facets, store, Sourced(source, options, index.skipped))
             opened.publish()
         except BaseException:
             opened.close()
@@ -120,15 +104,15 @@ class Index(Questions):
         where: str | os.PathLike[str],
         *,
         read_only: bool = False,
-        expect: Any = None,
+        expect: Wanted | Collection[Wanted] | None = None,
         timeout_seconds: float = 30.0,
     ) -> Self:
         """An index that is there.
 
         Args:
-            where: As it was created.
+            where: The path or address with which it was created.
             read_only: Whether nothing will be written.
-            expect: The methods that it must have been made by, as in `create`; default: whatever it was.
+            expect: The methods that it must have been made by; default: whatever it was.
             timeout_seconds: How long to wait for another writer.
 
         Raises:
@@ -158,7 +142,7 @@ class Index(Questions):
         Settings, ids, URLs, texts and the order of documents stay; what is made of texts is made by this version.
 
         Args:
-            where: As it was created. Nobody else may use it meanwhile.
+            where: The path or address with which it was created. Nobody else may use it meanwhile.
             timeout_seconds: How long to wait for whoever uses it.
             progress: Who watches.
 
@@ -201,84 +185,27 @@ class Index(Questions):
             finally:
                 self._writer = None
 
-    def add(  # noqa: PLR0913  (a keyword for each question)
-        self,
-        documents: Any,
-        *,
-        if_new: bool = False,
-        replace: bool = False,
-        limit: int = 10,
-        matches: bool = True,
-        text_column: str | None = None,
-        id_column: str | None = None,
-        url_column: str | None = None,
-        html_column: str | None = None,
-        extract: str | None = None,
-    ) -> list[Added]:
+    def add(self, documents: Any, **options: Unpack[AddOptions]) -> list[Added]:
         """Add documents, and say what each resembles among those before it.
 
         Args:
             documents: A text, a dict with `text` (or `html`, `features`, or a `sketch`), `id`, `url`, a list of them:
                 one transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
-            if_new: Whether a document that resembles another, by any method, is left out. Looking and adding are one
-                step: of two that come at the same moment one goes in.
-            replace: Whether a document takes the place of another one with its id; otherwise that one stays.
-            limit: At most so many matches of each.
-            matches: Whether matches are wanted; without them it is faster.
-            text_column: As in `create`.
-            id_column: As in `create`.
-            url_column: As in `create`.
-            html_column: As in `create`.
-            extract: As in `create`.
 
         Raises:
             ConfigError: A document is none.
             StoreError: Nothing could be written.
         """
-        names = ColumnNames(text_column, id_column, url_column, html=html_column, extract=extract)
-        options = adding.AddOptions(if_new=if_new, replace=replace, limit=limit, matches=matches)
         given = [documents] if isinstance(documents, str) else documents  # a text; a path is a Path
-        return [added for batch in self._added(given, names, options) for added in batch]
+        return [added for batch in self._added(given, options) for added in batch]
 
-    def add_batches(  # noqa: PLR0913  (as above)
-        self,
-        source: Any,
-        *,
-        if_new: bool = False,
-        replace: bool = False,
-        limit: int = 10,
-        matches: bool = True,
-        text_column: str | None = None,
-        id_column: str | None = None,
-        url_column: str | None = None,
-        features_column: str | None = None,
-        html_column: str | None = None,
-        extract: str | None = None,
-        max_document: int | str | None = None,
-        strict: bool = False,
-        progress: Progress | None = None,
-    ) -> Iterator[list[Added]]:
-        """As `add`, batch by batch: what is yielded is durable. `skipped` tells what could not be read.
+    def add_batches(self, source: Any, **options: Unpack[AddOptions]) -> Iterator[list[Added]]:
+        """Like `add`, batch by batch: what is yielded is durable. `skipped` tells what could not be read.
 
         Args:
-            source: As in `add`.
-            if_new: As in `add`.
-            replace: As in `add`.
-            limit: As in `add`.
-            matches: As in `add`.
-            text_column: As in `create`.
-            id_column: As in `create`.
-            url_column: As in `create`.
-            features_column: As in `create`.
-            html_column: As in `create`.
-            extract: As in `create`.
-            max_document: As in `create`.
-            strict: As in `create`.
-            progress: Who watches.
+            source: Whatever `add` takes; a string is the path of a source.
         """
-        names = ColumnNames(text_column, id_column, url_column, features_column, html_column, extract, max_document)
-        options = adding.AddOptions(if_new=if_new, replace=replace, limit=limit, matches=matches)
-        yield from self._added(source, names, options, strict=strict, progress=progress)
+        yield from self._added(source, options)
 
     def remove(self, ids: str | Iterable[str], *, missing_ok: bool = True) -> int:
         """Take documents out, by id, in one transaction; returns how many were there.
@@ -298,26 +225,16 @@ class Index(Questions):
             removing.remove(writer, self._facets, [row.number for row in rows.values()])
         return len(rows)
 
-    def _added(
-        self,
-        documents: Any,
-        names: ColumnNames,
-        options: adding.AddOptions,
-        *,
-        strict: bool = False,
-        progress: Progress | None = None,
-    ) -> Iterator[list[Added]]:
+    def _added(self, documents: Any, options: AddOptions) -> Iterator[list[Added]]:
         self._require_writable()
-        options.check()
+        adding.require_addable(options)
         self.skipped.clear()
-        inputs = at_hand(documents, names)
-        batches: Iterable[list[Input]] = (
-            Sourced(documents, names, strict, progress or Silent(), self.skipped) if inputs is None else [inputs]
-        )
+        inputs = at_hand(documents, ColumnNames(options))
+        batches: Iterable[list[Input]] = Sourced(documents, options, self.skipped) if inputs is None else [inputs]
         for batch in batches:
             asked = [adding.prepared(self._facets, self._kind, some) for some in adding.without_repeats(batch)]
             keys = np.unique(np.concatenate([prepared.lock_keys() for prepared in asked])) if asked else None
-            with self._writing(None if options.replace else keys) as writer:  # another one's keys change hands
+            with self._writing(None if options["replace"] else keys) as writer:  # another one's keys change hands
                 answers = [
                     added for prepared in asked for added in adding.settle(writer, self._facets, prepared, options)
                 ]

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownIdError
+from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, checking, exporting
-from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_storable
+from nearsame.index.documents import Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Facet, Input
 from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
@@ -47,8 +47,8 @@ class Questions:
         """What documents resemble: verified, best first.
 
         Args:
-            documents: As in `add`; a text or a dict gives a list of matches, several documents a list of such lists.
-                In a crowd of near copies not all are compared: the list's `complete` tells.
+            documents: Whatever `add` takes; a text or a dict gives a list of matches, several documents a list of
+                such lists. In a crowd of near copies not all are compared: the list's `complete` tells.
             limit: At most so many of each.
             threshold: A higher one than the index has.
 
@@ -64,41 +64,18 @@ class Questions:
             matches for _, some in self.query_batches(documents, limit=limit, threshold=threshold) for matches in some
         ]
 
-    def query_batches(  # noqa: PLR0913  (as above)
-        self,
-        source: Any,
-        *,
-        limit: int = 10,
-        threshold: Any = None,
-        text_column: str | None = None,
-        id_column: str | None = None,
-        url_column: str | None = None,
-        features_column: str | None = None,
-        html_column: str | None = None,
-        extract: str | None = None,
-        max_document: int | str | None = None,
-        strict: bool = False,
-        progress: Progress | None = None,
+    def query_batches(
+        self, source: Any, *, limit: int = 10, threshold: Any = None, **options: Unpack[SourceOptions]
     ) -> Iterator[tuple[list[str], list[Matches]]]:
         """The documents of a source, batch by batch: their ids, and what each resembles.
 
         Args:
-            source: As in `create`.
-            limit: As in `query`.
-            threshold: As in `query`.
-            text_column: As in `create`.
-            id_column: As in `create`.
-            url_column: As in `create`.
-            features_column: As in `create`.
-            html_column: As in `create`.
-            extract: As in `create`.
-            max_document: As in `create`.
-            strict: As in `create`.
-            progress: Who watches.
+            source: Whatever `dedup` takes.
+            limit: At most so many matches of each.
+            threshold: A higher one than the index has.
         """
         self.skipped.clear()
-        names = ColumnNames(text_column, id_column, url_column, features_column, html_column, extract, max_document)
-        for inputs in Sourced(source, names, strict, progress or Silent(), self.skipped):
+        for inputs in Sourced(source, options, self.skipped):
             for some in _cut(inputs):
                 yield [document.id for document in some], self._queried(some, limit, threshold)
 

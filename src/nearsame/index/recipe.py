@@ -7,12 +7,13 @@ from typing import Any
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
+from nearsame.matches import FOUND_BY
 from nearsame.recipes.base import TOKENISER, UNICODE_VERSION
+from nearsame.recipes.choices import INDEX_METHODS, STORES, StoreKind, word_of
 from nearsame.recipes.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
 from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = [
-    "STORES",
     "facets_of",
     "is_current",
     "read_recipe",
@@ -22,22 +23,18 @@ __all__ = [
     "written",
 ]
 
-STORES = ("shingles", "sketch", "text")
 _DEFAULT = ("minhash", "digest")
-_NAMES = ("minhash", "simhash", "digest", "url")
-_ANEW = "Create it anew from its source, or use the version that made it."
-_MIGRATE = f"Run `nearsame index migrate`, if it stores texts; or {_ANEW[0].lower()}{_ANEW[1:]}"
+_OTHERWISE = "create it anew from its source, or use the version that made it."
+_MIGRATE = f"Run `nearsame index migrate`, if it stores texts; or {_OTHERWISE}"
 _VERSIONS = {"tokeniser": ("the tokeniser", TOKENISER), "unicode": ("the Unicode tables", UNICODE_VERSION)}
 
 
-def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
+def facets_of(method: Any, store: StoreKind) -> tuple[Facet, ...]:
     """The facets of methods as a caller names them.
 
     Raises:
         ConfigError: An index cannot have them.
     """
-    if store not in STORES:
-        raise ConfigError(f"store={store!r} is not one of {', '.join(STORES)}", hint="Choose what is stored of a text.")
     given = _DEFAULT if method is None else tuple(method) if isinstance(method, (list, tuple, set)) else (method,)
     facets: dict[str, Facet] = {}
     for wanted in given:
@@ -47,15 +44,8 @@ def facets_of(method: Any, store: str) -> tuple[Facet, ...]:
                 raise ConfigError(f"method={facet.name} is there twice", hint="Give each method once.")
             facets[facet.name] = facet
     if not facets:
-        raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(_NAMES)}.")
-    order = (
-        "minhash",
-        "simhash",
-        "bytes",
-        "text",
-        "url",
-    )  # what decides on similarity comes first, whatever the caller's
-    return tuple(sorted(facets.values(), key=lambda facet: order.index(facet.name)))
+        raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(INDEX_METHODS)}.")
+    return tuple(facets[name] for name in FOUND_BY if name in facets)  # in this order, whatever the caller's
 
 
 def _recipes(method: Any) -> tuple[IndexMethod, ...]:
@@ -66,16 +56,18 @@ def _recipes(method: Any) -> tuple[IndexMethod, ...]:
     given = by_name(method) if isinstance(method, str) and method in METHODS else method
     if not isinstance(given, (MinHash, SimHash, Digest, CanonicalUrl)):
         named = getattr(given, "name", given)
-        raise ConfigError(f"method={named!r} is not one of {', '.join(_NAMES)}", hint="An index has these methods.")
+        raise ConfigError(
+            f"method={named!r} is not one of {', '.join(INDEX_METHODS)}", hint="An index has these methods."
+        )
     return (given,)
 
 
-def written(facets: Sequence[Facet], store: str) -> dict[str, str]:
+def written(facets: Sequence[Facet], store: StoreKind) -> dict[str, str]:
     """What is written down."""
     return {"store": store, "methods": json.dumps([facet.recipe.record() for facet in facets])}
 
 
-def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
+def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], StoreKind]:
     """(facets, store) as they were written down."""
     records = _recorded(settings, where)
     facets, store = _read(settings, where, records)
@@ -97,7 +89,7 @@ def is_current(settings: Mapping[str, str], where: str) -> bool:
     return True
 
 
-def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], str]:
+def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], StoreKind]:
     """(facets, store) with the versions of this one, and its usual settings where there were none."""
     records = _recorded(settings, where)
     ours = {name: version for name, (_, version) in _VERSIONS.items()}
@@ -105,7 +97,7 @@ def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...],
     return _read(settings, where, newer)
 
 
-def shown_recipes(facets: Sequence[Facet], store: str) -> str:
+def shown_recipes(facets: Sequence[Facet], store: StoreKind) -> str:
     """Methods, with those of their settings that are not the usual ones, as people read them."""
     shown = []
     for recipe in (facet.recipe for facet in facets):
@@ -126,10 +118,14 @@ def _recorded(settings: Mapping[str, str], where: str) -> list[dict[str, Any]]:
     return records
 
 
-def _read(settings: Mapping[str, str], where: str, records: Sequence[dict[str, Any]]) -> tuple[tuple[Facet, ...], str]:
+def _read(
+    settings: Mapping[str, str], where: str, records: Sequence[dict[str, Any]]
+) -> tuple[tuple[Facet, ...], StoreKind]:
     _require_versions(records, where)
     try:
-        store = settings["store"]
+        store = word_of(settings["store"], STORES)
+        if store is None:
+            raise ValueError(f"store={settings['store']!r}")  # noqa: TRY301  (as what else cannot be read)
         facets = facets_of([_recipe(dict(record)) for record in records], store)
     except (ConfigError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(where, error) from None
@@ -138,7 +134,9 @@ def _read(settings: Mapping[str, str], where: str, records: Sequence[dict[str, A
 
 def _unreadable(where: str, error: Exception) -> IndexMismatchError:
     what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
-    return IndexMismatchError(f"{where} was made by a recipe that this version cannot read: {what}", hint=_ANEW)
+    return IndexMismatchError(
+        f"{where} was made by a recipe that this version cannot read: {what}", hint=_OTHERWISE.capitalize()
+    )
 
 
 def _require_versions(records: Sequence[Mapping[str, Any]], where: str) -> None:
@@ -162,7 +160,7 @@ def _recipe(record: dict[str, Any]) -> Recipe:
     return by_name(name, **given)
 
 
-def require_same(facets: Sequence[Facet], expected: Any, store: str, where: str) -> None:
+def require_same(facets: Sequence[Facet], expected: Any, store: StoreKind, where: str) -> None:
     """Refuse an index that was made by other methods than expected; the settings that differ are named."""
     wanted = facets_of(expected, store)
     ours, theirs = ({facet.name: facet.recipe.record() for facet in side} for side in (facets, wanted))

@@ -20,7 +20,7 @@ from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
-from nearsame.matches import Match, Matches
+from nearsame.matches import FoundBy, Match, Matches
 from nearsame.stores.base import Reader, Row
 
 __all__ = [
@@ -253,7 +253,7 @@ def followed(found: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -
 class Likenesses(NamedTuple):
     """What holds between a document and a row."""
 
-    found_by: tuple[str, ...]
+    found_by: tuple[FoundBy, ...]
     similarity: float | None
     measure: str
     distance: int | None
@@ -263,7 +263,7 @@ def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequ
     """What holds between a row of a shelf and others."""
     b = np.array(others, np.int64)
     a = np.full(b.size, at, np.int64)
-    kinds: list[list[str]] = [[] for _ in others]
+    kinds: list[list[FoundBy]] = [[] for _ in others]
     values: list[tuple[float | None, str]] = [(None, "")] * len(others)
     distances: list[int | None] = [None] * len(others)
     for number, facet in enumerate(facets):

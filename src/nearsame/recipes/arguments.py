@@ -1,23 +1,26 @@
 """Arguments of calls, checked before anything is read: what cannot be is refused by name and value.
 
-1. A signature is the table of what its function takes: `checked` holds every argument to its annotation.
+1. A signature is the table of what its function takes: `checked` holds every argument to its annotation, and fills in
+   the options that it shares with others (signatures.py).
 2. A message says what was given; nothing is made of a value of another type, not even a number of a text.
-3. What a type cannot say (the least number, one of several words) is refused by the function itself.
+3. What a type cannot say (the least number, a word and a column in one) is refused by the function itself.
 """
 
+import difflib
 import functools
 import inspect
 import math
 import operator
 import os
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
+from nearsame.recipes.signatures import shared_options, whole_doc, whole_signature
 
 __all__ = ["checked", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]
 
@@ -60,11 +63,20 @@ def checked(function: _Checked) -> _Checked:
             elif inspect.isfunction(member):
                 setattr(function, name, checked(member))
         return function
-    signature = inspect.signature(function)
-    hints = functools.cache(lambda: get_type_hints(function))
+    return _checked_call(function)
+
+
+def _checked_call(function: _Checked) -> _Checked:
+    shared = shared_options(function)
+    signature = whole_signature(function, shared)
+    hints = functools.cache(
+        lambda: get_type_hints(function) | {name: each.kind for name, each in shared.items() if each.meaning}
+    )
 
     @functools.wraps(function)
     def asked(*args: Any, **given: Any) -> Any:
+        if shared:
+            _refuse_unknown(function, given, signature)
         try:
             bound = signature.bind(*args, **given)
         except TypeError:
@@ -74,9 +86,23 @@ def checked(function: _Checked) -> _Checked:
                 held = _held(value, hints()[name])
                 require_type(name, held, hints()[name])
                 bound.arguments[name] = _plain_number(held, hints()[name])
+        for name, option in shared.items():
+            bound.arguments.setdefault(name, option.default)
         return function(*bound.args, **bound.kwargs)
 
+    if shared:
+        asked.__signature__ = signature  # type: ignore[attr-defined]  # what `help` and notebooks show
+        asked.__doc__ = whole_doc(function.__doc__, shared)
     return asked  # type: ignore[return-value]  # the same but for what it refuses
+
+
+def _refuse_unknown(function: Callable[..., Any], given: Mapping[str, Any], signature: inspect.Signature) -> None:
+    """Python's own error, where Python would pass the name on."""
+    for name in given:
+        if name not in signature.parameters:
+            close = difflib.get_close_matches(name, signature.parameters, 1)
+            meant = f". Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{meant}")
 
 
 def require_type(name: str, value: Any, kind: Any) -> None:
@@ -91,11 +117,23 @@ def require_type(name: str, value: Any, kind: Any) -> None:
     if not {int, float}.isdisjoint(map(_plain, kinds)) and _is_vast(value, _CALL_BITS):
         raise ConfigError(f"{name}={shown(value)} is too large a number", hint="Give one below 2**63.")
     if any(_fits(value, each) for each in kinds):
+        _require_word(name, value, [each for each in kinds if each is not types.NoneType])
         return
     told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
     what = _in_words(told, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
     raise ConfigError(f"{name} must be {what}, got {shown(value)}", hint=f"Give {what}{or_nothing}.")
+
+
+def _require_word(name: str, value: Any, kinds: Sequence[Any]) -> None:
+    """Refuse a word that is none of those that an annotation names, where nothing else is taken."""
+    words = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else (value,)
+    if value is None or value in words:
+        return
+    if len(words) == 2:
+        message = f"{name}={shown(value)} is not {words[0]!r} or {words[1]!r}"
+        raise ConfigError(message, hint="Choose one of the two.")
+    raise ConfigError(f"{name}={shown(value)} is not one of {', '.join(words)}", hint="Choose one of these.")
 
 
 def refuse_on_spark(**given: Any) -> None:
@@ -148,8 +186,10 @@ def _kinds(kind: Any) -> tuple[Any, ...]:
 
 
 def _plain(kind: Any) -> Any:
-    """A type without its parameters; a path is whatever has one."""
+    """A type without its parameters; a path is whatever has one, and a choice of words is a word."""
     plain = get_origin(kind) or kind
+    if plain is Literal:
+        return type(get_args(kind)[0])
     return os.PathLike if getattr(plain, "__name__", "") in _PATHS else plain
 
 
@@ -179,7 +219,7 @@ def _held(value: Any, kind: Any) -> Any:
 
 def _all_fit(values: Any, kind: Any) -> bool:
     """Whether what is in a list is what it should be."""
-    inside = get_args(kind)
+    inside = _inside(kind)
     if len(inside) != 1 or not isinstance(values, Collection):
         return True
     return all(any(_fits(value, each) for each in _kinds(inside[0])) for value in values)
@@ -231,7 +271,12 @@ def _in_words(kinds: Iterable[Any], words: dict[Any, str], a_list: str = "a list
 
 
 def _is_list(kind: Any) -> bool:
-    return len(get_args(kind)) == 1 and isinstance(_plain(kind), type) and issubclass(_plain(kind), Iterable)
+    return len(_inside(kind)) == 1 and isinstance(_plain(kind), type) and issubclass(_plain(kind), Iterable)
+
+
+def _inside(kind: Any) -> tuple[Any, ...]:
+    """The types of what is in a list; a word, also one that is chosen from several, holds nothing."""
+    return () if get_origin(kind) is Literal else get_args(kind)
 
 
 def shown(value: Any) -> str:

@@ -21,6 +21,7 @@ from pydantic import (
 from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
+from nearsame.recipes.choices import ShingleUnit
 from nearsame.recipes.given import Codes, Seed, read
 
 __all__ = [
@@ -166,7 +167,7 @@ class Shingling(TextRecipe):
     """How tokens are cut into shingles."""
 
     shingle_size: int = Field(default=5, ge=1, le=1000, description="Consecutive tokens (or characters) in a shingle.")
-    unit: Literal["words", "chars"] = Field(default="words", description="What a shingle counts.")
+    unit: ShingleUnit = Field(default="words", description="What a shingle counts.")
     whitespace: bool | None = Field(
         default=None,
         description="Whether a run of white space is a token (one space). Default: for chars yes, for words no.",

@@ -7,6 +7,17 @@ from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
 from nearsame.recipes.base import TOKENISER, UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
+from nearsame.recipes.choices import (
+    BandRows,
+    ConfirmedBy,
+    DigestName,
+    FeatureHash,
+    SearchKind,
+    SketchKind,
+    VerifiedBy,
+    WeightKind,
+    WhatGoes,
+)
 from nearsame.recipes.given import Confirming, Seed, Threshold, read
 
 __all__ = [
@@ -51,7 +62,7 @@ class Containment(Shingled):
         "Least Jaccard similarity as well, below the threshold: without one, a short text that quotes a"
         " template, or is nothing else, is contained in every page made from it. Default: any.",
     )
-    remove: Literal["contained", "container"] = Field(
+    remove: WhatGoes = Field(
         default="contained",
         description="What goes: what is contained in others, or (with `against` only) what contains a document of that"
         " side; then similarity is the share of the witness that is inside.",
@@ -91,18 +102,14 @@ class MinHash(Shingled):
         default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate."
     )
     num_perm: int = Field(default=128, ge=1, le=4096, description="Values in a signature.")
-    sketch: Literal["fast", "classic"] = Field(
-        default="fast", description="Fast similarity sketching, or k permutations."
-    )
+    sketch: SketchKind = Field(default="fast", description="Fast similarity sketching, or k permutations.")
     bands: int | None = Field(default=None, ge=1, description="Bands; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, description="Values in a band; default: chosen from recall.")
-    choice: Literal["consecutive", "random"] = Field(
+    choice: BandRows = Field(
         default="consecutive",
         description="Bands cut the signature, or each draws its rows at random (the textbook's way).",
     )
-    verify: Literal["exact", "estimate"] = Field(
-        default="exact", description="By the sets, or by the signatures alone."
-    )
+    verify: VerifiedBy = Field(default="exact", description="By the sets, or by the signatures alone.")
 
     @property
     def reports(self) -> str:
@@ -175,9 +182,9 @@ class Digest(TextRecipe):
     name: ClassVar[str] = "digest"
     measure: ClassVar[str] = "digest"
 
-    algorithm: Literal[
-        "sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128"
-    ] = Field(default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed.")
+    algorithm: DigestName = Field(
+        default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed."
+    )
     normalise: bool = Field(
         default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text."
     )
@@ -208,7 +215,7 @@ class SimHash(Shingling):
         default=1, ge=1, le=1000, description="Consecutive tokens (or characters) in a feature; 1: words as they are."
     )
     bits: int = Field(default=64, ge=1, le=128, description="Length of a code: 32, 64 or 128; any with a table.")
-    weights: Literal["one", "tf", "tfidf"] = Field(
+    weights: WeightKind = Field(
         default="one",
         description="What a feature adds to the sums: 1 (so that common words do not drown the others), its frequency"
         " in the text, or that times ln((1 + N) / (1 + documents that have it)) + 1.",
@@ -217,7 +224,7 @@ class SimHash(Shingling):
         default=None,
         description="A frequencies.parquet of an earlier tfidf run; default: counted over the documents at hand.",
     )
-    feature_hash: Literal["xxh3", "md5", "sha1", "fnv1a", "murmur3"] = Field(
+    feature_hash: FeatureHash = Field(
         default="xxh3",
         description="Hash of a feature's UTF-8 bytes; its low bits are used. xxh3 is by far the fastest.",
     )
@@ -231,7 +238,7 @@ class SimHash(Shingling):
         le=16,
         description="Most bits in which two codes differ. 3 of 64 finds near-identical texts only; see `plan`.",
     )
-    search: Literal["blocks", "rotations", "adjacent", "brute"] = Field(
+    search: SearchKind = Field(
         default="blocks",
         description="Block-permuted tables; sorted rotations, whole runs of them, or only neighbours (which loses"
         " pairs, and runs on one machine only); or every code with every other. All but adjacent give one answer.",
@@ -240,7 +247,7 @@ class SimHash(Shingling):
     header: int | None = Field(
         default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
     )
-    confirm: Literal["jaccard", "cosine", "edit"] | None = Field(
+    confirm: ConfirmedBy | None = Field(
         default=None,
         description="What a pair within k bits must also be similar by: its sets of features, its weighted features, or"
         " its texts, edited by insertions and deletions.",

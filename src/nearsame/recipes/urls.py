@@ -16,11 +16,9 @@ from pydantic import BeforeValidator, Field
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, shown
 from nearsame.recipes.base import Recipe
+from nearsame.recipes.choices import DEGREES, Degree, IdnForm
 
 __all__ = ["DEGREES", "DEGREE_OF", "RULES", "CanonicalUrl", "Degree"]
-
-Degree = Literal["standard", "usual", "guess"]
-DEGREES: tuple[Degree, ...] = ("standard", "usual", "guess")  # from the surest on
 
 
 def _names(value: Any) -> Any:
@@ -51,7 +49,7 @@ class CanonicalUrl(Recipe):
     )
     root_dot: bool = Field(default=True, description="Drop the dot after the last label: the same name in the DNS.")
     ports: bool = Field(default=True, description="Drop `:80` of http and `:443` of https.")
-    idn: Literal["ascii", "unicode"] = Field(
+    idn: IdnForm = Field(
         default="ascii", description="How a host outside of ASCII is written: `xn--…`, or in its own letters."
     )
     percent: bool = Field(

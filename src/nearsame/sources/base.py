@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.inputs import Files
+from nearsame.recipes.choices import Extract
 
 __all__ = [
     "BATCH_BYTES",
@@ -61,7 +62,7 @@ class Columns:
         str, ...
     ] = ()  # what may be known beside the content, as strings: come by these names, where they are
     html: str | None = None  # a text column that holds markup; comes as `text`, and is to be read as a page
-    extract: str = "main"  # how the text is taken out of pages: see stages/texts/page_text.py
+    extract: Extract = "main"  # how the text is taken out of pages: see stages/texts/page_text.py
     max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
     asked_of_pages: tuple[str, ...] = ()  # which of these settings somebody asked for
     max_record: int = MAX_RECORD  # bytes of a record that is compared; a longer one stays as it is (limits.py)

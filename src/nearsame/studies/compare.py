@@ -20,6 +20,7 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.methods import Jaccard, Method, MinHash, Recipe, Shingled, Shingling, SimHash, TextRecipe, by_name
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
@@ -30,7 +31,7 @@ from nearsame.stages.texts.aligned import Aligned, align
 __all__ = ["DECIDING", "compare"]
 
 # The measures that can decide, and the power of the similarity that is a fraction: a cosine is the root of one.
-DECIDING = {
+DECIDING: dict[MeasureName, int] = {
     "jaccard": 1,
     "containment": 1,
     "containment_a": 1,
@@ -53,8 +54,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     a: str,
     b: str,
     *,
-    method: Method | str | None = None,
-    measure: str = "jaccard",
+    method: Method | MethodName | None = None,
+    measure: MeasureName = "jaccard",
     threshold: Any = None,
     passage: int | None = None,
     clusters: Iterable[Iterable[str]] | None = None,
@@ -133,11 +134,8 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
     return one.text == other.text != ""
 
 
-def _least(given: Recipe, measure: str, threshold: Any) -> Fraction:
+def _least(given: Recipe, measure: MeasureName, threshold: Any) -> Fraction:
     """The threshold, validated as a recipe's."""
-    if measure not in DECIDING:
-        message = f"measure={measure!r} is not one of {', '.join(DECIDING)}"
-        raise ConfigError(message, hint="Choose a measure by its name.")
     if threshold is None:
         own = {"jaccard": "jaccard", "containment": "containment", "hamming": "simhash"}.get(given.measure) == measure
         return given.least if own else Jaccard().threshold

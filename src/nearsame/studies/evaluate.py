@@ -14,21 +14,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.arrow import Rows
-from nearsame.clock import Progress, Silent
+from nearsame.clock import Silent
 from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
+from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.inputs import Inputs
 from nearsame.installation import versions
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.methods import Digest, Jaccard, Method, Shingled
+from nearsame.recipes.settings import ShingleSettings, given_settings
+from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample
@@ -57,44 +60,35 @@ class _Answer(NamedTuple):
     seconds: float = 0.0
 
 
+class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=False):
+    """What only `evaluate` takes: what is a true pair, what is shown, how methods run."""
+
+    least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
+    near: Annotated[float | str, Doc("Least Jaccard similarity of the pairs in the closing table."), Default(0.9)]
+    apart: Annotated[
+        bool, Doc("Whether each method runs in a fresh process, which is what measures memory."), Default(value=True)
+    ]
+
+
 @checked
-def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
+def evaluate(
     source: Any,
     *,
     methods: Sequence[Method | str] = METHODS,
     truth: str | os.PathLike[str] | None = None,
-    least_label: float = 1.0,
     sample_size: int | None = None,
-    near: float | str = 0.9,
-    text_column: str | None = None,
-    id_column: str | None = None,
-    html_column: str | None = None,
-    extract: str | None = None,
-    max_document: int | str | None = None,
-    threads: int | None = None,
-    apart: bool = True,
-    progress: Progress | None = None,
-    **shingles: Any,
+    **options: Unpack[EvaluateOptions],
 ) -> Evaluation:
     """Run several methods on one corpus, and hold their answers against the right one.
 
+    How texts become shingles (`shingle_size=3`, `unit="chars"` and the like) goes for every method given by name.
+
     Args:
-        source: As in `dedup`.
+        source: Whatever `dedup` takes.
         methods: Recipes, or names with settings as in `minhash:threshold=0.7`; `exact` stands for the five textbook
             ways to find equal texts (characters, first-characters, whole-hash, positions, sorted-digests).
         truth: A tab-separated file of `id1 id2 [label]`; default: the exact answer to each method's own question.
-        least_label: The least label that says that a pair is true.
         sample_size: At most so many documents, drawn at random but always the same; default: all.
-        near: Least Jaccard similarity of the pairs in the closing table.
-        text_column: As in `dedup`.
-        id_column: As in `dedup`.
-        html_column: As in `dedup`.
-        extract: As in `dedup`.
-        max_document: As in `dedup`.
-        threads: As in `dedup`.
-        apart: Whether each method runs in a fresh process, which is what measures memory.
-        progress: Who watches.
-        shingles: How texts become shingles, for every method given by name.
 
     Raises:
         ConfigError: A method that there is not, a truth that names unknown ids, one path given twice.
@@ -104,21 +98,22 @@ def evaluate(  # noqa: PLR0913  (what to run, on what, against what, how)
         >>> evaluate(texts, methods=["jaccard"], apart=False).scores[0].pairs
         1
     """
+    threads, shingles = options["threads"], given_settings(options, ShingleSettings)
     if threads is not None:
         require_number("threads", threads, 1)
-    watcher = progress or Silent()
+    watcher = options["progress"] or Silent()
     inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)
-    nearly = Jaccard(threshold=near, **shingles)
-    columns = with_pages(Columns(text=text_column, id=id_column), html_column, extract, max_document)
+    nearly = Jaccard(threshold=options["near"], **shingles)
+    columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = _read(source, truth, columns, sample_size)
-    judged = None if truth is None else _judged(str(os.fspath(truth)), taken, least_label)
+    judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
     questions = [nearly, *(_question(contender.recipe, nearly) for contender in chosen)]
     field_ = _Field(taken, nearly, judged, threads, [one for one in questions if isinstance(one, Jaccard)])
     outcomes = []
     for contender in chosen:
         watcher.begin(contender.label)
-        outcomes.append((contender, (run_apart if apart else run_here)(contender, taken.table, threads)))
+        outcomes.append((contender, (run_apart if options["apart"] else run_here)(contender, taken.table, threads)))
     watcher.begin("exact answer")
     scores = tuple(_score(field_, *outcome) for outcome in outcomes)
     closing, lost = _closing(field_, outcomes)

@@ -20,6 +20,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.kernels import sets, unicode
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import WalkedName
 from nearsame.recipes.methods import Method, MinHash, Shingled, Shingling, SimHash, by_name
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs
@@ -36,7 +37,7 @@ _BATCH = 4096  # shingles sketched at a time
 
 @checked
 def explain(
-    text: str, *, method: Method | str = "simhash", orders: Sequence[Sequence[str]] | None = None
+    text: str, *, method: Method | WalkedName = "simhash", orders: Sequence[Sequence[str]] | None = None
 ) -> Explanation:
     """A method step by step, with one text.
 

@@ -7,7 +7,7 @@
    the corpus, so for corpora with many copies the expected candidates are an upper estimate.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,11 @@ from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 from nearsame.flow import pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
+from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
+from nearsame.recipes.settings import MinHashSettings, given_settings
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample
@@ -53,29 +55,20 @@ class _Offered(NamedTuple):
     drawn: int
 
 
+class PlanOptions(TextOptions, MinHashSettings, total=False):
+    """What `plan` takes: how a corpus is read, and the settings of MinHash."""
+
+
 @checked
-def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by keyword)
-    *,
-    corpus: Any = None,
-    sample_size: int = 10_000,
-    text_column: str | None = None,
-    html_column: str | None = None,
-    extract: str | None = None,
-    max_document: int | str | None = None,
-    **settings: Any,
-) -> Plan:
+def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[PlanOptions]) -> Plan:
     """Bands and rows for a threshold and a recall: which, why, and what they miss.
 
     Args:
         corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
         sample_size: At most so many of its documents are looked at.
-        text_column: As in `dedup`.
-        html_column: As in `dedup`.
-        extract: As in `dedup`.
-        max_document: As in `dedup`.
-        settings: Those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen),
-            `choice`;
-            with a corpus also how its texts become shingles.
+
+    The settings are those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows`
+    (chosen), `choice`; with a corpus also how its texts become shingles.
 
     Raises:
         ConfigError: The recall cannot be reached, or a setting cannot be.
@@ -85,11 +78,11 @@ def plan(  # noqa: PLR0913  (each is a choice of the caller's, and all go by key
         >>> shape.bands, shape.rows
         (16, 6)
     """
-    columns = with_pages(Columns(text=text_column), html_column, extract, max_document)
+    columns = with_pages(Columns(text=options["text_column"]), options)
     if corpus is None and (columns.asked_of_pages or columns.html):
         given = "html_column" if columns.html else columns.asked_of_pages[0]
         raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
-    recipe = MinHash(**settings)
+    recipe = MinHash(**given_settings(options, MinHashSettings))
     recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
     bands, rows, reason = _choice(recipe)

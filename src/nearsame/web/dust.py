@@ -60,7 +60,7 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
     """Learn from pages which differences between URLs do not matter.
 
     Args:
-        source: As in `dedup`, with a column of URLs.
+        source: Whatever `dedup` takes, with a column of URLs.
         recipe: Of the canonical URLs that rules are about.
         learning: When a rule holds.
         url_column: The column of URLs.

@@ -19,11 +19,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.choices import Preferred, TableFormat
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.web.mirror_groups import KINDS, MirrorGroups, bare
 from nearsame.web.preferring import Prefer
@@ -180,7 +180,7 @@ class Mirrors:
             "mirrors": self.table.to_pylist(),
         }
 
-    def write(self, directory: str | Path, *, tables: str = "parquet", overwrite: bool = False) -> None:
+    def write(self, directory: str | Path, *, tables: TableFormat = "parquet", overwrite: bool = False) -> None:
         """Write a folder that appears complete or not at all: mirrors, map, alternatives, `stats.json`.
 
         Args:
@@ -191,8 +191,6 @@ class Mirrors:
         Raises:
             OutputError: The folder cannot be written.
         """
-        if tables not in ("parquet", "jsonl"):
-            raise ConfigError(f"tables={tables!r} is not 'parquet' or 'jsonl'", hint="Choose one of the two.")
         place = folder.require_place(directory, self._inputs, overwrite=overwrite)
         with folder.appearing(place) as home:
             home.mkdir()
@@ -264,7 +262,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     source: Any,
     *,
     thresholds: MirrorThresholds | None = None,
-    prefer: str = "most-complete",
+    prefer: Preferred | str = "most-complete",
     alternatives: int = 10,
     recipe: CanonicalUrl | None = None,
     url_column: str = "url",
@@ -275,7 +273,7 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     """Find sites and parts of sites that serve the same paths with the same or nearly the same content.
 
     Args:
-        source: As in `dedup`, with a column of URLs.
+        source: Whatever `dedup` takes, with a column of URLs.
         thresholds: When two prefixes are mirrors.
         prefer: Which of several mirrors is kept: `most-complete`, `fastest:COLUMN`, `freshest:COLUMN`,
             `named:HOST,HOST`.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import PREFERRED, Preferred, word_of
 
 __all__ = ["Prefer"]
 
@@ -21,7 +22,7 @@ _POLICIES = "most-complete, fastest:COLUMN, freshest:COLUMN, named:HOST,HOST"
 class Prefer:
     """A policy."""
 
-    policy: str
+    policy: Preferred
     column: str | None = None
     hosts: tuple[str, ...] = ()
 
@@ -36,12 +37,15 @@ class Prefer:
         Raises:
             ConfigError: There is no such policy.
         """
-        policy, colon, rest = text.partition(":")
+        name, colon, rest = text.partition(":")
+        policy, hosts = (
+            word_of(name, PREFERRED),
+            tuple(filter(None, (host.strip().lower() for host in rest.split(",")))),
+        )
         if policy == "most-complete" and not colon:
             return cls(policy)
         if policy in ("fastest", "freshest") and rest:
             return cls(policy, column=rest)
-        hosts = tuple(filter(None, (host.strip().lower() for host in rest.split(","))))
         if policy == "named" and hosts:
             return cls(policy, hosts=hosts)
         raise ConfigError(f"prefer={text!r} is not a policy", hint=f"Choose one of {_POLICIES}.")

@@ -92,7 +92,7 @@ def read_pages(
     """Read pages, and find out which of them are near-duplicates.
 
     Args:
-        source: As in `dedup`, with a column of URLs.
+        source: Whatever `dedup` takes, with a column of URLs.
         url_column: The column of URLs.
         cluster_column: A column that is equal for near-duplicates, null or empty for a page that has none.
         clusters: The folder of a `dedup` run on the same source.

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from nearsame import schemas
 from nearsame.errors import ConfigError
-from nearsame.stages.texts.page_text import EXTRACTS, PageTexts, page_text
+from nearsame.recipes.choices import EXTRACTS
+from nearsame.stages.texts.page_text import PageTexts, page_text
 from tests.examples import share
 
 pytest.importorskip("resiliparse")

@@ -18,12 +18,11 @@ import pyarrow.compute as pc
 
 from nearsame.arrow import Rows
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
 
 __all__ = ["Keep", "Order", "moments", "order_of", "ranks", "readable", "unread_dates"]
 
-_PLAIN = ("first", "last", "longest", "shortest")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BY_COLUMN = ("newest", "oldest", "max", "min")
 _BY_DATE = ("newest", "oldest")
 _BY_LENGTH = ("longest", "shortest")
 _DESCENDING = ("newest", "max", "last")
@@ -42,9 +41,9 @@ class Keep:
         order_column: values in the place of the order of reading.
     """
 
-    policy: str
+    policy: KeepPlain | KeepByColumn
     column: str | None = None
-    ties: str = "reading"
+    ties: Ties = "reading"
     order_column: str | None = None
 
     @property
@@ -58,22 +57,21 @@ class Keep:
         return self.policy in _BY_DATE
 
     @classmethod
-    def parse(cls, text: str, ties: str = "reading", order_column: str | None = None) -> "Keep":
+    def parse(cls, text: str, ties: Ties = "reading", order_column: str | None = None) -> "Keep":
         """Read `first`, `last`, `longest`, `shortest`, or newest|oldest|max|min:COLUMN."""
-        if ties not in ("reading", "content"):
-            raise ConfigError(f"ties={ties!r} is not 'reading' or 'content'", hint="Choose one of the two.")
         policy, _, column = text.partition(":") if isinstance(text, str) else ("", "", "")
-        if policy in _PLAIN and not column:
-            if policy == "last" and ties == "content" and order_column is None:
+        plain, by_column = word_of(policy, KEEP_PLAIN), word_of(policy, KEEP_BY_COLUMN)
+        if plain is not None and not column:
+            if plain == "last" and ties == "content" and order_column is None:
                 message = "keep='last' and ties='content': documents have no order but that of an order column"
                 raise ConfigError(message, hint="Name one, or choose keep='max:COLUMN'.")
-            return cls(policy, None, ties, order_column)
-        if policy in _BY_COLUMN and column:
+            return cls(plain, None, ties, order_column)
+        if by_column is not None and column:
             if order_column is not None:
                 message = f"keep={text!r} and order_column={order_column!r}: one column decides"
                 raise ConfigError(message, hint="Leave one of them out.")
-            return cls(policy, column, ties)
-        kinds = ", ".join((*_PLAIN, *(f"{name}:COLUMN" for name in _BY_COLUMN)))
+            return cls(by_column, column, ties)
+        kinds = ", ".join((*KEEP_PLAIN, *(f"{name}:COLUMN" for name in KEEP_BY_COLUMN)))
         raise ConfigError(f"keep={text!r} is not one of {kinds}", hint="Choose which of two similar documents stays.")
 
 

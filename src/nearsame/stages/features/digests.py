@@ -19,6 +19,7 @@ import xxhash
 
 from nearsame import arrow, schemas
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import DigestName
 from nearsame.stages.features.words import hash_words, join_words
 
 __all__ = ["TextDigests", "available"]
@@ -58,7 +59,7 @@ def _bytesum(data: bytes) -> int:
 class TextDigests:
     """The stage that digests whole texts."""
 
-    algorithm: str
+    algorithm: DigestName
     normalise: bool = False
     flags: int = 0
     stop_words: frozenset[str] = frozenset()

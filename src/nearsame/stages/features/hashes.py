@@ -13,6 +13,7 @@ import xxhash
 
 from nearsame.arrow import UInt64s, frozen
 from nearsame.errors import ConfigError, MissingExtraError
+from nearsame.recipes.choices import FeatureHash
 
 __all__ = ["hash_features", "hasher", "table_hasher"]
 
@@ -22,7 +23,7 @@ _LOW64 = (1 << 64) - 1
 _FNV = {64: (0xCBF29CE484222325, 0x100000001B3), 128: (0x6C62272E07BB014262B821756295C58D, (1 << 88) + 0x13B)}
 
 
-def hasher(name: str, bits: int) -> Hasher:
+def hasher(name: FeatureHash, bits: int) -> Hasher:
     """The hash function called `name` for codes of that length.
 
     >>> hasher("fnv1a", 64)(b"a") == 0xAF63DC4C8601EC8C

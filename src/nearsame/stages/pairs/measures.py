@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound
+from nearsame.recipes.choices import ConfirmedBy
 
 __all__ = [
     "AGREEMENT",
@@ -21,7 +22,7 @@ __all__ = [
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
 ANGLE = scores.ANGLE
-_CODES: dict[str | None, int] = {
+_CODES: dict[ConfirmedBy | None, int] = {
     None: scores.HAMMING,
     "jaccard": scores.NEAR_JACCARD,
     "cosine": scores.NEAR_COSINE,
@@ -30,7 +31,7 @@ _CODES: dict[str | None, int] = {
 LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
 
 
-def codes(confirm: str | None, bits: int, k: int) -> int:
+def codes(confirm: ConfirmedBy | None, bits: int, k: int) -> int:
     """The measure of codes of that length, within k bits, confirmed by another or not."""
     return scores.of_codes(_CODES[confirm], bits, k)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.kernels import minhash
+from nearsame.recipes.choices import SketchKind
 from nearsame.recipes.methods import MinHash
 
 __all__ = ["Signatures"]
@@ -65,7 +66,7 @@ def _classic_seeds(bits: np.random.PCG64, num_perm: int) -> tuple[arrow.UInt64s,
     return arrow.frozen(multipliers), arrow.frozen(bits.random_raw(num_perm) % np.uint64(_PRIME))
 
 
-_SKETCHES = {
+_SKETCHES: dict[SketchKind, _Sketch] = {
     "fast": _Sketch(minhash.fast_sketch, _fast_seeds),
     "classic": _Sketch(minhash.classic_sketch, _classic_seeds),
 }

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from nearsame import arrow, schemas
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.kernels import markup
+from nearsame.recipes.choices import EXTRACTS, Extract
 from nearsame.stages.texts.encodings import encoding, to_utf8
 from nearsame.stages.texts.page_content import (
     ELSEWHERE,
@@ -33,9 +34,8 @@ from nearsame.stages.texts.page_content import (
     visible,
 )  # fmt: skip
 
-__all__ = ["EXTRACTS", "MARKUP", "TALLIES", "PageTexts", "page_text"]
+__all__ = ["MARKUP", "TALLIES", "PageTexts", "page_text"]
 
-EXTRACTS = ("main", "text", "none", "trafilatura")
 TALLIES = ("without_main", "elsewhere", "nowhere", "bounded")  # what is counted of pages
 MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 
@@ -57,7 +57,7 @@ _MOST_INDENTED = 1 << 26  # depth times bytes: about as many characters of inden
 class PageTexts:
     """The stage that takes the text out of pages."""
 
-    extract: str = "main"
+    extract: Extract = "main"
 
     output = schemas.EXTRACTED
     holds_lock = True  # the parser keeps Python's lock: only another process runs beside it
@@ -104,7 +104,9 @@ class PageTexts:
         return pa.array(texts, pa.large_binary()).view(pa.large_string()), found, (shapes > _BOUNDS).any(axis=1)
 
 
-def page_text(body: bytes, charset: str | None = None, mime: str | None = "text/html", extract: str = "main") -> str:
+def page_text(
+    body: bytes, charset: str | None = None, mime: str | None = "text/html", extract: Extract = "main"
+) -> str:
     r"""The text of one page.
 
     Args:

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import EXTRACTS, Extract
 from nearsame.recipes.methods import Method, MinHash, Recipe, by_name
-from nearsame.stages.texts.page_text import EXTRACTS
 
 __all__ = ["MEMORY", "NAMES", "CrawlOptions"]
+
+Word = TypeVar("Word", bound=str)
 
 MEMORY = "memory"
 _ACTIONS = ("drop", "mark")
@@ -60,7 +62,7 @@ class CrawlOptions:
     method: Method | None
     follow: int
     min_words: int
-    extract: str
+    extract: Extract
     text_field: str
     html_field: str
     url_field: str
@@ -113,11 +115,11 @@ def _number(settings: BaseSettings, name: str, default: int) -> int:
     return int(text)
 
 
-def _one_of(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:
+def _one_of(settings: BaseSettings, name: str, choices: tuple[Word, ...]) -> Word:
     value = settings.get(name, choices[0])
     if value not in choices:
         raise ConfigError(f"{name}={value!r} is not one of {', '.join(choices)}", hint="Choose one of these.")
-    return str(value)
+    return choices[choices.index(value)]
 
 
 def _method(settings: BaseSettings) -> Method | None:

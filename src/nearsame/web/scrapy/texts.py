@@ -3,6 +3,7 @@
 import numpy as np
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from nearsame.recipes.choices import Extract
 from nearsame.stages.features.token_spans import place
 from nearsame.stages.texts.page_text import page_text
 
@@ -11,7 +12,7 @@ __all__ = ["markup_text", "num_words", "response_text"]
 _PLAIN = ("text/plain",)
 
 
-def response_text(response: Response, extract: str) -> str | None:
+def response_text(response: Response, extract: Extract) -> str | None:
     """What is compared of a response; None for what is not a page: images, feeds, JSON."""
     if isinstance(response, HtmlResponse):
         return page_text(response.body, response.encoding, _mime(response) or "text/html", extract)
@@ -20,7 +21,7 @@ def response_text(response: Response, extract: str) -> str | None:
     return None
 
 
-def markup_text(markup: str | bytes, extract: str) -> str:
+def markup_text(markup: str | bytes, extract: Extract) -> str:
     """What is compared of the markup in an item."""
     body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
     return page_text(body, "utf-8" if isinstance(markup, str) else None, "text/html", extract)

@@ -1,0 +1,105 @@
+"""Words that a caller chooses among: each set is declared once, for type checkers, editors, the command line and us.
+
+1. A set of words is a `Literal`; the tuple beside it, where one is needed, is made from it.
+2. Where the words are keys of a table (measures, methods, hashes), a test holds the table to its `Literal`.
+3. Nothing is imported here: `--help` reads its choices from this module.
+"""
+
+from typing import Literal, TypeVar, get_args
+
+__all__ = [
+    "DEGREES",
+    "DIGESTS",
+    "EXTRACTS",
+    "HASHES",
+    "INDEX_METHODS",
+    "KEEP_BY_COLUMN",
+    "KEEP_PLAIN",
+    "LAYERS",
+    "PREFERRED",
+    "STORES",
+    "BandRows",
+    "ClusterKind",
+    "ConfirmedBy",
+    "Degree",
+    "DigestName",
+    "Extract",
+    "FeatureHash",
+    "Identical",
+    "IdnForm",
+    "IndexMethodName",
+    "KeepByColumn",
+    "KeepPlain",
+    "LayerName",
+    "MeasureName",
+    "MethodName",
+    "Preferred",
+    "SearchKind",
+    "ShingleUnit",
+    "SketchKind",
+    "StoreKind",
+    "TableFormat",
+    "Ties",
+    "VerifiedBy",
+    "WalkedName",
+    "WeightKind",
+    "WhatGoes",
+    "word_of",
+]
+
+Word = TypeVar("Word", bound=str)
+
+MethodName = Literal["jaccard", "containment", "minhash", "modp", "simhash", "hyperplane", "digest"]
+ShingleUnit = Literal["words", "chars"]
+WhatGoes = Literal["contained", "container"]
+SketchKind = Literal["fast", "classic"]
+BandRows = Literal["consecutive", "random"]
+VerifiedBy = Literal["exact", "estimate"]
+WeightKind = Literal["one", "tf", "tfidf"]
+FeatureHash = Literal["xxh3", "md5", "sha1", "fnv1a", "murmur3"]
+SearchKind = Literal["blocks", "rotations", "adjacent", "brute"]
+ConfirmedBy = Literal["jaccard", "cosine", "edit"]
+DigestName = Literal[
+    "sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128"
+]
+Degree = Literal["standard", "usual", "guess"]  # of rules about URLs, from the surest on
+IdnForm = Literal["ascii", "unicode"]
+HASHES: tuple[FeatureHash, ...] = get_args(FeatureHash)
+DEGREES: tuple[Degree, ...] = get_args(Degree)
+DIGESTS: tuple[DigestName, ...] = get_args(DigestName)
+
+# What is read, which documents stay, what is listed.
+Extract = Literal["main", "text", "none", "trafilatura"]
+KeepPlain = Literal["first", "last", "longest", "shortest"]
+KeepByColumn = Literal["newest", "oldest", "max", "min"]  # as in newest:COLUMN
+Ties = Literal["reading", "content"]
+ClusterKind = Literal["greedy", "components"]
+LayerName = Literal["url", "redirect", "canonical", "revisit", "digest", "text"]  # cheapest first
+Identical = Literal["all", "star"]
+KEEP_PLAIN: tuple[KeepPlain, ...] = get_args(KeepPlain)
+KEEP_BY_COLUMN: tuple[KeepByColumn, ...] = get_args(KeepByColumn)
+EXTRACTS: tuple[Extract, ...] = get_args(Extract)
+LAYERS: tuple[LayerName, ...] = get_args(LayerName)
+
+# What is asked about texts, of an index, and of sites.
+MeasureName = Literal[
+    "jaccard", "containment", "containment_a", "containment_b", "cosine", "cosine_sets", "simhash", "minhash",
+    "indel", "levenshtein", "clusters",
+]  # fmt: skip
+StoreKind = Literal["shingles", "sketch", "text"]
+IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
+TableFormat = Literal["parquet", "jsonl"]
+Preferred = Literal["most-complete", "fastest", "freshest", "named"]
+WalkedName = Literal["simhash", "minhash"]  # methods that `explain` walks through
+PREFERRED: tuple[Preferred, ...] = get_args(Preferred)
+STORES: tuple[StoreKind, ...] = get_args(StoreKind)
+INDEX_METHODS: tuple[IndexMethodName, ...] = get_args(IndexMethodName)
+
+
+def word_of(text: str, words: tuple[Word, ...]) -> Word | None:
+    """The one of these words that a text is, as type checkers know it; None if it is none.
+
+    >>> word_of("main", EXTRACTS), word_of("body", EXTRACTS)
+    ('main', None)
+    """
+    return next((word for word in words if word == text), None)
