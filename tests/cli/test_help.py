@@ -121,6 +121,34 @@ def test_a_topic_that_there_is_not_is_told_with_those_that_there_are():
     assert "there is no such topic; there are all, sources, method" in found.output + found.stderr
 
 
+@pytest.mark.parametrize("path", [("dedup",), ("index",), ("index", "create")], ids=" ".join)
+def test_the_help_of_a_group_leads_to_that_of_a_command(path):
+    """`--help dedup` is what `dedup --help` is."""
+    *group, name = path
+    assert run(*path, "--help").output == run(*group, "--help", name).output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--help", "bogus"], "--help bogus: there is no such command; there are demo, dedup"),
+        (["index", "--help", "bogus"], "--help bogus: there is no such command; there are create, add"),
+        (["index", "--help="], "--help '': there is no such command"),
+        (["dedup", "--help="], "--help '': there is no such topic"),
+        (["--index", "--help", "bogus"], "No such option '--index'"),
+        (["index", "bogus", "--help"], "No such command 'bogus'"),
+        (["index", "create", "--help", "bogus", "x"], "there is no such topic; there are all, sources"),
+        (["dedup", "x", "--help", "bogus"], "there is no such topic; there are all, sources"),
+    ],
+    ids=str,
+)
+def test_help_with_what_there_is_not_is_an_error_in_any_order(words, message):
+    """With what there is; nothing that was typed is passed over."""
+    found = run(*words)
+    assert 2 == found.exit_code
+    assert message in found.output + found.stderr
+
+
 def test_methods_are_the_recipes():
     """The literal list of methods is that of the recipes."""
     assert set(METHODS) == set(RECIPES)

@@ -1,6 +1,6 @@
 """What `--help` shows of a command with many options: those that people need first, all, or those of one topic.
 
-1. A topic is a section of the help, or a method: then its settings are shown.
+1. A topic is a section of the help, or a method: then its settings are shown. A group has its commands for topics.
 2. A command with few options shows them all.
 """
 
@@ -25,27 +25,34 @@ _TOPIC = "nearsame.help"  # where a context keeps what was asked for
 _ALL, _SHORT = "all", "first"
 
 
-def help_option(names: Sequence[str]) -> click.Option:
-    """`--help`, which may be given a topic."""
+def help_option(names: Sequence[str], what: str = "TOPIC") -> click.Option:
+    """`--help`, which may be given a topic, or a command of a group."""
     return click.Option(
         list(names),
-        metavar="[TOPIC]",
+        metavar=f"[{what}]",
         is_flag=False,
         flag_value=_SHORT,
         is_eager=True,
         expose_value=False,
         callback=_show,
-        help="Show this, or all that belongs to TOPIC, and exit.",
+        help="Show this, or all that belongs to TOPIC, and exit."
+        if what == "TOPIC"
+        else f"Show this, or the help of {what}, and exit.",
     )
 
 
 def _show(ctx: click.Context, _: click.Parameter, topic: str | None) -> None:
     if topic is None or ctx.resilient_parsing:
         return
-    topics = [_SHORT, _ALL, *_topics(_options(ctx))]
-    if topic not in topics:
-        raise click.UsageError(f"--help {topic}: there is no such topic; there are {', '.join(topics[1:])}", ctx)
-    ctx.meta[_TOPIC] = topic
+    kind, topics = "topic", [_ALL, *_topics(_options(ctx))]
+    if isinstance(ctx.command, click.Group):
+        kind, topics = "command", ctx.command.list_commands(ctx)
+    if topic not in (_SHORT, *topics):
+        asked = topic or "''"
+        raise click.UsageError(f"--help {asked}: there is no such {kind}; there are {', '.join(topics)}", ctx)
+    if isinstance(ctx.command, click.Group) and topic in topics:
+        ctx = click.Context(ctx.command.commands[topic], ctx, topic)
+    ctx.meta[_TOPIC] = topic if kind == "topic" else _SHORT
     click.echo(ctx.get_help(), color=ctx.color)
     ctx.exit()
 

@@ -21,16 +21,7 @@ _CUT = (
 )  # fmt: skip
 
 
-class _Commands(click.Group):
-    """A group whose commands stand in the order in which one meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """As they were added."""
-        del ctx
-        return list(self.commands)
-
-
-@click.group(cls=_Commands, short_help="Keep documents in an index, and ask what resembles them.")
+@click.group(cls=options.Commands, short_help="Keep documents in an index, and ask what resembles them.")
 def index() -> None:
     """Keep documents in an index on disk, and ask at any time what a text resembles.
 

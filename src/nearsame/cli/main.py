@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from nearsame._version import __version__
+from nearsame.cli import options
 from nearsame.cli.compare import compare
 from nearsame.cli.dedup import dedup
 from nearsame.cli.demo import demo
@@ -47,7 +48,7 @@ that something is wrong; 2 the request cannot be met as it is; 3 some input coul
 without it or not; 4 what was measured is not what --require-recall or --max-residual asks for."""
 
 
-class _Commands(click.Group):
+class _Commands(options.Commands):
     """A group that turns every error into a line, a hint and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
@@ -73,11 +74,6 @@ class _Commands(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python's last flush complains
             raise click.exceptions.Exit(_BROKEN_PIPE) from None
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which one meets them."""
-        del ctx
-        return list(self.commands)
 
 
 def _verdict(error: BaseException) -> tuple[int, str, str]:

@@ -26,6 +26,7 @@ __all__ = [
     "WHOLE",
     "Argument",
     "Command",
+    "Commands",
     "Option",
     "auditing",
     "deciding",
@@ -151,6 +152,21 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, and --help with the last."""
         helping.write(ctx, formatter)
+
+
+class Commands(click.Group):
+    """A group whose commands stand in the order in which one meets them; `--help COMMAND` is the help of that one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were added."""
+        del ctx
+        return list(self.commands)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """`--help`, with commands."""
+        if self._help_option is None:
+            self._help_option = helping.help_option(self.get_help_option_names(ctx), "COMMAND")
+        return self._help_option
 
 
 def words(literal: Any) -> "click.Choice[str]":
