@@ -144,8 +144,8 @@ class Cluster:
 
         Only what nothing has joined yet is compared: of a template, whose members its best one has joined, no two.
         """
-        told = self.entries.join(roots.toDF("number", "root"), "number", "left")
-        sides = split_by_main(self.verbs, told.withColumn("root", self.verbs.expression("coalesce(root, number)")))
+        entries = self.entries.join(roots.toDF("number", "root"), "number", "left")
+        sides = split_by_main(self.verbs, entries.withColumn("root", self.verbs.expression("coalesce(root, number)")))
         return self._meeting(sides, apart=True)
 
     def _largest(self, roots: Any) -> Component | None:
