@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -56,7 +56,7 @@ _COMPARING = options.section(
 @click.command(cls=options.Command, short_help="Compare two texts by every measure; show what they share.")
 @click.argument("a", cls=options.Argument, metavar="A", reads=True)
 @click.argument("b", cls=options.Argument, metavar="B", reads=True)
-@options.page_files
+@sourceoptions.page_files
 @_COMPARING
 @recipeoptions.text
 @options.output(options.WHOLE, options.AS_JSON)

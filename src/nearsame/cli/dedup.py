@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
@@ -26,16 +26,12 @@ _NEEDS_OUTPUT = {
     "overwrite": "--overwrite",
 }
 
-_ASKED = (
-    *("text_column", "id_column", "features_column", "vector_column", "url_column", "use", "strict"),
-    *("html_column", "extract", "max_document", "max_record", "keep", "clusters", "order_column"),
-)
 _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
 
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
-@options.sources
-@options.pages
+@sourceoptions.sources
+@sourceoptions.pages
 @recipeoptions.method
 @recipeoptions.text
 @options.deciding
@@ -47,7 +43,7 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
         writes=options.FOLDER,
         help="The folder that is to appear, complete or not at all.",
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.overwriting("DIR"),
     options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
     options.spec(
         "--annotate",
@@ -66,7 +62,7 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
         stands="no",
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
-    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+    options.in_json("Statistics"),
 )
 @options.auditing
 @options.residual
@@ -88,6 +84,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     """
     _check(given)
     check(given)
+    from nearsame.api import DedupOptions
     from nearsame.api import dedup as find
     from nearsame.outputs import console
 
@@ -97,13 +94,12 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         found = find(
             given["sources"],
             method=_wanted(ctx, given, recipe),
+            keep=given["keep"],
             against=given["against"] or None,
             within=False if given["no_within"] else None,
-            audit=asked(given),
             urls=_urls(given["url_rules"], given["up_to"]),
             progress=progress,
-            **{name: given[name] for name in _ASKED},
-            **engine,
+            **{**options.given_options(given, DedupOptions), "audit": asked(given), **engine},
         )
         stats = found.stats
         if directory is not None and not given["dry_run"]:

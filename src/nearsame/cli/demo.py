@@ -51,7 +51,7 @@ Record = dict[str, Any]
         help="A folder to write the result to.",
         stands="nothing is written",
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.overwriting("DIR"),
 )
 @options.running
 def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.printable import printable
 
 __all__ = ["evaluate"]
@@ -30,26 +30,25 @@ _EVALUATING = options.section(
         "--near", default="0.9", metavar="NUMBER", help="Least similarity in the closing table.", stands="0.9"
     ),
     options.spec("--sample", type=int, metavar="N", help="At most so many documents, always the same.", stands="all"),
-    options.spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
-    options.spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
+    sourceoptions.TEXT_COLUMN,
+    sourceoptions.ID_COLUMN,
 )
 
 
 @click.command(cls=options.Command, short_help="Run several methods on a corpus; show what each finds, and costs.")
-@options.SOURCES
-@options.page_settings
+@sourceoptions.SOURCES
+@sourceoptions.page_settings
 @_EVALUATING
 @recipeoptions.text
 @options.output(
     options.spec(
         "-o", "--output", metavar="FILE", writes=options.FILE, help="A .md, .json or .html file.", stands="none"
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
-    options.spec("--json", "as_json", is_flag=True, help="All of it as JSON on standard output.", stands="tables"),
+    options.overwriting("FILE"),
+    options.in_json("All of it", "tables"),
 )
 @options.running
-@click.pass_context
-def evaluate(ctx: click.Context, /, **given: Any) -> None:
+def evaluate(**given: Any) -> None:
     """Run several methods on one corpus, and hold their answers against the right one.
 
     SOURCE is as in `nearsame dedup`. Shown are pairs, precision, recall, F1, the adjusted Rand index of the clusters,
@@ -59,7 +58,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
     from nearsame.outputs import console, evaluations, reports
     from nearsame.studies import evaluate as study
 
-    path, shingles = given["output"], _shingles(ctx.command, given)
+    path = given["output"]
     if path is not None:
         reports.require_format(path)
     with console.watched(quiet=given["quiet"]) as progress:
@@ -69,9 +68,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
             truth=given["truth"],
             sample_size=given["sample"],
             progress=progress,
-            **{name: given[name] for name in ("near", "least_label", "text_column", "id_column", "threads")},
-            **{name: given[name] for name in ("html_column", "extract", "max_document")},
-            **shingles,
+            **options.given_options(given, study.EvaluateOptions),
         )
     if path is not None:
         reports.write_evaluation(found, path, overwrite=given["overwrite"])
@@ -82,9 +79,3 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
         click.echo(printable(evaluations.text(found), lines=True), nl=False)
         if path is not None:
             report.written(path)
-
-
-def _shingles(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
-    """The settings that were given of how texts become shingles."""
-    names = [str(option.name) for option in command.params if isinstance(option, options.Option) and option.setting]
-    return {name: value for name in names if (value := given[name]) is not None}

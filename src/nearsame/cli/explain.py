@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -62,7 +62,7 @@ _EXPLAINING = options.section(
 
 @click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
 @click.argument("text", cls=options.Argument, metavar="FILE|TEXT", reads=True)
-@options.page_files
+@sourceoptions.page_files
 @_EXPLAINING
 @recipeoptions.text
 @options.output(options.WHOLE, options.AS_JSON)

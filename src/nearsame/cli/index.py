@@ -81,10 +81,10 @@ def index() -> None:
         help="With --from, a line of JSON for each document.",
         stands="standard output",
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.overwriting("FILE"),
     options.AS_JSON,
 )
-@options.section("Running", *indexoptions.READING)
+@options.section("Running", options.QUIET)
 @options.running_plainly
 def query(where: str, text: str | None, **given: Any) -> int:
     """Ask what a text, a file, or each document of a source resembles: verified, best first.

@@ -1,6 +1,8 @@
 """`nearsame index list`, `check`, `export`, `backup`, `migrate`: an index is whole, and can be taken elsewhere."""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -64,12 +66,25 @@ def list_ids(where: str, *, after: str | None, limit: int | None, as_json: bool)
             click.echo(orjson.dumps({"id": id_}) if as_json else printable(id_))
 
 
+def _to_file(writes: str, condition: str) -> options.Decorator:
+    """What a command has that writes an index, or what is in it, to a file."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for each in (
+            options.running_plainly,
+            options.section("Running", options.QUIET),
+            options.output(options.overwriting("FILE", condition)),
+            click.argument("path", cls=options.Argument, metavar="FILE", writes=writes),
+            indexoptions.WHERE,
+        ):
+            function = each(function)
+        return function
+
+    return decorate
+
+
 @click.command(cls=options.Command, short_help="Write all documents to a file.")
-@indexoptions.WHERE
-@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.FILE)
-@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"))
-@options.section("Running", *indexoptions.READING)
-@options.running_plainly
+@_to_file(options.FILE, "if it exists.")
 def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
     """Write the ids, URLs and digests of all documents, and their texts where these are stored, to a FILE.
 
@@ -88,11 +103,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
 
 
 @click.command(cls=options.Command, short_help="Copy an index, also while it is in use.")
-@indexoptions.WHERE
-@click.argument("path", cls=options.Argument, metavar="FILE", writes=options.APART)
-@options.output(options.spec("--overwrite", is_flag=True, help="Replace FILE if it is an index.", stands="refuse"))
-@options.section("Running", *indexoptions.READING)
-@options.running_plainly
+@_to_file(options.APART, "if it is an index.")
 def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
     """Copy an index in a file to another FILE, as it is at this moment, also while others read and write.
 
@@ -109,7 +120,7 @@ def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
 
 @click.command(cls=options.Command, short_help="Make an index of another version anew, from its texts.")
 @indexoptions.WHERE
-@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
 def migrate(where: str, *, wait: float, quiet: bool) -> None:
     """Make an index that another version of nearsame has made anew, in its place, from the texts that it stores.

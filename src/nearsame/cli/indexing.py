@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from nearsame.cli import indexoptions, options, recipeoptions
+from nearsame.cli import indexoptions, options, recipeoptions, sourceoptions
 from nearsame.cli.outcome import ended
 from nearsame.errors import ConfigError
 from nearsame.printable import printable
@@ -41,10 +41,10 @@ _SHOWN_SKIPS = 5
 @indexoptions.method
 @recipeoptions.text
 @options.output(
-    options.spec("--overwrite", is_flag=True, help="Replace INDEX, when the new one is complete.", stands="refuse"),
-    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+    options.overwriting("INDEX,", "when the new one is complete."),
+    options.in_json("Statistics"),
 )
-@options.section("Running", *indexoptions.READING)
+@options.section("Running", options.QUIET)
 @options.running_plainly
 @click.pass_context
 def create(ctx: click.Context, /, where: str, **given: Any) -> int:
@@ -78,7 +78,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 
 @click.command(cls=options.Command, short_help="Add documents, and tell what each resembles.")
 @indexoptions.WHERE
-@options.SOURCES
+@sourceoptions.SOURCES
 @indexoptions.columns
 @options.section(
     "Deciding",
@@ -95,10 +95,10 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
         help="A line of JSON for each document; - to see them.",
         stands="none",
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
-    options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
+    options.overwriting("FILE"),
+    options.in_json("Counts"),
 )
-@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
 def add(where: str, **given: Any) -> int:
     """Add documents to an index, and tell what each resembles among those before it.
@@ -152,7 +152,7 @@ def add(where: str, **given: Any) -> int:
 @options.section(
     "Deciding", options.spec("--missing-ok", is_flag=True, help="Pass over ids that are not there.", stands="refuse")
 )
-@options.section("Running", indexoptions.WAIT, *indexoptions.READING)
+@options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
 def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> None:
     """Take documents out of an index, all of them or, if one is not there, none."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.options import SEED, setting, spec
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -13,7 +13,7 @@ from nearsame.recipes.choices import IndexMethodName, StoreKind
 if TYPE_CHECKING:
     from nearsame.recipes.methods import Method
 
-__all__ = ["COLUMNS", "MATCHES", "NEW", "READING", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
+__all__ = ["COLUMNS", "MATCHES", "NEW", "WAIT", "WHERE", "columns", "given_columns", "method", "methods_of"]
 
 WHERE = click.argument("where", cls=options.Argument, metavar="INDEX", reads=True)
 NEW = click.argument("where", cls=options.Argument, metavar="INDEX", writes=options.APART)
@@ -25,15 +25,14 @@ COLUMNS = (
 
 columns = options.section(
     "Sources",
-    spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
-    spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
-    spec("--url-column", metavar="NAME", help="Column of URLs.", stands="url, where there is one"),
-    spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
-    *options.PAGES,
-    spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
+    sourceoptions.TEXT_COLUMN,
+    sourceoptions.ID_COLUMN,
+    sourceoptions.url_column("Column of URLs."),
+    sourceoptions.FEATURES_COLUMN,
+    *sourceoptions.PAGES,
+    sourceoptions.STRICT,
 )
 _PLAIN: "dict[str, IndexMethodName]" = {"digest": "digest", "url": "url"}
-READING = (spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),)
 
 method = options.section(
     "Method",
@@ -61,7 +60,7 @@ method = options.section(
         " text, to show passages, too.",
         stands="shingles",
     ),
-    setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands="0.8"),
+    recipeoptions.threshold("0.8"),
     setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
     recipeoptions.NUM_PERM,
     recipeoptions.SKETCH,

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions, weboptions
+from nearsame.cli import options, recipeoptions, sourceoptions, weboptions
 from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -33,7 +33,7 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 
 
 @click.command(cls=options.Command, short_help="Find sites that serve the same pages, and what to keep of them.")
-@options.SOURCES
+@sourceoptions.SOURCES
 @weboptions.content
 @weboptions.canonical_paths
 @_MIRRORS
@@ -43,7 +43,7 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
     options.spec(
         "-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder that is to appear.", stands="none"
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace DIR if it exists.", stands="refuse"),
+    options.overwriting("DIR"),
     options.spec(
         "--tables", type=options.words(TableFormat), default="parquet", help="What DIR holds.", stands="parquet"
     ),

@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, get_args
 
@@ -13,36 +13,34 @@ import click
 
 from nearsame.cli import helping
 from nearsame.cli.places import APART, FILE, FOLDER, require_places
-from nearsame.recipes.choices import ClusterKind, Degree, Extract
+from nearsame.recipes.choices import ClusterKind
 
 __all__ = [
     "APART",
     "AS_JSON",
     "FILE",
     "FOLDER",
-    "PAGES",
-    "SOURCES",
+    "QUIET",
     "SPREADSHEET",
     "WHOLE",
     "Argument",
     "Command",
     "Commands",
+    "Decorator",
     "Option",
     "auditing",
     "deciding",
     "engine",
-    "hosts",
+    "given_options",
+    "in_json",
     "ordering",
     "output",
-    "page_files",
-    "page_settings",
-    "pages",
+    "overwriting",
     "room",
     "running",
     "running_plainly",
     "section",
     "setting",
-    "sources",
     "spec",
     "switch",
     "words",
@@ -200,85 +198,6 @@ def switch(*names: str, value: bool = True, **settings: Any) -> Spec:
     return setting(*names, is_flag=True, flag_value=value, type=bool, **settings)
 
 
-_EXTRACT = spec(
-    "--extract",
-    type=words(Extract),
-    metavar="KIND",
-    help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
-    stands="main",
-)
-PAGES = (
-    spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
-    _EXTRACT,
-    spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
-)
-
-page_settings = section("Sources", *PAGES)
-page_files = section("Sources", _EXTRACT)
-
-
-SOURCES = click.argument("sources", cls=Argument, nargs=-1, required=True, metavar="SOURCE...", reads=True)
-
-
-def sources(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What is read."""
-    function = section(
-        "Sources",
-        spec(
-            "--against",
-            multiple=True,
-            metavar="SOURCE",
-            reads=True,
-            help="Compare with these documents, too: all of them stay. Repeatable.",
-            stands="none",
-        ),
-        spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
-        spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row"),
-        spec("--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"),
-        spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
-        *PAGES,
-        spec(
-            "--max-record", metavar="SIZE", help="Keep longer records as they are; compare only others.", stands="64MB"
-        ),
-        spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it"),
-    )(function)
-    return SOURCES(function)
-
-
-hosts = section(
-    "Sources",
-    spec(
-        "--url-column",
-        metavar="NAME",
-        help="Column of URLs: pairs of one host and of two are counted.",
-        stands="url, if there is one",
-    ),
-)
-
-pages = section(
-    "Sources",
-    spec(
-        "--url-column",
-        metavar="NAME",
-        help="Column of URLs: each removed document then says on what evidence, and of which host.",
-        stands="url, if there is one",
-    ),
-    spec(
-        "--url-rules",
-        metavar="FILE",
-        reads=True,
-        help="Which URLs are one: rules that `urls --save` wrote.",
-        stands="canonical",
-    ),
-    spec(
-        "--up-to",
-        type=words(Degree),
-        help="Which URLs are one: those that are by rules as sure as that.",
-        stands="guess",
-    ),
-)
-
-
 def _order(purpose: str) -> Spec:
     return spec("--order-column", metavar="NAME", help=purpose, stands="order of reading; on Spark id, then text")
 
@@ -391,10 +310,11 @@ AS_JSON = spec("--json", "as_json", is_flag=True, help="All of it as JSON.", sta
 
 _DEBUG = spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line")
 
+QUIET = spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary")
 running = section(
     "Running",
     spec("--threads", type=int, metavar="N", help="How many; the answer is the same.", stands="all processors"),
-    spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary"),
+    QUIET,
     _DEBUG,
 )
 
@@ -407,6 +327,25 @@ SPREADSHEET = spec(
     help="In .csv, a ' before texts that a spreadsheet would take for formulas.",
     stands="as they are",
 )
+
+
+# By engine.py, and by outcome.py: an answer that is not as good as required is written all the same.
+_SEEN_TO = ("engine", "audit", "require_recall", "max_residual")
+
+
+def overwriting(what: str, condition: str = "if it exists.") -> Spec:
+    """Whether what is written takes the place of what is there."""
+    return spec("--overwrite", is_flag=True, help=f"Replace {what} {condition}", stands="refuse")
+
+
+def in_json(what: str, stands: str = "summary") -> Spec:
+    """Whether the answer comes as JSON."""
+    return spec("--json", "as_json", is_flag=True, help=f"{what} as JSON on standard output.", stands=stands)
+
+
+def given_options(given: Mapping[str, Any], known: type) -> dict[str, Any]:
+    """The options of the command line that a call of the library takes by the same name: `known` declares these."""
+    return {name: given[name] for name in known.__annotations__ if name in given and name not in _SEEN_TO}
 
 
 def output(*specs: Spec) -> Decorator:

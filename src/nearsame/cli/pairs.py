@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
@@ -16,15 +16,15 @@ __all__ = ["pairs"]
 
 
 @click.command(cls=options.Command, short_help="List every pair of similar documents.")
-@options.sources
-@options.hosts
+@sourceoptions.sources
+@sourceoptions.hosts
 @recipeoptions.method
 @recipeoptions.text
 @options.output(
     options.spec(
         "-o", "--output", metavar="FILE", writes=options.FILE, help="A .parquet, .jsonl or .csv file; - for JSON lines."
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.overwriting("FILE"),
     options.SPREADSHEET,
     options.spec(
         "--max-pairs", type=int, default=100_000_000, metavar="N", help="Refuse if there are more.", stands="100000000"
@@ -36,7 +36,7 @@ __all__ = ["pairs"]
         help="Identical documents: all their pairs, or each with the first of them.",
         stands="all",
     ),
-    options.spec("--json", "as_json", is_flag=True, help="Statistics as JSON on standard output.", stands="summary"),
+    options.in_json("Statistics"),
 )
 @options.ordering
 @options.auditing
@@ -56,35 +56,21 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     _check(given)
     check(given)
     from nearsame.api import pairs as find
+    from nearsame.flow.options import RunOptions
     from nearsame.outputs import console, lists
 
     if path not in (None, "-") and given["engine"] == "local":
         lists.writer(path, spreadsheet=given["spreadsheet"])
     recipe = built(ctx.command, given)
-    names = (
-        "identical",
-        "max_pairs",
-        "order_column",
-        "text_column",
-        "id_column",
-        "features_column",
-        "vector_column",
-        "url_column",
-        "html_column",
-        "extract",
-        "max_document",
-        "max_record",
-        "strict",
-    )
     with running_on(given, listing=True) as engine, console.watched(quiet=given["quiet"]) as progress:
         found = find(
             given["sources"],
             method=recipe,
             against=given["against"] or None,
-            audit=asked(given),
+            identical=given["identical"],
+            max_pairs=given["max_pairs"],
             progress=progress,
-            **{name: given[name] for name in names},
-            **engine,
+            **{**options.given_options(given, RunOptions), "audit": asked(given), **engine},
         )
         if path not in (None, "-"):
             chosen = {"spreadsheet": True} if given["spreadsheet"] else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions
+from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.errors import ConfigError
 
 __all__ = ["plan"]
@@ -27,22 +27,22 @@ _PLANNING = options.section(
     ),
     options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
     options.setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
-    options.spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one"),
+    sourceoptions.TEXT_COLUMN,
     options.spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
 )
 
 
 @click.command(cls=options.Command, short_help="Show what a threshold and a recall, or SimHash's k, find and miss.")
 @click.argument("corpus", cls=options.Argument, nargs=-1, metavar="[SOURCE]...", reads=True)
-@options.page_settings
+@sourceoptions.page_settings
 @_PLANNING
 @recipeoptions.text
 @options.output(
     options.spec(
         "--plot", metavar="FILE", writes=options.FILE, help="Draw the curve: a .svg or .png file.", stands="none"
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
-    options.spec("--json", "as_json", is_flag=True, help="The plan as JSON on standard output.", stands="tables"),
+    options.overwriting("FILE"),
+    options.in_json("The plan", "tables"),
 )
 @options.running_plainly
 @click.pass_context
@@ -87,13 +87,13 @@ def _settings(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
+    from nearsame.flow.options import TextOptions
     from nearsame.studies.plan import plan as make
 
     return make(
         corpus=given["corpus"] or None,
         sample_size=given["sample"],
-        **{name: given[name] for name in ("text_column", "html_column", "extract", "max_document")},
-        **settings,
+        **{**options.given_options(given, TextOptions), **settings},
     )
 
 

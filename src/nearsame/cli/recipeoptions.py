@@ -37,6 +37,7 @@ __all__ = [
     "digest",
     "method",
     "text",
+    "threshold",
     "weights",
 ]
 
@@ -67,6 +68,11 @@ FEATURE_HASH = setting(
 )
 ZERO_BIT = setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0")
 NORMALISE = switch("--normalise", help="digest: compare tokens.", stands="raw text")
+
+
+def threshold(stands: str) -> Spec:
+    """From which similarity on two documents are near-duplicates."""
+    return setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands=stands)
 
 
 def weights(*choices: str) -> Spec:
@@ -103,12 +109,7 @@ method = section(
         " digest: identical documents.",
         stands="jaccard",
     ),
-    setting(
-        "--threshold",
-        metavar="NUMBER",
-        help="Least similarity, above 0 and at most 1.",
-        stands="0.8; hyperplane 0.9",
-    ),
+    threshold("0.8; hyperplane 0.9"),
     setting(
         "--recall",
         type=float,

@@ -4,13 +4,13 @@ import sys
 
 import click
 
-from nearsame.cli import options
+from nearsame.cli import options, sourceoptions
 
 __all__ = ["restore"]
 
 
 @click.command(cls=options.Command, short_help="Turn the revisits of dedup --revisits back into responses.")
-@options.SOURCES
+@sourceoptions.SOURCES
 @options.output(
     options.spec(
         "-o",
@@ -20,7 +20,7 @@ __all__ = ["restore"]
         writes=options.FOLDER,
         help="The folder that is to appear, complete or not at all.",
     ),
-    options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
+    options.in_json("Counts"),
 )
 @options.section("Running", options.spec("-q", "--quiet", is_flag=True, help="Say nothing.", stands="summary"))
 @options.running_plainly

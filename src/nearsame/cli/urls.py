@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearsame.cli import options, recipeoptions, weboptions
+from nearsame.cli import options, recipeoptions, sourceoptions, weboptions
 from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -34,7 +34,7 @@ _THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
 
 
 @click.command(cls=options.Command, short_help="Bring URLs to one form; learn what does not matter in them.")
-@options.SOURCES
+@sourceoptions.SOURCES
 @weboptions.content
 @weboptions.canonical
 @_LEARNING
@@ -49,11 +49,11 @@ _THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
         help="A .parquet, .jsonl or .csv file; - for JSON lines.",
         stands="none",
     ),
-    options.spec("--overwrite", is_flag=True, help="Replace FILE if it exists.", stands="refuse"),
+    options.overwriting("FILE"),
     options.SPREADSHEET,
     options.spec("--groups", is_flag=True, help="Write the URLs that share a form, by groups.", stands="all URLs"),
     options.spec("--surt", is_flag=True, help="A column of SURTs, as archives have them.", stands="no"),
-    options.spec("--json", "as_json", is_flag=True, help="Counts as JSON on standard output.", stands="summary"),
+    options.in_json("Counts"),
 )
 @options.room
 @options.running

@@ -30,7 +30,7 @@ _SHOWN = 20
     options.spec(
         "--all", "everything", is_flag=True, help="Show all that does not hold.", stands=f"the first {_SHOWN}"
     ),
-    options.spec("--json", "as_json", is_flag=True, help="All of it as JSON on standard output.", stands="for people"),
+    options.in_json("All of it", "for people"),
 )
 @options.section(
     "Running",

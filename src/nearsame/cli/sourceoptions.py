@@ -1,0 +1,100 @@
+"""Options that say what is read of a source, once for all commands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from nearsame.cli.options import Argument, Spec, section, spec, words
+from nearsame.recipes.choices import Degree, Extract
+
+__all__ = [
+    "FEATURES_COLUMN",
+    "ID_COLUMN",
+    "PAGES",
+    "SOURCES",
+    "STRICT",
+    "TEXT_COLUMN",
+    "hosts",
+    "page_files",
+    "page_settings",
+    "pages",
+    "sources",
+    "url_column",
+]
+
+TEXT_COLUMN = spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one")
+ID_COLUMN = spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row")
+FEATURES_COLUMN = spec(
+    "--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"
+)
+STRICT = spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it")
+_EXTRACT = spec(
+    "--extract",
+    type=words(Extract),
+    metavar="KIND",
+    help="Of web pages: main content, all visible text, none (the markup), or trafilatura's main content.",
+    stands="main",
+)
+PAGES = (
+    spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
+    _EXTRACT,
+    spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
+)
+
+page_settings = section("Sources", *PAGES)
+page_files = section("Sources", _EXTRACT)
+
+
+def url_column(purpose: str) -> Spec:
+    """Where the URLs are, and what for."""
+    return spec("--url-column", metavar="NAME", help=purpose, stands="url, if there is one")
+
+
+SOURCES = click.argument("sources", cls=Argument, nargs=-1, required=True, metavar="SOURCE...", reads=True)
+
+
+def sources(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read."""
+    function = section(
+        "Sources",
+        spec(
+            "--against",
+            multiple=True,
+            metavar="SOURCE",
+            reads=True,
+            help="Compare with these documents, too: all of them stay. Repeatable.",
+            stands="none",
+        ),
+        TEXT_COLUMN,
+        ID_COLUMN,
+        FEATURES_COLUMN,
+        spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
+        *PAGES,
+        spec(
+            "--max-record", metavar="SIZE", help="Keep longer records as they are; compare only others.", stands="64MB"
+        ),
+        STRICT,
+    )(function)
+    return SOURCES(function)
+
+
+hosts = section("Sources", url_column("Column of URLs: pairs of one host and of two are counted."))
+
+pages = section(
+    "Sources",
+    url_column("Column of URLs: each removed document then says on what evidence, and of which host."),
+    spec(
+        "--url-rules",
+        metavar="FILE",
+        reads=True,
+        help="Which URLs are one: rules that `urls --save` wrote.",
+        stands="canonical",
+    ),
+    spec(
+        "--up-to",
+        type=words(Degree),
+        help="Which URLs are one: those that are by rules as sure as that.",
+        stands="guess",
+    ),
+)
