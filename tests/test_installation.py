@@ -1,11 +1,12 @@
 """The line that installs an extra is the one that works here."""
 
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from nearsame.errors import MissingExtraError
-from nearsame.installation import _command, install_command
+from nearsame.installation import _command, install_command, versions
 
 WAYS = {
     "the package index": ("pip", {}, "pip install 'nearsame[web]'"),
@@ -79,3 +80,17 @@ def test_no_hint_names_the_package_index_by_itself(root: Path) -> None:
 def test_the_hint_is_the_command() -> None:
     """Ready to be pasted."""
     assert f"Run: {install_command('web')}" == MissingExtraError.of("x is not installed", "web").hint
+
+
+def test_versions_are_those_that_the_index_of_packages_tells():
+    """They are read off names of folders, whatever the spelling; what is not installed is left out."""
+    names = ["numpy", "pyarrow", "xxhash", "Typing.Extensions", "pydantic_core", "no-such-package"]
+    assert {name: metadata.version(name) for name in names[:-1]} == versions(names)
+
+
+def test_what_comes_first_is_what_is_imported(tmp_path, monkeypatch):
+    """Two folders may hold two versions of a package."""
+    for folder, name in (("one", "some_package-2.0.dist-info"), ("two", "Some.Package-1.0-py3.11.egg-info")):
+        (tmp_path / folder / name).mkdir(parents=True)
+    monkeypatch.setattr("sys.path", [str(tmp_path / "gone"), str(tmp_path / "one"), str(tmp_path / "two")])
+    assert {"some-package": "2.0"} == versions(["some-package"])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nearsame.cli.main import commands
+from nearsame.cli import evaluate as command
 from nearsame.demo import corpus_path
 from nearsame.studies import evaluate
 
@@ -64,5 +64,5 @@ def test_what_cannot_be_evaluated_is_an_error_with_a_hint(arguments, status, mes
 
 def test_the_methods_of_the_help_are_the_default():
     """The option says what the library does."""
-    [option] = [param for param in commands.commands["evaluate"].params if param.name == "methods"]
+    [option] = [param for param in command.evaluate.params if param.name == "methods"]
     assert ",".join(evaluate.METHODS) == option.default

@@ -23,7 +23,8 @@ from .commands import run
 
 def paths(group, above=()):
     """The words of every command, those of a group's below it."""
-    for name, command in group.commands.items():
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
         yield [*above, name]
         if isinstance(command, click.Group):
             yield from paths(command, (*above, name))
@@ -33,7 +34,7 @@ def command_of(path):
     """The command that words lead to."""
     command = commands
     for name in path:
-        command = command.commands[name]
+        command = command.get_command(click.Context(command), name)
     return command
 
 
@@ -59,7 +60,7 @@ IN_WORDS = {
 
 def settings(name):
     """The options of a command that are settings of a recipe."""
-    return [param for param in commands.commands[name].params if isinstance(param, Option) and param.setting]
+    return [param for param in command_of([name]).params if isinstance(param, Option) and param.setting]
 
 
 def _whole(path):

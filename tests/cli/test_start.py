@@ -29,7 +29,7 @@ from nearsame.cli.main import main
 try:
     main()
 except SystemExit as end:
-    print(json.dumps([end.code, sorted(name for name in sys.modules if "." not in name)]))
+    print(json.dumps([end.code, sorted(sys.modules)]))
 """
 
 
@@ -59,6 +59,13 @@ def test_a_command_loads_nothing_heavy_that_it_does_not_use(name, folder, tmp_pa
     arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
     code, modules = loaded(folder, arguments)
     assert (True, set()) == (code in {0, 1}, HEAVY & set(modules))
+
+
+def test_a_run_loads_no_other_command_and_no_other_method(folder, tmp_path):
+    """Nor what reads mail, for pages that are messages."""
+    _, modules = loaded(folder, ["dedup", "texts.jsonl", "-o", str(tmp_path / "out")])
+    others = {"nearsame.cli.urls", "nearsame.cli.serve", "nearsame.flow.code_steps", "nearsame.sources.mhtml"}
+    assert set() == others & set(modules)
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["first", "later"])

@@ -51,7 +51,7 @@ def _show(ctx: click.Context, _: click.Parameter, topic: str | None) -> None:
         asked = topic or "''"
         raise click.UsageError(f"--help {asked}: there is no such {kind}; there are {', '.join(topics)}", ctx)
     if isinstance(ctx.command, click.Group) and topic in topics:
-        ctx = click.Context(ctx.command.commands[topic], ctx, topic)
+        ctx = click.Context(ctx.command.get_command(ctx, topic) or ctx.command, ctx, topic)
     ctx.meta[_TOPIC] = topic if kind == "topic" else _SHORT
     click.echo(ctx.get_help(), color=ctx.color)
     ctx.exit()

@@ -2,12 +2,13 @@
 
 1. An error is one line and a hint on standard error, never a traceback unless --debug is given.
 2. Exit codes stand in one table, here.
-3. Nothing that computes is imported before a command runs.
+3. Nothing that computes is imported before a command runs, and no command before it is asked for.
 4. In a process of ours pyarrow, which imports pandas to make an array of any kind, does without: nobody hands us a
    data frame there. Only Spark has a use for it.
 """
 
 import gc
+import importlib
 import os
 import signal
 import sys
@@ -18,19 +19,6 @@ import click
 
 from nearsame._version import __version__
 from nearsame.cli import options
-from nearsame.cli.compare import compare
-from nearsame.cli.dedup import dedup
-from nearsame.cli.demo import demo
-from nearsame.cli.evaluate import evaluate
-from nearsame.cli.explain import explain
-from nearsame.cli.index import index
-from nearsame.cli.mirrors import mirrors
-from nearsame.cli.pairs import pairs
-from nearsame.cli.plan import plan
-from nearsame.cli.restore import restore
-from nearsame.cli.serve import serve
-from nearsame.cli.urls import urls
-from nearsame.cli.verify import verify
 from nearsame.errors import NearSameError, SourceError
 from nearsame.printable import printable
 
@@ -42,6 +30,23 @@ UNREADABLE = 3
 INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 _DEFECT = 70  # what sysexits.h calls an internal software error
+
+# In the order in which one meets them; each is the function of that name in the module of that name.
+_NAMES = (
+    "demo",
+    "dedup",
+    "pairs",
+    "plan",
+    "compare",
+    "explain",
+    "evaluate",
+    "urls",
+    "mirrors",
+    "verify",
+    "restore",
+    "index",
+    "serve",
+)
 
 _EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or verify or index check
 that something is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
@@ -74,6 +79,17 @@ class _Commands(options.Commands):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python's last flush complains
             raise click.exceptions.Exit(_BROKEN_PIPE) from None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which one meets them."""
+        del ctx
+        return list(_NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, which is imported now."""
+        if cmd_name in _NAMES and cmd_name not in self.commands:
+            self.add_command(getattr(importlib.import_module(f"nearsame.cli.{cmd_name}"), cmd_name))
+        return super().get_command(ctx, cmd_name)
 
 
 def _verdict(error: BaseException) -> tuple[int, str, str]:
@@ -154,13 +170,10 @@ def commands() -> None:
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
-for _command in (demo, dedup, pairs, plan, compare, explain, evaluate, urls, mirrors, verify, restore, index, serve):
-    commands.add_command(_command)
-
-
 def main() -> NoReturn:
     """What the `nearsame` command runs."""
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads all packages
     gc.set_threshold(20_000)  # imports leave objects, not garbage: looking for it took a fifteenth of a small run
     commands.main()

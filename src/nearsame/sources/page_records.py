@@ -4,12 +4,8 @@
 2. What is known beside a page are strings by the names of BESIDE.
 """
 
-import email
-import email.policy
 from collections.abc import Iterator
 from dataclasses import replace
-from email.errors import CloseBoundaryNotFoundDefect
-from email.message import EmailMessage
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -19,10 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.schemas import PAGES, RECORDS
-from nearsame.sources import http
 from nearsame.sources.base import BATCH_BYTES, Columns, Part
 from nearsame.sources.columns import BATCH_ROWS, Chosen
-from nearsame.sources.markup import HTML, about_page
+from nearsame.sources.markup import about_page
 
 __all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
 
@@ -144,32 +139,13 @@ def page_of_file(data: bytes, mime: str, columns: Columns) -> PageRecord:
 
 
 def _unpacked(data: bytes, columns: Columns) -> PageRecord:
-    try:
-        message = email.message_from_bytes(data, policy=email.policy.default)
-        part = next((part for part in message.walk() if part.get_content_type() in HTML), None)
-        is_cut = any(
-            isinstance(found, CloseBoundaryNotFoundDefect) for each in message.walk() for found in each.defects
-        )
-        body = part.get_payload(decode=True) if part is not None else None
-        if part is None or not isinstance(body, bytes):
-            raise ValueError("MHTML without a part of HTML")
-        if is_cut:
-            raise ValueError("MHTML that breaks off before the line that ends it")
-        header = {name.lower(): str(value) for name, value in (*message.items(), *part.items())}
-    except (LookupError, RecursionError, TypeError, AttributeError) as error:
-        raise ValueError(f"not readable as MHTML: {type(error).__name__}") from error
-    url = header.get("snapshot-content-location") or header.get("content-location")
-    charset = http.charset_of(str(part.get("content-type", "")))
-    values = {"url": url, "mime": part.get_content_type(), "date": _date(message)}
-    cut = body[: columns.max_document]
-    return PageRecord(
-        cut, charset, values["mime"], {**values, **_about(cut, charset, url, columns)}, len(body) > len(cut)
-    )
+    from nearsame.sources.mhtml import unpacked  # noqa: PLC0415  (a library that few runs need)
 
-
-def _date(message: EmailMessage) -> str | None:
-    found = getattr(message.get("date"), "datetime", None)
-    return found.isoformat() if found else None
+    page = unpacked(data)
+    values = {"url": page.url, "mime": page.mime, "date": page.date}
+    cut = page.body[: columns.max_document]
+    about = {**values, **_about(cut, page.charset, page.url, columns)}
+    return PageRecord(cut, page.charset, page.mime, about, len(page.body) > len(cut))
 
 
 def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) -> dict[str, str | None]:

@@ -7,11 +7,10 @@
 4. The lists are data of another package, so its version belongs in the record of a run.
 """
 
-from importlib import metadata
-
 import pyarrow as pa
 
 from nearsame.errors import ConfigError
+from nearsame.installation import versions
 from nearsame.kernels import unicode
 from nearsame.stages.texts.normalise import normalise
 
@@ -66,7 +65,7 @@ def stop_words(
 
 def version() -> str:
     """The version of the lists, for the record of a run."""
-    return metadata.version("stopwordsiso")
+    return versions(["stopwordsiso"])["stopwordsiso"]
 
 
 def _lists() -> dict[str, set[str]]:

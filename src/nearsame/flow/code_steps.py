@@ -1,0 +1,86 @@
+"""The stages of methods that compare codes, SimHash and hyperplanes: imported when one of them is asked for."""
+
+from functools import partial
+from typing import Any
+
+from nearsame.arrow import UInt64s
+from nearsame.engines.base import Engine, Stage
+from nearsame.flow.steps import Steps, cut_flags, stops, texts
+from nearsame.recipes.methods import Hyperplane, SimHash
+from nearsame.sources.frequencies import read_frequencies
+from nearsame.stages.features.frequencies import CountDocuments, FrequencyTable
+from nearsame.stages.features.hashes import hasher, table_hasher
+from nearsame.stages.features.vectors import RoundedVectors
+from nearsame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
+from nearsame.stages.keys.blocks import MEETING, SEARCH
+from nearsame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note
+from nearsame.stages.keys.slices import SliceKeys
+from nearsame.stages.pairs import measures
+from nearsame.stages.pairs.join import AllPairs
+from nearsame.stages.pairs.linking import Linking
+from nearsame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
+from nearsame.stages.sketches.hyperplanes import SignCodes
+from nearsame.stages.sketches.simhash import SimHashCodes
+
+__all__ = ["steps_of_codes"]
+
+
+def steps_of_codes(method: SimHash | Hyperplane, *, ready_items: bool, listing: bool) -> Steps:
+    """The stages of such a method; for `listing` all pairs they differ from those for deciding."""
+    if isinstance(method, SimHash):
+        return _near_codes(method, ready_items=ready_items, listing=listing)
+    slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
+    return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
+
+
+def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
+    """Codes meet by their headers; to list pairs, where one machine has them all, all at once."""
+    bits, k = recipe.bits, recipe.k
+    everybody = HeaderKeys(all_meet(bits))
+    adjacent = recipe.search == "adjacent"
+
+    features = _weighted(recipe, ready_items=ready_items)
+    rare = recipe.weights == "tfidf"
+
+    def tables(codes: UInt64s) -> UInt64s:
+        return choose_tables(recipe, [(len(codes), codes)], SEARCH)
+
+    return Steps(
+        features if rare else (*features, SimHashCodes(recipe)),
+        measures.codes(recipe.confirm, bits, k),
+        weigh=partial(_weigh, recipe, {**recipe.features, "ready_items": ready_items}) if rare else None,
+        counts=lambda codes, _, engine: (codes, engine.fold(codes, SampleCodes(bits))),
+        keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
+        deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
+        joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
+        if adjacent
+        else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
+        linking=(lambda *settings: Neighbours(Linking(*settings), bits, k))
+        if adjacent
+        else (lambda bound, *_: NearCodes(bound, bits, k, tables)),
+        notes=(reach_note(k, bits), *([ADJACENT_NOTE] if adjacent else [])),
+    )
+
+
+def _weigh(recipe: SimHash, record: dict[str, Any], features: Any, engine: Engine) -> tuple[Any, FrequencyTable]:
+    """Codes by TF-IDF: (their flow, the table of document frequencies)."""
+    if recipe.frequencies is None:
+        features = engine.keep(features)
+        table = CountDocuments.close(engine.fold(features, CountDocuments()), record)
+    else:
+        table = FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
+    return engine.map(features, SimHashCodes(recipe, table)), table
+
+
+def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:
+    function = None
+    if recipe.table is not None:
+        function = table_hasher(recipe.table)
+    elif recipe.feature_hash != "xxh3" or recipe.bits > 64:
+        function = hasher(recipe.feature_hash, recipe.bits)
+    spelling = Spelling(recipe.weights != "one", recipe.confirm == "edit", function, recipe.bits)
+    if ready_items:
+        return (ListFeatures(spelling),)
+    step = 1 if recipe.overlapping else recipe.shingle_size
+    cut = cut_flags(recipe)
+    return texts(recipe), TextFeatures(recipe.shingle_size, step, cut, spelling, stops(recipe))
