@@ -69,11 +69,11 @@ class Connected:
         """The pairs that count, by number of the documents, and how many were compared for them."""
         numbers = np.zeros(int(rows.max(initial=-1)) + 1, np.int64)
         numbers[rows] = np.arange(rows.size)
-        for found in parts:
-            a, b = numbers[found.a], numbers[found.b]
+        for part in parts:
+            a, b = numbers[part.a], numbers[part.b]
             sides = (a < protected).astype(np.int8) + (b < protected)
             counts = (sides == 1) | ((sides == 0) & self.within)
-            yield a[counts], b[counts], found.num_verified
+            yield a[counts], b[counts], part.num_verified
 
     def _largest(self, meeting: Meeting, keepers: Rows, graph: "_Graph", each: Each) -> Component | None:
         """What there is to say of the component of most documents; of equals, the one of the best keeper."""

@@ -73,8 +73,7 @@ class Greedy:
         compared += sum(
             Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, best))
         )
-        found = _by_row(entries.rows, removed, *best)
-        return found._replace(num_compared=compared)
+        return _by_row(entries.rows, removed, *best)._replace(num_compared=compared)
 
 
 def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:

@@ -81,13 +81,13 @@ def readable(keep: Keep, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tupl
     Raises:
         ConfigError: Dates are needed, and the column has texts, none of them a date.
     """
-    found = _comparable(values, dates=keep.by_date)
+    comparable = _comparable(values, dates=keep.by_date)
     if not keep.by_date:
-        return found, ()
+        return comparable, ()
     given = len(values) - values.null_count
     if _is_text(values.type):
         given -= pc.sum(pc.equal(pc.utf8_trim_whitespace(_plain(values)), "")).as_py() or 0
-    return found, unread_dates(keep, given, len(found) - found.null_count)
+    return comparable, unread_dates(keep, given, len(comparable) - comparable.null_count)
 
 
 def unread_dates(keep: Keep, given: int, read: int) -> tuple[str, ...]:

@@ -60,9 +60,9 @@ class _Tally:
     def counted(self) -> tuple[arrow.UInt64s, arrow.Int64s]:
         """All hashes so far, ascending, and their counts."""
         if self._waiting:
-            found = np.unique(np.concatenate(self._waiting), return_counts=True)
+            waiting_counts = np.unique(np.concatenate(self._waiting), return_counts=True)
             self._waiting = []
-            self._items, self._counts = summed([(self._items, self._counts), found])
+            self._items, self._counts = summed([(self._items, self._counts), waiting_counts])
         return self._items, self._counts
 
 
@@ -79,7 +79,7 @@ class CountExactly:
     most: int
 
     def start(self) -> dict[int, _Tally]:
-        """Nothing yet."""
+        """No tallies: a part of the share has one from its first batch on."""
         return {}
 
     def add(self, state: dict[int, _Tally], batch: pa.RecordBatch, part: int, parts: int) -> dict[int, _Tally]:
@@ -168,7 +168,7 @@ class CountThese:
     weights: arrow.Int64s
 
     def start(self) -> arrow.Int64s:
-        """None."""
+        """A zero for each item."""
         return np.zeros(self.items.size, np.int64)
 
     def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, _: int) -> arrow.Int64s:
@@ -179,5 +179,5 @@ class CountThese:
         return state
 
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
-        """Both."""
+        """The documents that either state has counted, item by item."""
         return a + b

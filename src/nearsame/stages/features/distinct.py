@@ -25,7 +25,7 @@ class DistinctItems:
     """The fold that estimates the number of different items of FEATURES (or SKETCHES)."""
 
     def start(self) -> Registers:
-        """Nothing yet."""
+        """Empty registers, as of a corpus without any item."""
         return np.zeros(_SIZE, np.uint8)
 
     def add(self, state: Registers, batch: pa.RecordBatch, part: int, _parts: int) -> Registers:
@@ -35,15 +35,15 @@ class DistinctItems:
         return state
 
     def merge(self, a: Registers, b: Registers) -> Registers:
-        """Of both."""
+        """The registers of all that either state has seen: an item that both have seen counts once."""
         return np.maximum(a, b)
 
     @staticmethod
     def close(state: Registers) -> int:
-        """The number, about."""
+        """The number of different items, estimated: the standard error is 0.8 %."""
         sums: Any = np.ldexp(1.0, -state.astype(np.int64)).sum()
-        found = _ALPHA * _SIZE * _SIZE / float(sums)
+        estimate = _ALPHA * _SIZE * _SIZE / float(sums)
         empty = int((state == 0).sum())
-        if found <= 2.5 * _SIZE and empty:
-            found = _SIZE * float(np.log(_SIZE / empty))
-        return round(found)
+        if estimate <= 2.5 * _SIZE and empty:
+            estimate = _SIZE * float(np.log(_SIZE / empty))
+        return round(estimate)

@@ -17,7 +17,7 @@ _EMPTY = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class About:
-    """Numbers by row."""
+    """What is known of each document: columns of numbers, by row."""
 
     text_bytes: npt.NDArray[np.int64]
     digest_a: npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class Describe:
     """The fold that collects About's columns, batch by batch."""
 
     def start(self) -> _Columns:
-        """Nothing yet."""
+        """A list of columns, one entry a batch; none yet."""
         return []
 
     def add(self, state: _Columns, batch: pa.RecordBatch, part: int, _: int) -> _Columns:
@@ -57,7 +57,7 @@ class Describe:
 
     @staticmethod
     def close(state: _Columns) -> About:
-        """The columns whole."""
+        """The columns over all batches, in the order of the rows."""
         return (
             About(*(np.concatenate(column) for column in zip(*state, strict=True))) if state else About(*[_EMPTY] * 5)
         )

@@ -37,13 +37,13 @@ def _log2(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The binary logarithm of numbers from 1 to 2**32, in units of 2⁻²⁴, bit by bit."""
     whole = np.frexp(numbers.astype(np.float64))[1].astype(np.int64) - 1
     mantissa = numbers.astype(np.uint64) << (31 - whole).astype(np.uint64)
-    found = whole << _FRACTION
+    logarithms = whole << _FRACTION
     for bit in range(_FRACTION - 1, -1, -1):
         mantissa = (mantissa * mantissa) >> np.uint64(31)
         above = mantissa >> np.uint64(32)
-        found += above.astype(np.int64) << bit
+        logarithms += above.astype(np.int64) << bit
         mantissa >>= above
-    return found
+    return logarithms
 
 
 def idf(num_documents: int, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -113,11 +113,15 @@ class FrequencyTable:
             raise ConfigError(
                 f"{name} has frequencies of other features: {values}", hint="Use the settings of its run."
             )
-        found = cls(*_columns(table, name), num_documents, record)
-        low, high = (int(edge(found.documents, initial=1)) for edge in (np.min, np.max))
-        if low < 1 or not high <= max(num_documents, 1) < _MOST or (found.items[1:] <= found.items[:-1]).any():
+        frequencies = cls(*_columns(table, name), num_documents, record)
+        low, high = (int(edge(frequencies.documents, initial=1)) for edge in (np.min, np.max))
+        if (
+            low < 1
+            or not high <= max(num_documents, 1) < _MOST
+            or (frequencies.items[1:] <= frequencies.items[:-1]).any()
+        ):
             raise ConfigError(f"{name} is damaged: its features or counts cannot be", hint=_HINT)
-        return found
+        return frequencies
 
 
 def _columns(table: pa.Table, name: str) -> tuple[arrow.UInt64s, arrow.Int64s]:
@@ -176,7 +180,7 @@ class CountDocuments:
 
     @staticmethod
     def close(state: dict[int, list[Any]], record: Mapping[str, Any]) -> FrequencyTable:
-        """The table."""
+        """The table of what was counted, for the features that `record` describes."""
         num_documents, (items, documents), *_ = CountDocuments.joined([state])[0]
         return FrequencyTable(items, documents, num_documents, record)
 

@@ -42,8 +42,8 @@ class SetDigests:
         """FEATURES with other digests."""
         lists = arrow.lists(batch.column("items"))
         ends = np.append(lists.starts, lists.ends[-1:]) if len(batch) else np.zeros(1, np.int64)
-        found = digest_runs(lists.items, arrow.frozen(ends))
-        for name, half in zip(("set_a", "set_b"), found, strict=True):
+        digests = digest_runs(lists.items, arrow.frozen(ends))
+        for name, half in zip(("set_a", "set_b"), digests, strict=True):
             at = batch.schema.get_field_index(name)
             batch = batch.set_column(at, batch.schema.field(at), pa.array(half))
         return batch

@@ -153,8 +153,8 @@ class _Room:
             where = np.full((vocabulary.size, 2), -1)
             data = spell(vocabulary, where)
             words = hash_features([data[a:b].tobytes() for a, b in where.tolist()], spelling.function, spelling.bits)
-            found = words[np.searchsorted(vocabulary, items)]
-            hashes = arrow.items(found.ravel(), self.ends * words.shape[1])
+            item_hashes = words[np.searchsorted(vocabulary, items)]
+            hashes = arrow.items(item_hashes.ravel(), self.ends * words.shape[1])
         columns = [
             *raw,
             pa.array(self.num_tokens),

@@ -15,14 +15,14 @@ __all__ = ["hash_words", "join_words"]
 def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
     """The hashes of single-token words, ascending, as `tokens.hash_tokens` makes them."""
     column = arrow.strings(pa.array(sorted(words), pa.large_string()))
-    scratch, found = _scratch(column.offsets)
+    scratch, token_hashes = _scratch(column.offsets)
     tables = unicode.tables()
     hashes = []
     for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
         case = flags & tokens.KEEP_CASE
         size = tokens.fold(column.data, start, end, case, tables.stage1, tables.stage2, scratch[0], scratch[1])
-        if tokens.hash_tokens(scratch[0], scratch[1], size, hash_keys(seed), arrow.NO_HASHES, found) == 1:
-            hashes.append(found[0])
+        if tokens.hash_tokens(scratch[0], scratch[1], size, hash_keys(seed), arrow.NO_HASHES, token_hashes) == 1:
+            hashes.append(token_hashes[0])
     return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
 
 

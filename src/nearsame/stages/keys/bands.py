@@ -43,8 +43,8 @@ def collision_probability(
     ways = np.array([lgamma(drawn_from + 1) - lgamma(m + 1) - lgamma(drawn_from - m + 1) for m in agreeing.tolist()])
     inner = np.clip(similarities, 1e-300, 1.0 - 1e-16)[..., None]
     weights = np.exp(ways + agreeing * np.log(inner) + (drawn_from - agreeing) * np.log1p(-inner))
-    found: npt.NDArray[np.float64] = weights @ (1.0 - (1.0 - a_band) ** bands)
-    return np.clip(np.where(similarities >= 1.0, 1.0, np.where(similarities <= 0.0, 0.0, found)), 0.0, 1.0)
+    chances: npt.NDArray[np.float64] = weights @ (1.0 - (1.0 - a_band) ** bands)
+    return np.clip(np.where(similarities >= 1.0, 1.0, np.where(similarities <= 0.0, 0.0, chances)), 0.0, 1.0)
 
 
 def drawn_from(recipe: MinHash) -> int | None:
@@ -69,14 +69,14 @@ def offers(threshold: float, recall: float, num_perm: int, pool: int | None = No
     [(12, 5), (16, 6)]
     """
     grid = (np.arange(500) + 0.5) * threshold / 500
-    found = []
+    choices = []
     for rows in range(1, num_perm + 1):
         most = (num_perm if pool is None else 2 * pool) // rows
         if collision_probability(threshold, most, rows, pool) < recall:
             break
         fewest = _fewest_bands(threshold, recall, rows, most, pool)
-        found.append(Offer(fewest, rows, float(collision_probability(grid, fewest, rows, pool).mean())))
-    return found
+        choices.append(Offer(fewest, rows, float(collision_probability(grid, fewest, rows, pool).mean())))
+    return choices
 
 
 def choose_bands(threshold: float, recall: float, num_perm: int, pool: int | None = None) -> tuple[int, int]:
@@ -85,11 +85,11 @@ def choose_bands(threshold: float, recall: float, num_perm: int, pool: int | Non
     >>> choose_bands(0.8, 0.99, 128)
     (16, 6)
     """
-    found = offers(threshold, recall, num_perm, pool)
-    if not found:
+    choices = offers(threshold, recall, num_perm, pool)
+    if not choices:
         message = f"recall={recall} at threshold={threshold} cannot be reached with num_perm={num_perm}"
         raise ConfigError(message, hint="Raise num_perm, lower the recall, or use the exact method jaccard.")
-    best = min(found, key=lambda offer: offer.area)
+    best = min(choices, key=lambda offer: offer.area)
     return best.bands, best.rows
 
 

@@ -32,7 +32,7 @@ class SampleCodes:
     bits: int
 
     def start(self) -> Sample:
-        """Nothing yet."""
+        """An empty sample: no batch has been looked at."""
         return []
 
     def add(self, state: Sample, batch: pa.RecordBatch, part: int, _parts: int) -> Sample:
@@ -68,8 +68,8 @@ def reach_note(k: int, bits: int) -> str:
     '0.9 % at 0.8, 9.0 % at 0.9, 31.1 % at 0.95, 84.9 % at 0.99'
     """
     similarities = (0.8, 0.9, 0.95, 0.99)
-    found = zip(similarities, curves.within_distance(similarities, k, bits), strict=True)
-    chances = ", ".join(f"{100 * chance:.1f} % at {similarity}" for similarity, chance in found)
+    curve = zip(similarities, curves.within_distance(similarities, k, bits), strict=True)
+    chances = ", ".join(f"{100 * chance:.1f} % at {similarity}" for similarity, chance in curve)
     return f"k={k} of {bits} bits finds, of pairs of unweighted sets with a Jaccard similarity, {chances}"
 
 

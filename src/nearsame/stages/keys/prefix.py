@@ -41,7 +41,7 @@ class Counting:
 
     @property
     def table_bytes(self) -> int:
-        """Of one table."""
+        """The memory of one table: a slot is a byte, or half of one with `nibbles`."""
         return (1 << self.bits) >> int(self.nibbles)
 
     @property

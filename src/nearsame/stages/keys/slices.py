@@ -46,15 +46,15 @@ def choose_slices(threshold: float, recall: float, bits: int) -> tuple[int, int]
     >>> choose_slices(0.9, 0.99, 512)
     (33, 13)
     """
-    found = [
+    shapes = [
         (bands, rows)
         for rows in range(1, min(bits, _WIDEST) + 1)
         if (bands := _fewest(bit_agrees(threshold) ** rows, recall)) * rows <= bits
     ]
-    if not found:
+    if not shapes:
         message = f"recall={recall} at threshold={threshold} cannot be reached with bits={bits}"
         raise ConfigError(message, hint="Raise bits or the threshold, or lower the recall.")
-    return min(found, key=lambda shape: shape[0] / 2.0 ** shape[1])
+    return min(shapes, key=lambda shape: shape[0] / 2.0 ** shape[1])
 
 
 def _fewest(agrees: float, recall: float) -> int:

@@ -239,9 +239,9 @@ class Canonical:
             url = url._replace(path=_COOKIELESS.sub("", url.path))
         return _only(url, lambda name, value: self._kept(name) or not self._session(name, value))
 
-    def _path_session(self, found: re.Match[str]) -> str:
-        name = found.group()[1:].partition("=")[0].lower()
-        return found.group() if self._kept(name) else ""
+    def _path_session(self, match: re.Match[str]) -> str:
+        name = match.group()[1:].partition("=")[0].lower()
+        return match.group() if self._kept(name) else ""
 
     def _session(self, name: str, value: str) -> bool:
         return self._is_session(name) or (name in MAYBE_SESSIONS and _SESSION_VALUE.fullmatch(value) is not None)
@@ -272,8 +272,8 @@ def _explicit_port(url: str, normal: Pieces) -> str:
     if normal.port or (":80" not in url and ":443" not in url and ":0" not in url):
         return ""
     plain = url.strip(_CONTROLS).translate({9: None, 10: None, 13: None})
-    found = _AUTHORITY.match(plain)
-    port = _EXPLICIT.search(found.group(1)) if found else None
+    authority = _AUTHORITY.match(plain)
+    port = _EXPLICIT.search(authority.group(1)) if authority else None
     return port.group(1) if port and port.group(1) == _DEFAULT[normal.scheme] else ""
 
 
@@ -284,9 +284,9 @@ def _percent(url: Pieces) -> Pieces:
     return url._replace(path=_ENCODED.sub(_decoded, url.path), query=query)
 
 
-def _decoded(found: re.Match[str]) -> str:
-    letter = chr(int(found.group()[1:], 16))
-    return letter if letter in _UNRESERVED else found.group().upper()
+def _decoded(match: re.Match[str]) -> str:
+    letter = chr(int(match.group()[1:], 16))
+    return letter if letter in _UNRESERVED else match.group().upper()
 
 
 def _entities(url: Pieces) -> Pieces:
@@ -320,7 +320,7 @@ def _empty_query(url: Pieces) -> Pieces:
 def _query_order(url: Pieces) -> Pieces:
     if url.query is None or "&" not in url.query:
         return url
-    return url._replace(query="&".join(sorted(url.query.split("&"), key=lambda each: each.partition("=")[0])))
+    return url._replace(query="&".join(sorted(url.query.split("&"), key=lambda parameter: parameter.partition("=")[0])))
 
 
 def _fragments(url: Pieces) -> Pieces:
@@ -336,7 +336,7 @@ def _is_state(fragment: str) -> bool:
     """Whether a fragment may name another page: not, where it names a place, a passage or a campaign."""
     if fragment.startswith(":~:"):
         return False
-    named = (each.partition("=")[0].lower() for each in fragment.split("&"))
+    named = (parameter.partition("=")[0].lower() for parameter in fragment.split("&"))
     return _STATE.search(fragment) is not None and not all(map(_IS_TRACKING, named))
 
 
@@ -361,7 +361,7 @@ def _only(url: Pieces, wanted: Callable[[str, str], bool]) -> Pieces:
     if not url.query:
         return url
     given = url.query.split("&")
-    left = [each for each in given if not each or wanted(*_named(each))]
+    left = [parameter for parameter in given if not parameter or wanted(*_named(parameter))]
     return url if len(left) == len(given) else url._replace(query="&".join(left) or None)
 
 

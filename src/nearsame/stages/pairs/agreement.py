@@ -33,7 +33,7 @@ class Agreement(NamedTuple):
 
     @property
     def f1(self) -> float:
-        """Their harmonic mean."""
+        """The harmonic mean of precision and recall."""
         total = self.found + self.true
         return 2 * self.both / total if total else 1.0
 

@@ -129,9 +129,9 @@ class PartnersStage:
         room = 1 << 12
         while True:
             out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
-            found = np.zeros((probes.rows.size, 2), np.int64)
+            num_partners = np.zeros((probes.rows.size, 2), np.int64)
             filled, compared = auditing.lookup_documents(
-                documents, lent, audited, self.bound.p, self.bound.q, self.most, found, hits, touched, out
+                documents, lent, audited, self.bound.p, self.bound.q, self.most, num_partners, hits, touched, out
             )
             if filled >= 0:
                 columns = [pa.array(column[:filled]) for column in out]
@@ -159,8 +159,10 @@ class VectorPartners:
         room = 1 << 12
         while True:
             out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
-            found = np.zeros((self.rows.size, 2), np.int64)
-            filled = auditing.compare_vectors(documents, audited, self.bound.p, self.bound.q, self.most, found, out)
+            num_partners = np.zeros((self.rows.size, 2), np.int64)
+            filled = auditing.compare_vectors(
+                documents, audited, self.bound.p, self.bound.q, self.most, num_partners, out
+            )
             if filled >= 0:
                 return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
             room *= 8

@@ -43,22 +43,22 @@ class Directions:
         """Which column each one becomes when a and b change places."""
         return (1, 0, *((2, 4, 3) if self.exact else ()))
 
-    def __call__(self, found: JoinedPairs, sizes: Rows, take: Take) -> Shares:
+    def __call__(self, pairs: JoinedPairs, sizes: Rows, take: Take) -> Shares:
         """The columns, from how many items a pair shares (its score) and has (`sizes`, by row, of what was scored)."""
-        same = found.a == found.b
-        told = np.where(same, 1.0, _shares(found.nums, sizes[found.a], sizes[found.b]))
-        return np.concatenate([told, np.where(same, 1.0, _exact(found, take))]) if self.exact else told
+        same = pairs.a == pairs.b
+        shares = np.where(same, 1.0, _shares(pairs.nums, sizes[pairs.a], sizes[pairs.b]))
+        return np.concatenate([shares, np.where(same, 1.0, _exact(pairs, take))]) if self.exact else shares
 
 
 def _shares(shared: Rows, size_a: Rows, size_b: Rows) -> Shares:
     return np.stack([shared / np.maximum(size_a, 1), shared / np.maximum(size_b, 1)])
 
 
-def _exact(found: JoinedPairs, take: Take) -> Shares:
+def _exact(pairs: JoinedPairs, take: Take) -> Shares:
     """Jaccard, and the shares of a in b and of b in a, of the features."""
-    rows = np.unique(np.concatenate([found.a, found.b]))
+    rows = np.unique(np.concatenate([pairs.a, pairs.b]))
     items, offsets = take(rows)
-    a, b = np.searchsorted(rows, found.a), np.searchsorted(rows, found.b)
+    a, b = np.searchsorted(rows, pairs.a), np.searchsorted(rows, pairs.b)
     nums, dens = np.empty(a.size, np.int64), np.empty(a.size, np.int64)
     deciding.verify_pairs(a, b, items, offsets, Bound(JACCARD, 0, 1), nums, dens)
     sizes = np.diff(offsets)

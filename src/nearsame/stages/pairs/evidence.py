@@ -54,8 +54,8 @@ def hosts(urls: pa.Array) -> pa.Array:
         >>> hosts(pa.array(["http://u@A.org:80/x?y", "x"])).to_pylist()
         ['a.org', None]
     """
-    found = pc.utf8_lower(pc.struct_field(pc.extract_regex(urls, _PARTS), "host"))
-    return pc.if_else(pc.equal(found, ""), pa.scalar(None, found.type), found)
+    names = pc.utf8_lower(pc.struct_field(pc.extract_regex(urls, _PARTS), "host"))
+    return pc.if_else(pc.equal(names, ""), pa.scalar(None, names.type), names)
 
 
 def paths(urls: pa.Array) -> pa.Array:
@@ -84,9 +84,9 @@ def mirrored(a: pa.Array, b: pa.Array, least: int = LEAST_MIRRORED) -> Mask:
     table = pa.table({"one": two[0], "two": two[1], "path": path, "at": np.arange(len(a))}).filter(mask)
     counted = table.group_by(["one", "two"]).aggregate([("path", "count_distinct")])
     enough = counted.filter(pc.greater_equal(counted["path_count_distinct"], least))
-    found = np.zeros(len(a), np.bool_)
-    found[table.join(enough, ["one", "two"], join_type="left semi").column("at").to_numpy()] = True
-    return found
+    is_mirror = np.zeros(len(a), np.bool_)
+    is_mirror[table.join(enough, ["one", "two"], join_type="left semi").column("at").to_numpy()] = True
+    return is_mirror
 
 
 def kinds(holds: Mapping[str, Mask]) -> pa.Array:

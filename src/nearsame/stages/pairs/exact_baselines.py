@@ -63,16 +63,16 @@ def sorted_digests(texts: arrow.Strings) -> Equals:
     """SHA-256 digests in sorted order, found by halving; they stand for their texts, which are not compared."""
     leaders = np.arange(texts.offsets.size - 1)
     known: list[tuple[bytes, int]] = []
-    found = 0
+    num_equal = 0
     for row, text in _texts(texts):
         digest = hashlib.sha256(text).digest()
         at = bisect_left(known, (digest, 0))
         if at < len(known) and known[at][0] == digest:
             leaders[row] = known[at][1]
-            found += 1
+            num_equal += 1
         else:
             insort(known, (digest, row))
-    return Equals(leaders, found, 0)
+    return Equals(leaders, num_equal, 0)
 
 
 WAYS: dict[str, Callable[[arrow.Strings], Equals]] = {

@@ -108,15 +108,15 @@ class Groups:
             return int((against[a] * others[b] + others[a] * against[b]).sum())
         return a.size if self.star else int((self.sizes[a] * self.sizes[b]).sum())
 
-    def between(self, found: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
+    def between(self, pairs: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
-        similarity = found.nums / found.dens
+        similarity = pairs.nums / pairs.dens
         if self.star:
-            return self._ordered(found.a, found.b, similarity, columns)
+            return self._ordered(pairs.a, pairs.b, similarity, columns)
         if self.num_against is None:
-            which, a, b = self._product(self._all(found.a), self._all(found.b))
+            which, a, b = self._product(self._all(pairs.a), self._all(pairs.b))
         else:
-            (a_against, a_others), (b_against, b_others) = self._by_side(found.a), self._by_side(found.b)
+            (a_against, a_others), (b_against, b_others) = self._by_side(pairs.a), self._by_side(pairs.b)
             halves = self._product(a_against, b_others), self._product(a_others, b_against)
             which, a, b = (np.concatenate(column) for column in zip(*halves, strict=True))
         return self._ordered(a, b, similarity[which], columns[:, which])

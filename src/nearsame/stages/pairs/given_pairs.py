@@ -54,7 +54,7 @@ class Gather:
     column: str = "items"
 
     def start(self) -> list[tuple[int, arrow.UInt64s, Rows]]:
-        """Nothing yet."""
+        """A list of batches, each with the row that it begins at; none yet."""
         return []
 
     def add(self, state: list[Any], batch: pa.RecordBatch, part: int, parts: int) -> list[Any]:
@@ -67,7 +67,7 @@ class Gather:
         return state
 
     def merge(self, a: list[Any], b: list[Any]) -> list[Any]:
-        """Both."""
+        """The batches of both, not yet in the order of their rows."""
         return a + b
 
     @staticmethod

@@ -37,7 +37,7 @@ class JoinedPairs(NamedTuple):
 
     @staticmethod
     def joined(parts: "Sequence[JoinedPairs]") -> "JoinedPairs":
-        """Several as one."""
+        """Several parts as one, in their order; the comparisons are summed."""
         if len(parts) == 1:
             return parts[0]
         a, b, nums, dens = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int64)]) for i in range(4))

@@ -107,12 +107,12 @@ class Neighbours:
 
     def _beside(self, meeting: Meeting) -> Meeting:
         """The same documents, every two neighbours within k bits in a bucket of their own."""
-        found = adjacent(_codes(meeting, self.bits), self.bits, self.k)
-        docs = np.concatenate([found.a, found.b])
+        neighbours = adjacent(_codes(meeting, self.bits), self.bits, self.k)
+        docs = np.concatenate([neighbours.a, neighbours.b])
         order = np.argsort(docs, kind="stable")
         rows = meeting.entries.rows
         starts = np.searchsorted(docs[order], np.arange(rows.size + 1))
-        buckets = order % max(found.a.size, 1)
+        buckets = order % max(neighbours.a.size, 1)
         places = np.full(docs.size, -1, np.int32)
         entries = Entries(rows, starts, buckets, places, np.arange(0, docs.size + 1, 2))
         return Meeting(entries, *meeting[1:])

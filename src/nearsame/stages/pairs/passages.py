@@ -50,13 +50,13 @@ def shared_passages(a: UInt64s, b: UInt64s, least: int) -> npt.NDArray[np.int64]
 
 def _windows(tokens: UInt64s, size: int) -> UInt64s:
     """A hash of each `size` tokens in a row: of two halves, each of two halves; the last two may overlap."""
-    found, width = tokens, 1
+    hashes, width = tokens, 1
     while width < size:
         step = min(width, size - width)
-        mixed = (found[: found.size - step] * _K0) ^ (found[step:] + _K1)
+        mixed = (hashes[: hashes.size - step] * _K0) ^ (hashes[step:] + _K1)
         mixed ^= mixed >> _HALF
-        found, width = mixed * _K1, width + step
-    return found
+        hashes, width = mixed * _K1, width + step
+    return hashes
 
 
 def _met(hashes: UInt64s, others: UInt64s) -> tuple[Int64s, Int64s, Int64s]:
@@ -67,10 +67,10 @@ def _met(hashes: UInt64s, others: UInt64s) -> tuple[Int64s, Int64s, Int64s]:
     return arrow.frozen(sides[0]), arrow.frozen(sides[1]), arrow.frozen(order)
 
 
-def _needed(found: npt.NDArray[np.int64], a_size: int, b_size: int) -> npt.NDArray[np.int64]:
+def _needed(runs: npt.NDArray[np.int64], a_size: int, b_size: int) -> npt.NDArray[np.int64]:
     """The longest first, those that add nothing to longer ones left out."""
-    found = found[np.lexsort((found[:, 1], found[:, 0], -found[:, 2]))]
-    needed = np.empty(len(found), np.bool_)
-    kernel.needed_runs(found, np.arange(a_size + 1), np.arange(b_size + 1), needed)
-    kept = found[needed]
+    runs = runs[np.lexsort((runs[:, 1], runs[:, 0], -runs[:, 2]))]
+    needed = np.empty(len(runs), np.bool_)
+    kernel.needed_runs(runs, np.arange(a_size + 1), np.arange(b_size + 1), needed)
+    kept = runs[needed]
     return kept[np.lexsort((kept[:, 2], kept[:, 1], kept[:, 0]))]

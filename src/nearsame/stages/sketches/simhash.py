@@ -119,7 +119,7 @@ def _mask(bits: int) -> arrow.UInt64s:
 
 
 def _digests(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
-    found = np.zeros((len(batch), _BARE_ITEMS), np.uint64)
+    digests = np.zeros((len(batch), _BARE_ITEMS), np.uint64)
     for place, name in enumerate(("digest_a", "digest_b")):
-        found[:, place] = arrow.unsigned(arrow.ints(batch.column(name)))
-    return found
+        digests[:, place] = arrow.unsigned(arrow.ints(batch.column(name)))
+    return digests

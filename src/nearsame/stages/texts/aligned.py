@@ -59,9 +59,9 @@ def align(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> Alig
     origins = _starts(text, nfkc=nfkc, strip_accents=strip_accents)
     offsets = _bytes_before(text)[origins]
     pieces = pa.LargeStringArray.from_buffers(origins.size - 1, pa.py_buffer(offsets), pa.py_buffer(encoded))
-    found = arrow.strings(normalise(pieces, nfkc=nfkc, strip_accents=strip_accents))
-    size = int(found.offsets[-1])
-    return Aligned(arrow.frozen(found.data[:size]), found.offsets, origins)
+    normalised = arrow.strings(normalise(pieces, nfkc=nfkc, strip_accents=strip_accents))
+    size = int(normalised.offsets[-1])
+    return Aligned(arrow.frozen(normalised.data[:size]), normalised.offsets, origins)
 
 
 def _bytes_before(text: str) -> arrow.Int64s:

@@ -43,8 +43,8 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
     meant = _known(detect(raw, from_html_meta=markup)) or "utf-8"
     if _decodes(raw, meant):
         return meant, raw
-    found = _known(detect(raw, html5_compatible=False))
-    return (found if found and _decodes(raw, found) else named or meant), raw
+    guess = _known(detect(raw, html5_compatible=False))
+    return (guess if guess and _decodes(raw, guess) else named or meant), raw
 
 
 def to_utf8(raw: bytes, name: str) -> bytes:
@@ -68,9 +68,9 @@ def _known(charset: str | None) -> str | None:
     if not charset:
         return None
     name = charset.strip(" \"'").lower()
-    found = _KOREAN.get(name) or resiliparse("parse.encoding").map_encoding_to_html5(name, fallback_utf8=False)
+    label = _KOREAN.get(name) or resiliparse("parse.encoding").map_encoding_to_html5(name, fallback_utf8=False)
     try:
-        return codecs.lookup(_KOREAN.get(found, found)).name if found else None
+        return codecs.lookup(_KOREAN.get(label, label)).name if label else None
     except LookupError:
         return None
 

@@ -116,14 +116,14 @@ def _elsewhere(tree: Any, *, formatted: bool) -> PageContent:
 
 def _from_records(tree: Any) -> str:
     """The headline and the body of the articles in a page's JSON-LD."""
-    found = []
+    articles = []
     for script in tree.document.query_selector_all('script[type="application/ld+json"]'):
         try:
             records = list(_records(json.loads(script.text)))
         except (ValueError, RecursionError):
             continue
-        found += [_words_of(record, "headline", "articleBody") for record in records if record.get("articleBody")]
-    return "\n\n".join(found)
+        articles += [_words_of(record, "headline", "articleBody") for record in records if record.get("articleBody")]
+    return "\n\n".join(articles)
 
 
 def _records(value: Any) -> Iterator[dict[str, Any]]:
@@ -151,8 +151,8 @@ def _from_description(tree: Any) -> str:
     kind = document.query_selector('meta[property="og:type"]')
     if kind is None or (kind.getattr("content") or "").strip().lower() != "article":
         return ""
-    found = document.query_selector('meta[property="og:description"], meta[name="description" i]')
-    text = (found.getattr("content") or "").strip() if found is not None else ""
+    meta = document.query_selector('meta[property="og:description"], meta[name="description" i]')
+    text = (meta.getattr("content") or "").strip() if meta is not None else ""
     return f"{_title(tree)}\n\n{text}" if _num_words(text) >= _LEAST_DESCRIPTION else ""
 
 

@@ -72,10 +72,10 @@ class PageTexts:
         body, mimes = batch.column("body"), batch.column("mime")
         if mimes.null_count == len(batch):
             texts = body.view(pa.large_string())
-            found, bounded = np.zeros(len(batch), np.int8), np.zeros(len(batch), np.bool_)
+            places, bounded = np.zeros(len(batch), np.int8), np.zeros(len(batch), np.bool_)
         else:
-            texts, found, bounded = self._texts(body, mimes.to_pylist(), batch.column("charset").to_pylist())
-        columns = [batch.column("row"), texts, pa.array(found), pa.array(bounded)]
+            texts, places, bounded = self._texts(body, mimes.to_pylist(), batch.column("charset").to_pylist())
+        columns = [batch.column("row"), texts, pa.array(places), pa.array(bounded)]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.EXTRACTED)
 
     @staticmethod
@@ -92,16 +92,16 @@ class PageTexts:
         shapes = np.zeros((len(mimes), len(_BOUNDS)), np.int64)
         if self.extract != "none":
             markup.survey(seen.data, seen.offsets, shapes)
-        found = np.zeros(len(mimes), np.int8)
+        places = np.zeros(len(mimes), np.int8)
         texts: list[bytes | None] = []
         for row, (mime, charset) in enumerate(zip(mimes, charsets, strict=True)):
             if seen.is_null[row]:
                 texts.append(None)
                 continue
             raw = bytes(seen.data[seen.offsets[row] : seen.offsets[row + 1]])
-            text, found[row] = _read(raw, charset, mime, extract, shapes[row])
+            text, places[row] = _read(raw, charset, mime, extract, shapes[row])
             texts.append(text)
-        return pa.array(texts, pa.large_binary()).view(pa.large_string()), found, (shapes > _BOUNDS).any(axis=1)
+        return pa.array(texts, pa.large_binary()).view(pa.large_string()), places, (shapes > _BOUNDS).any(axis=1)
 
 
 def page_text(

@@ -46,7 +46,7 @@ def stop_words(
     if not languages:
         return frozenset()
     lists = _lists()
-    found: set[str] = set()
+    dropped: set[str] = set()
     for code in languages:
         if code not in lists:
             known = ", ".join(known_languages())
@@ -59,8 +59,8 @@ def stop_words(
                 f"stop_words={code!r} would drop nothing: none of its {len(lists[code])} words is a single token",
                 hint="Leave this language out.",
             )
-        found |= kept
-    return frozenset(found)
+        dropped |= kept
+    return frozenset(dropped)
 
 
 def version() -> str:
