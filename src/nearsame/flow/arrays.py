@@ -93,7 +93,7 @@ class Arrays:
         return features
 
     def kept(self, features: Any, step: str = "") -> Any:
-        """Features, computed once."""
+        """Features that are computed once, however often they are looked at."""
         return self.engine.keep(features, step)
 
     def slots(self, features: Any) -> int:
@@ -106,8 +106,8 @@ class Arrays:
 
     def ranked(self, order: Order) -> "Arrays":
         """A corpus that knows each document's place in an order."""
-        found, notes = placed(order, self.keep, self.about, self.reading)
-        return replace(self, ranks=found, notes=notes)
+        places, notes = placed(order, self.keep, self.about, self.reading)
+        return replace(self, ranks=places, notes=notes)
 
     def collapsed(self, features: Any) -> "Arrays":
         """A corpus that knows of each document the best one with equal features."""
@@ -134,13 +134,13 @@ class Arrays:
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys, computed once, and how many there are."""
-        found = self.engine.keep(keys)
-        return found, sum(self.engine.fold(found, CountRows()))
+        kept = self.engine.keep(keys)
+        return kept, sum(self.engine.fold(kept, CountRows()))
 
     def meet(self, keys: Any, lists: Any) -> Meeting:
         """Documents that share a key, grouped by it."""
-        found: Meeting = self.engine.meet(keys, lists, self.ranks)
-        return found
+        meeting: Meeting = self.engine.meet(keys, lists, self.ranks)
+        return meeting
 
     def rule(self, step: Steps, question: Question, one_side: OneSide = None) -> Any:
         """The rule that answers a question."""
@@ -151,8 +151,8 @@ class Arrays:
         """Who of the leaders goes, and by whose witness."""
         if not state.meeting:
             return NOBODY
-        found: Decided = self.engine.decide(state.meeting, self.rule(state.step, question))
-        return found
+        decided: Decided = self.engine.decide(state.meeting, self.rule(state.step, question))
+        return decided
 
     def inherit(self, decision: Decided, *, within: bool) -> Decided:
         """The same of all documents."""

@@ -131,8 +131,8 @@ def audit_decision(  # noqa: PLR0913  (what was decided, about what, by whose ru
     must_go, has_kept = np.zeros((2, rows.size), np.bool_)
     must_go[owners[state.corpus.ranks[partners] < state.corpus.ranks[rows[owners]]]] = True
     has_kept[owners] = True
-    found = of_documents(state.method, threshold, goes[rows], must_go, has_kept)
-    return replace(found, precision=_precision(state, origins, decided, threshold))
+    audit = of_documents(state.method, threshold, goes[rows], must_go, has_kept)
+    return replace(audit, precision=_precision(state, origins, decided, threshold))
 
 
 def audit_pairs(  # noqa: PLR0913  (as above)
@@ -177,8 +177,8 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     few = affordable(state.method, threshold, (rows, items, offsets), int(state.corpus.best.size), ranking)
     rows, items, offsets = rows[:few], items[: offsets[few]], offsets[: few + 1]
     stage = partners_stage(state.method, threshold, (rows, items, offsets), ranking(rows), most)
-    found = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
-    owners, partners = (found.column(name).to_numpy() for name in ("owner", "row"))
+    pairs = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
+    owners, partners = (pairs.column(name).to_numpy() for name in ("owner", "row"))
     return rows, owners, partners
 
 
@@ -247,8 +247,8 @@ def witnessed(
     method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], items: UInt64s, offsets: Rows
 ) -> Share | None:
     """The share of pairs (by their places in the offsets of features) that are as similar as they should be."""
-    found = similar_enough(method, threshold, pairs, items, offsets)
-    return share(int(found.sum()), found.size)
+    is_similar = similar_enough(method, threshold, pairs, items, offsets)
+    return share(int(is_similar.sum()), is_similar.size)
 
 
 def similar_enough(

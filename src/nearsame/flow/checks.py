@@ -36,10 +36,10 @@ def with_method_hint(function: _Asking) -> _Asking:
     @functools.wraps(function)
     def asked(*args: Any, **given: Any) -> Any:
         for name in given.keys() - known:
-            for each in (Jaccard, *METHODS.values()):
-                if name in each.model_fields:
+            for method in (Jaccard, *METHODS.values()):
+                if name in method.model_fields:
                     asker = function.__name__
-                    call = f"{asker}(..., method=nearsame.{each.__name__}({name}={given[name]!r}))"
+                    call = f"{asker}(..., method=nearsame.{method.__name__}({name}={given[name]!r}))"
                     message = f"{name}={given[name]!r} is a setting of the method, and no argument of {asker}"
                     raise ConfigError(message, hint=f"Give it with the method, as in {call}.")
         return function(*args, **given)
@@ -113,7 +113,7 @@ def require_columns(columns: Columns, recipe: Method) -> None:
         )
     if not isinstance(recipe, Shingling):
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        *others, last = (name for name, each in METHODS.items() if issubclass(each, Shingling))
+        *others, last = (name for name, method in METHODS.items() if issubclass(method, Shingling))
         raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
     given = recipe.for_texts
     if given:

@@ -90,7 +90,7 @@ class Corpus(Protocol):
 
     @property
     def engine(self) -> Any:
-        """Where flows run."""
+        """The engine that runs the flows over it."""
 
     @property
     def keep(self) -> Keep:

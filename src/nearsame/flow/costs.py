@@ -99,8 +99,8 @@ class _Cause:
 def _seconds(state: State[Arrays], meeting: Meeting, comparisons: int) -> float:
     items = 2 * meeting.items.size / max(1, meeting.entries.rows.size)
     by_signature = isinstance(state.method, MinHash) and state.method.verify == "estimate"
-    each = _VALUE_SECONDS if by_signature else _ITEM_SECONDS
-    return float(comparisons * (_COMPARISON_SECONDS + each * items))
+    per_item = _VALUE_SECONDS if by_signature else _ITEM_SECONDS
+    return float(comparisons * (_COMPARISON_SECONDS + per_item * items))
 
 
 def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method, exact: int | None) -> str:
@@ -150,17 +150,17 @@ def _causes(run: Run) -> list[_Cause]:
     stage, meeting = run.state.step.features[-1], run.state.meeting
     if not isinstance(stage, ShingleSets) or meeting is None:
         return []
-    found: dict[int, int] = {}  # items, and a row that has it
+    row_of_item: dict[int, int] = {}  # items, and a row that has it
     for members in _largest(meeting):
         item = _rarest(run, meeting, members)
         if item is not None:
-            found.setdefault(item, int(meeting.entries.rows[members[0]]))
-        if len(found) == _NAMED:
+            row_of_item.setdefault(item, int(meeting.entries.rows[members[0]]))
+        if len(row_of_item) == _NAMED:
             break
-    items = np.array(sorted(found), np.uint64)
+    items = np.array(sorted(row_of_item), np.uint64)
     weights = np.bincount(run.state.corpus.best, minlength=run.state.corpus.best.size)
     counts = run.state.corpus.engine.fold(run.state.leaders, CountThese(items, weights))
-    texts = run.texts(np.array([found[item] for item in items.tolist()], np.int64))
+    texts = run.texts(np.array([row_of_item[item] for item in items.tolist()], np.int64))
     named = [
         _Cause(text, count)
         for item, count, whole in zip(items.tolist(), counts.tolist(), texts, strict=True)
@@ -208,6 +208,6 @@ def _spelt(recipe: Shingled, stage: ShingleSets, text: str, item: int) -> str | 
         return None
     first = int(at[0]) * step
     last = min(first + stage.size, placed.ends.size) - 1
-    found = aligned.text[placed.starts[first] : placed.ends[last]].tobytes().decode("utf-8", "replace")
-    plain = " ".join("".join(char if char.isprintable() else " " for char in found).split())
+    shingle = aligned.text[placed.starts[first] : placed.ends[last]].tobytes().decode("utf-8", "replace")
+    plain = " ".join("".join(char if char.isprintable() else " " for char in shingle).split())
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}..."

@@ -40,7 +40,7 @@ class OneForm(Protocol):
         """Of the canonical URLs that it is about."""
 
     def apply(self, url: str) -> str:
-        """The one form."""
+        """The form of a URL: those that are taken for one page have the same."""
 
     def record(self) -> dict[str, Any]:
         """What it is made by, JSON-able."""
@@ -55,8 +55,8 @@ class PageEvidence:
 
     def counts(self) -> dict[str, int]:
         """For how many pairs each kind holds, strongest first; kinds that hold for none are left out."""
-        found = {each["values"]: each["counts"] for each in pc.value_counts(self.kinds.flatten()).to_pylist()}
-        return {kind: found[kind] for kind in evidence.KINDS if kind in found}
+        counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(self.kinds.flatten()).to_pylist()}
+        return {kind: counts[kind] for kind in evidence.KINDS if kind in counts}
 
     def sides(self) -> tuple[int, int]:
         """Pairs of one host, and of two."""
@@ -111,10 +111,10 @@ class PageFacts:
 
     def target(self, name: str, rows: Rows | None = None) -> pa.Array:
         """The canonical form of what pages say of themselves, null where they say nothing; of redirects the last."""
-        found = self.known(name, rows)
+        links = self.known(name, rows)
         if not self.has(name):
-            return found
-        targets = self.form(_absolute(self.known(self.url_column, rows), found))
+            return links
+        targets = self.form(_absolute(self.known(self.url_column, rows), links))
         return targets if name != "redirect" else _followed(targets, self._redirects)
 
     @cached_property
@@ -123,11 +123,11 @@ class PageFacts:
         rows = np.flatnonzero(self.known("redirect").is_valid())
         bases, targets = self.known(self.url_column, rows), self.known("redirect", rows)
         pairs = zip(self.form(bases).to_pylist(), self.form(_absolute(bases, targets)).to_pylist(), strict=True)
-        found: dict[str, str] = {}
+        redirects: dict[str, str] = {}
         for url, target in pairs:
             if url is not None and url != target:
-                found.setdefault(url, target)
-        return found
+                redirects.setdefault(url, target)
+        return redirects
 
     @property
     def form(self) -> Callable[[Any], pa.Array]:
@@ -140,8 +140,8 @@ class PageFacts:
         if self.notes:
             return dict.fromkeys(DEGREES, lambda urls: urls)
         own = self.recipe if isinstance(self.recipe, CanonicalUrl) else self.recipe.recipe
-        found = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
-        return found if isinstance(self.recipe, CanonicalUrl) else {**found, "guess": _by(self.recipe)}
+        forms = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
+        return forms if isinstance(self.recipe, CanonicalUrl) else {**forms, "guess": _by(self.recipe)}
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -157,15 +157,15 @@ class PageFacts:
     def same_host(self, rows: Rows, others: Rows) -> pa.Array:
         """Whether documents are of one host; null where a URL is not known."""
         if rows.size < self.reading.num_documents:
-            return pc.equal(*(evidence.hosts(self.known(self.url_column, each)) for each in (rows, others)))
+            return pc.equal(*(evidence.hosts(self.known(self.url_column, side)) for side in (rows, others)))
         a, b = self._host_numbers[rows], self._host_numbers[others]  # rows occur again and again
         return pa.array(a == b, mask=(a < 0) | (b < 0))
 
     @cached_property
     def _host_numbers(self) -> Rows:
         """By row; negative where the URL is not known."""
-        found = evidence.hosts(self.known(self.url_column)).dictionary_encode().indices
-        return np.asarray(found.fill_null(-1))
+        numbers = evidence.hosts(self.known(self.url_column)).dictionary_encode().indices
+        return np.asarray(numbers.fill_null(-1))
 
     def evidence(self, rows: Rows, witnesses: Rows, holds: dict[str, Mask]) -> PageEvidence:
         """Which kinds hold between rows and their witnesses.
@@ -175,7 +175,7 @@ class PageFacts:
             witnesses: another one for each.
             holds: the kinds that are about the content.
         """
-        url, other = (self.urls(each) for each in (rows, witnesses))
+        url, other = (self.urls(side) for side in (rows, witnesses))
         holds = {**holds, **self._by_degree(rows, witnesses), "mirror": evidence.mirrored(url, other)}
         for name in ("redirect", "canonical"):
             if self.has(name):
@@ -186,20 +186,20 @@ class PageFacts:
 
     def _by_degree(self, rows: Rows, witnesses: Rows) -> dict[str, Mask]:
         """Which URLs are one, each by the surest rules that make them one."""
-        found, before = {}, np.zeros(rows.size, np.bool_)
+        holds, before = {}, np.zeros(rows.size, np.bool_)
         for degree in DEGREES:
-            same = evidence.same(*(self.urls(each, degree) for each in (rows, witnesses)))
-            found[f"url-{degree}"] = same & ~before
+            same = evidence.same(*(self.urls(side, degree) for side in (rows, witnesses)))
+            holds[f"url-{degree}"] = same & ~before
             before |= same
-        return found
+        return holds
 
     def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
         """Whether an archive has recorded the same digest of what was sent."""
-        return evidence.same(*(self.known("payload_digest", each) for each in (rows, witnesses)))
+        return evidence.same(*(self.known("payload_digest", side) for side in (rows, witnesses)))
 
     def _revisits(self, rows: Rows, witnesses: Rows, url: pa.Array, other: pa.Array) -> Mask:
         """One of the two is a revisit, of the other's URL or with the other's payload digest."""
-        revisited, other_revisited = (self.target("revisit_of", each) for each in (rows, witnesses))
+        revisited, other_revisited = (self.target("revisit_of", side) for side in (rows, witnesses))
         is_revisit = np.asarray(pc.or_(revisited.is_valid(), other_revisited.is_valid()))
         nothing = pa.nulls(len(rows), pa.large_string())
         named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)

@@ -77,8 +77,8 @@ def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranke
     rows = np.flatnonzero((groups >= 0) & (again.sizes > 0))
     meeting = engine.meet(engine.load([_keys(rows, groups[rows])]), features, priority)
     rule = Greedy(step.bound(method.least), reading.num_against, within)
-    found: Decided = engine.decide(meeting, rule)
-    return found
+    decided: Decided = engine.decide(meeting, rule)
+    return decided
 
 
 def _shared(urls: pa.Array, entering: Mask) -> Rows:

@@ -67,7 +67,7 @@ def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
     gone = np.zeros(len(origins), np.bool_)
     gone[decided.rows] = True
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-    found = []
+    tables = []
     for number, part in enumerate(reading.parts, start=len(reading.against)):
         here = source == number
         removed, kept = position[here & gone], position[here & ~gone]
@@ -75,8 +75,8 @@ def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
         unreadable = np.array(reading.unreadable.get(number, []), np.int64)
         wanted, others = (kept, removed) if stay else (removed, kept)
         table = part.take(wanted, np.union1d(others, unreadable), reading.columns)
-        found.append(_with_texts(table, run.extract) if part.pages else table)
-    return together(found, [part.name for part in reading.parts])
+        tables.append(_with_texts(table, run.extract) if part.pages else table)
+    return together(tables, [part.name for part in reading.parts])
 
 
 def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goes, and what of it)
@@ -153,8 +153,7 @@ def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
         pages = pa.RecordBatch.from_arrays([rows, *map(batch.column, schemas.PAGES.names[1:])], schema=schemas.PAGES)
         texts.append(extract(pages).column("text"))
     at = table.column_names.index("body")
-    found = table.set_column(at, "text", pa.chunked_array(texts, pa.large_string()))
-    return found.drop_columns(["charset"])
+    return table.set_column(at, "text", pa.chunked_array(texts, pa.large_string())).drop_columns(["charset"])
 
 
 def _led_out(parts: Sequence[Any]) -> Iterator[str]:

@@ -109,10 +109,10 @@ class Layers:
     @property
     def gone(self) -> Mask:
         """Which rows are removed."""
-        found = np.zeros(self.priority.size, np.bool_)
+        gone = np.zeros(self.priority.size, np.bool_)
         for layer in self.done:
-            found[layer.decided.rows] = True
-        return found
+            gone[layer.decided.rows] = True
+        return gone
 
     def left(self, reading: Reading) -> Left:
         """The same documents, to be read again without those that are removed."""
@@ -210,7 +210,7 @@ def with_guesses(layers: tuple[str, ...], urls: CanonicalUrl | OneForm) -> tuple
         ('url', 'url-guess', 'text')
     """
     may_guess = not isinstance(urls, CanonicalUrl) or urls.guesses
-    return tuple(name for each in layers for name in ((each, GUESSED) if each == "url" and may_guess else (each,)))
+    return tuple(name for layer in layers for name in ((layer, GUESSED) if layer == "url" and may_guess else (layer,)))
 
 
 def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[str, ...]:

@@ -72,10 +72,10 @@ def _without_boilerplate(features: Any, corpus: Corpus, method: Method, clock: C
         return features, NOTHING_DROPPED
     engine = corpus.engine
     with clock("boilerplate"):
-        found = boilerplate(features, corpus.slots(features), most, engine)
-        left = corpus.kept(engine.map(features, WithoutBoilerplate.of(found)))
-        before, after = (sum(engine.fold(each, CountBare())) for each in (features, left))
-    return left, Dropped(found.items.size, int(found.counts.sum()), after - before)
+        common = boilerplate(features, corpus.slots(features), most, engine)
+        left = corpus.kept(engine.map(features, WithoutBoilerplate.of(common)))
+        before, after = (sum(engine.fold(flow, CountBare())) for flow in (features, left))
+    return left, Dropped(common.items.size, int(common.counts.sum()), after - before)
 
 
 def boilerplate(features: Any, num_items: int, most: int, engine: Engine) -> Boilerplate:
@@ -135,10 +135,10 @@ def join(state: State[Arrays], question: Question, groups: Groups, most: int) ->
         predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
         check_number(predicted, most, known="about", fewer=fewer)
         waiting: list[JoinedPairs] = []
-        for found in state.corpus.engine.join(state.meeting, rule):
-            total += groups.num_between(found.a, found.b)
+        for pairs in state.corpus.engine.join(state.meeting, rule):
+            total += groups.num_between(pairs.a, pairs.b)
             check_number(total, most, known="at least", fewer=fewer)
-            waiting.append(found)
+            waiting.append(pairs)
             if sum(part.a.size for part in waiting) >= _MANY_PAIRS:
                 yield _listed(state, groups, waiting)
                 waiting = []
@@ -148,8 +148,8 @@ def join(state: State[Arrays], question: Question, groups: Groups, most: int) ->
 
 
 def _listed(state: State[Arrays], groups: Groups, parts: list[JoinedPairs]) -> Listed:
-    found = JoinedPairs.joined(parts)
-    return _turned(state, groups.between(found, beside(state, found)))
+    pairs = JoinedPairs.joined(parts)
+    return _turned(state, groups.between(pairs, beside(state, pairs)))
 
 
 def _turned(state: State[Arrays], pairs: Listed) -> Listed:
@@ -157,12 +157,12 @@ def _turned(state: State[Arrays], pairs: Listed) -> Listed:
     return by_priority(pairs, state.corpus.ranks, state.step.mirror) if state.corpus.by_content else pairs
 
 
-def beside(state: State[Arrays], found: JoinedPairs) -> npt.NDArray[np.float64]:
+def beside(state: State[Arrays], pairs: JoinedPairs) -> npt.NDArray[np.float64]:
     """What pairs say beside their similarity: as many columns as the method's `Steps.columns` has names."""
     columns, best = state.step.columns, state.corpus.best
     if columns is None:
-        return np.zeros((0, found.a.size))
-    leaders = found._replace(a=best[found.a], b=best[found.b])
+        return np.zeros((0, pairs.a.size))
+    leaders = pairs._replace(a=best[pairs.a], b=best[pairs.b])
     return columns(leaders, _measured_sizes(state), lambda rows: state.corpus.engine.take(state.leaders, rows))
 
 

@@ -104,8 +104,8 @@ class Removals:
     def same_text(self) -> Mask:
         """Which of them have the same text as their witness, before anything is dropped from it."""
         knows: Any = self.state.corpus.about if self.layers is None else self.layers
-        found: Mask = knows.same_text(self.decided.rows, self.decided.witnesses)
-        return found
+        is_same: Mask = knows.same_text(self.decided.rows, self.decided.witnesses)
+        return is_same
 
     @cached_property
     def chained(self) -> Mask:
@@ -117,15 +117,15 @@ class Removals:
     @cached_property
     def measures(self) -> pa.Array:
         """What each similarity is; of those that are below the threshold, that they are."""
-        found = tables.same(self.run.measure, self.decided.rows.size)
+        measures = tables.same(self.run.measure, self.decided.rows.size)
         if self.chained.any():
-            found = pc.if_else(pa.array(self.chained), "component", found)
+            measures = pc.if_else(pa.array(self.chained), "component", measures)
         if self.settled is None or self.layers is None:
-            return found
+            return measures
         own = {layer.name: layer.measure for layer in self.layers.done}
         layers = pa.array([own.get(name) for name in self.layers.use], pa.string())
-        found = pc.coalesce(layers.take(pa.array(self.settled.measure)), found)
-        return pc.if_else(pa.array(self.settled.chained), "chain", found)
+        measures = pc.coalesce(layers.take(pa.array(self.settled.measure)), measures)
+        return pc.if_else(pa.array(self.settled.chained), "chain", measures)
 
     @cached_property
     def evidence(self) -> PageEvidence | None:
@@ -166,9 +166,9 @@ class Removals:
     @cached_property
     def groups(self) -> Rows:
         """By row the keeper of its cluster; a document without any has its own."""
-        found = np.arange(len(self.names.origins))
-        found[self.decided.rows] = self.decided.witnesses
-        return found
+        keepers = np.arange(len(self.names.origins))
+        keepers[self.decided.rows] = self.decided.witnesses
+        return keepers
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -176,20 +176,20 @@ class Removals:
         rows, witnesses, nums, dens = self.decided[:4]
         a, b = np.minimum(rows, witnesses), np.maximum(rows, witnesses)
         order = np.lexsort((b, a))
-        found = JoinedPairs(a[order], b[order], nums[order], dens[order])
-        listed = Listed(found.a, found.b, self.similarity[order], self._beside(found, order))
+        pairs = JoinedPairs(a[order], b[order], nums[order], dens[order])
+        listed = Listed(pairs.a, pairs.b, self.similarity[order], self._beside(pairs, order))
         if self.run.settings["ties"] == "content":  # as on Spark, where rows have no order
             places = np.ones(len(self.names.origins), np.int64)
             places[witnesses] = 0
             listed = by_priority(listed, places, self.state.step.mirror)
         return self.run.pairs_table(listed, self.measures.take(pa.array(order)))
 
-    def _beside(self, found: JoinedPairs, order: Rows) -> npt.NDArray[np.float64]:
+    def _beside(self, pairs: JoinedPairs, order: Rows) -> npt.NDArray[np.float64]:
         """What the method says of pairs beside their similarity; of others than its own nothing, NaN."""
         own = self.by_method[order]
         if own.all():
-            return pipeline.beside(self.state, found)
-        some = pipeline.beside(self.state, JoinedPairs(found.a[own], found.b[own], found.nums[own], found.dens[own]))
+            return pipeline.beside(self.state, pairs)
+        some = pipeline.beside(self.state, JoinedPairs(pairs.a[own], pairs.b[own], pairs.nums[own], pairs.dens[own]))
         out = np.full((some.shape[0], own.size), np.nan)
         out[:, own] = some
         return out
@@ -200,7 +200,7 @@ class Removals:
         keepers, sizes = np.unique(self.decided.witnesses, return_counts=True)
         first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
         ids = self.names.of(keepers[first])[0].to_pylist()
-        found: dict[str, Any] = {
+        counts: dict[str, Any] = {
             "compared": self.decided.num_compared,
             "component": self.decided.component,
             "clusters": keepers.size,
@@ -213,9 +213,9 @@ class Removals:
             "layers": self._layer_counts(),
         }
         if self.evidence is not None:
-            found["evidence"] = self.evidence.counts()
-            found["same_host"], found["cross_host"] = self.evidence.sides()
-        return found
+            counts["evidence"] = self.evidence.counts()
+            counts["same_host"], counts["cross_host"] = self.evidence.sides()
+        return counts
 
     def at(self, method: Method) -> "Removals":
         """The same at a higher threshold, decided anew on the stored keys and features."""
@@ -229,25 +229,25 @@ class Removals:
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, with the texts of both sides."""
         chosen = spread(self.similarity, self.same_text, count)
-        found = self.table.take(pa.array(chosen))
+        table = self.table.take(pa.array(chosen))
         for name, rows in (("text", self.decided.rows), ("witness_text", self.decided.witnesses)):
-            found = found.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
-        return found
+            table = table.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
+        return table
 
     def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
-        """Write a folder."""
+        """Write an output folder with the copies and tables that `choices` ask for."""
         made = partial(self._tables, pairs=choices.pairs)
         return kept.write(self.run, self.decided, stats, made, directory, choices, overwrite=overwrite)
 
     def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
-        found = {"removed": self.table, "clusters": self.clusters}
+        by_name = {"removed": self.table, "clusters": self.clusters}
         if pairs:
-            found["pairs"] = self.pairs
+            by_name["pairs"] = self.pairs
         if self.state.frequency_table is not None:
-            found["frequencies"] = self.state.frequency_table
+            by_name["frequencies"] = self.state.frequency_table
         if self.run.reading.skipped:
-            found["skipped"] = self.run.skipped
-        return found
+            by_name["skipped"] = self.run.skipped
+        return by_name
 
     def _layer_counts(self) -> tuple[dict[str, Any], ...]:
         if self.layers is None or self.settled is None:
@@ -257,7 +257,7 @@ class Removals:
         via, witnesses = self.settled.via, self.decided.witnesses
         rows, sizes = self.decided.rows, self.layers.contents.about.sizes
         other = ~self.layers.same_text(rows, np.where(via < 0, witnesses, via)) & (sizes[rows] > 0)
-        found = []
+        layers = []
         for number, name in enumerate(self.layers.use):
             mine = self.settled.layer == number
             counts = {
@@ -266,8 +266,8 @@ class Removals:
                 "other_text": int((mine & other).sum()),
                 "inherited": int((mine & (via >= 0)).sum()),
             }
-            found.append({"layer": name, **counts})
-        return tuple(found)
+            layers.append({"layer": name, **counts})
+        return tuple(layers)
 
     def _layer_columns(self) -> dict[str, pa.Array]:
         """Which layer removed each document, and through which witness of its own, if another one stands now."""

@@ -57,15 +57,15 @@ class Requirements:
             return f"residual duplicates {100 * residual.value:.4g} % are above {100 * self.max_residual:.4g} %"
         return ""
 
-    def met_by(self, found: Answer) -> Answer:
+    def met_by(self, answer: Answer) -> Answer:
         """The answer itself, if it is what was required.
 
         Raises:
-            RequirementError: It is not; `found` is the answer.
+            RequirementError: It is not; the answer is its `found`.
         """
-        unmet = self.unmet(found.audit)
+        unmet = self.unmet(answer.audit)
         if unmet:
             error = RequirementError(unmet, hint="Ask for a higher recall, or choose the exact method jaccard.")
-            error.found = found
+            error.found = answer
             raise error
-        return found
+        return answer

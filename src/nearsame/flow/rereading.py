@@ -68,10 +68,10 @@ class Taken(Left):
     @classmethod
     def out_of(cls, reading: Reading, texts: Iterable[pa.RecordBatch], gone: Mask, priority: Rows) -> Self:
         """The documents of a reading, whose texts are there."""
-        found = replace(cls.of(reading, gone, priority), texts=texts)
-        found.num_against, found.num_documents = reading.num_against, reading.num_documents
-        found._origins = reading._origins  # noqa: SLF001  (the same documents)
-        return found
+        taken = replace(cls.of(reading, gone, priority), texts=texts)
+        taken.num_against, taken.num_documents = reading.num_against, reading.num_documents
+        taken._origins = reading._origins  # noqa: SLF001  (the same documents)
+        return taken
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """DOCUMENTS batches."""

@@ -184,8 +184,8 @@ class Result:
             ['a rose']
         """
         require_number("count", count, 0)
-        found: pa.Table = self._removals.examples(count)
-        return found
+        table: pa.Table = self._removals.examples(count)
+        return table
 
     def release(self) -> None:
         """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
@@ -195,7 +195,7 @@ class Result:
 @checked
 @dataclass(frozen=True)
 class Pairs:
-    """All similar pairs."""
+    """All similar pairs of one side, or across two, as `pairs` finds them."""
 
     run: Any
     method: Method

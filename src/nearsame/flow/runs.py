@@ -85,12 +85,12 @@ class Run:
     def texts(self, rows: Rows) -> list[str]:
         """The texts of some rows, read again."""
         source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
-        found = {
+        by_part = {
             number: texts(part, position[source == number], self.reading.columns, self.extract)
             for number, part in enumerate(self.reading.all_parts)
             if (source == number).any()
         }
-        return [found[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
+        return [by_part[number][at] for number, at in zip(source.tolist(), position.tolist(), strict=True)]
 
     @property
     def extract(self) -> PageTexts | None:
@@ -108,13 +108,14 @@ class Run:
 
     @cached_property
     def measure(self) -> str:
-        """What similarities are."""
+        """What similarities are, as the column `measure` says it: jaccard, cosine and so on."""
         return self.state.method.reports
 
     def pairs_table(self, pairs: Listed, measures: pa.Array | None = None) -> pa.Table:
         """Pairs as a table, with the columns that the method alone has."""
-        found = tables.same(self.measure, pairs.a.size) if measures is None else measures
-        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, found)
+        if measures is None:
+            measures = tables.same(self.measure, pairs.a.size)
+        table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, measures)
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
     def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
@@ -148,9 +149,9 @@ class Run:
     @property
     def _reading_settings(self) -> dict[str, Any]:
         columns = self.reading.columns
-        found = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
+        settings = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
         asked = {} if columns.max_record == MAX_RECORD else {"max_record": columns.max_record}
-        return {**(found if self.reading.pages else {}), **asked}
+        return {**(settings if self.reading.pages else {}), **asked}
 
     @property
     def _volumes(self) -> dict[str, dict[str, int]]:
@@ -158,17 +159,17 @@ class Run:
         about, leads, met = self.state.corpus.about, self.state.corpus.leads, self.state.met
         made, distinct = 8 * int(about.sizes.sum()), 8 * int(about.sizes[leads].sum())
         size = int(leads.sum())
-        found = {
+        volumes = {
             "features": {"documents": leads.size, "in": int(about.text_bytes.sum()), "out": made},
             "identical": {"documents": leads.size, "in": made, "out": distinct},
         }
         if met.meeting is not None:
             keys = _KEY_BYTES * met.num_keys
             sketched = self.state.step.sketches is not None  # how many bytes these are is not counted
-            found["keys"] = {"documents": size, **({} if sketched else {"in": distinct}), "out": keys}
+            volumes["keys"] = {"documents": size, **({} if sketched else {"in": distinct}), "out": keys}
             out = {"documents": met.meeting.entries.rows.size, "in": keys, "out": 8 * met.meeting.items.size}
-            found["meeting"] = out
-        return found
+            volumes["meeting"] = out
+        return volumes
 
     @cached_property
     def stats(self) -> Stats:
@@ -220,9 +221,9 @@ def inputs_of(sides: tuple[Any, Any], parts: Sequence[Sequence[Part]], recipe: M
     Raises:
         OutputError: That folder is in a source, or holds one.
     """
-    found = Inputs(names_of(sides[0]), names_of(sides[1]), tuple(part.files for side in parts for part in side))
-    found += Inputs.of(getattr(recipe, "frequencies", None))
+    inputs = Inputs(names_of(sides[0]), names_of(sides[1]), tuple(part.files for side in parts for part in side))
+    inputs += Inputs.of(getattr(recipe, "frequencies", None))
     if workdir is None:
-        return found
-    require_apart(os.fspath(workdir), Path(os.path.realpath(workdir)), found, folder=False)
-    return found + Inputs(names_of(workdir), (), (Files(os.fspath(workdir), ("run.json",)),))
+        return inputs
+    require_apart(os.fspath(workdir), Path(os.path.realpath(workdir)), inputs, folder=False)
+    return inputs + Inputs(names_of(workdir), (), (Files(os.fspath(workdir), ("run.json",)),))

@@ -77,7 +77,8 @@ def measure_problem(claims: Claims, claim: Claim | None) -> str:
     use = claims.recipe.get("use")
     if claim is None or (claim.measure == "component" and claims.recipe["clusters"] == "components"):
         return ""
-    if use is None or claim.measure not in {"chain", *(each for name in use for each in _own_measures(claims, name))}:
+    own = {measure for name in use or () for measure in _own_measures(claims, name)}
+    if use is None or claim.measure not in {"chain", *own}:
         return f"measure {claim.measure!r} is none of this run"
     return ""
 
@@ -191,25 +192,25 @@ def _columns(method: Method) -> tuple[str, ...]:
 def _pair(line: Mapping[str, Any], witness_first: Any, method: Method, shares: Shares | None) -> dict[str, Any]:
     sides = ("witness_", "") if witness_first else ("", "witness_")
     ends = {f"{end}_{name}": line[f"{side}{name}"] for end, side in zip("ab", sides, strict=True) for name in _WHO}
-    found = {**ends, "similarity": line["similarity"], "measure": line["measure"]}
+    pair = {**ends, "similarity": line["similarity"], "measure": line["measure"]}
     columns = _columns(method)
     if not columns:
-        return found
+        return pair
     nan = float("nan")
     exact, inside, around = shares or Shares(nan, nan, nan)
     both = (around, inside) if witness_first else (inside, around)
-    return found | dict(zip(columns, (*both, exact, *both) if isinstance(method, ModP) else both, strict=False))
+    return pair | dict(zip(columns, (*both, exact, *both) if isinstance(method, ModP) else both, strict=False))
 
 
-def _same_lines(findings: Findings, name: str, told: pa.Table, wanted: pa.Table) -> None:
+def _same_lines(findings: Findings, name: str, written: pa.Table, wanted: pa.Table) -> None:
     """Whether two tables have the same columns and lines, in any order."""
-    if sorted(told.column_names) != sorted(wanted.column_names):
-        what = f"its columns are {', '.join(told.column_names)}, and should be {', '.join(wanted.column_names)}"
+    if sorted(written.column_names) != sorted(wanted.column_names):
+        what = f"its columns are {', '.join(written.column_names)}, and should be {', '.join(wanted.column_names)}"
         findings.wrong(name, what)
         return
-    mine, theirs = (Counter(map(repr, table.select(told.column_names).to_pylist())) for table in (told, wanted))
-    if len(told) != len(wanted):
-        findings.wrong(name, f"{len(told):,} lines, where removed.parquet asks for {len(wanted):,}")
+    mine, theirs = (Counter(map(repr, table.select(written.column_names).to_pylist())) for table in (written, wanted))
+    if len(written) != len(wanted):
+        findings.wrong(name, f"{len(written):,} lines, where removed.parquet asks for {len(wanted):,}")
     for line in list(mine - theirs)[:1]:
         findings.wrong(name, f"{line} is not what removed.parquet says")
     for line in list(theirs - mine)[:1]:

@@ -47,7 +47,7 @@ class Archive(NamedTuple):
         if not last < position <= len(self.labels) or position in self.gone:
             return False
         between = range(last + 1, position)
-        return all(each in self.gone or (bool(self.gone) and each not in self.documents) for each in between)
+        return all(place in self.gone or (bool(self.gone) and place not in self.documents) for place in between)
 
 
 def problem_of_lines(data: bytes, archive: Archive, copied: Sequence[Label]) -> str:
@@ -67,11 +67,11 @@ def problem_of_lines(data: bytes, archive: Archive, copied: Sequence[Label]) -> 
             return f"it ends where line {number} should stand"
         if label is None:
             return f"line {number} stands for no record of the copy"
-        found = _items(line)
-        position: Any = dict(found).get("position")
+        items = _items(line)
+        position: Any = dict(items).get("position")
         if position == len(archive.labels) or not archive.follows(position, last):
             return f"line {number} is not of the record that follows in the copy"
-        if archive.labels[position] != label or repr(found) != repr(archive.line(position)):
+        if archive.labels[position] != label or repr(items) != repr(archive.line(position)):
             return f"line {number} is not what is known of record {position}"
         last = position
     return "" if archive.follows(len(archive.labels), last) else "it ends before the last record that stays"
@@ -79,7 +79,7 @@ def problem_of_lines(data: bytes, archive: Archive, copied: Sequence[Label]) -> 
 
 def _items(line: bytes) -> list[tuple[str, Any]]:
     try:
-        found = json.loads(line, object_pairs_hook=list)
-        return [(str(name), value) for name, value in found]
+        pairs = json.loads(line, object_pairs_hook=list)
+        return [(str(name), value) for name, value in pairs]
     except (RecursionError, TypeError, ValueError):
         return []

@@ -31,8 +31,8 @@ def _file() -> dict[str, Any]:
 
 @cache
 def _entries() -> Any:
-    found = _file()
-    return found["stage2"].reshape(-1, 256)[found["stage1"]].reshape(-1)
+    tables = _file()
+    return tables["stage2"].reshape(-1, 256)[tables["stage1"]].reshape(-1)
 
 
 @cache
@@ -86,9 +86,9 @@ class _Normal(NamedTuple):
 
 @cache
 def _normal() -> _Normal:
-    found = _file()
-    entries = found["normal_stage2"].reshape(-1, 256)[found["normal_stage1"]].reshape(-1)
-    pool, records = found["pool"].tolist(), found["records"].tolist()
+    tables = _file()
+    entries = tables["normal_stage2"].reshape(-1, 256)[tables["normal_stage1"]].reshape(-1)
+    pool, records = tables["pool"].tolist(), tables["records"].tolist()
 
     def decompositions(which: int) -> dict[int, str]:
         some: dict[int, str] = {}
@@ -98,7 +98,7 @@ def _normal() -> _Normal:
                 some[point] = "".join(map(chr, pool[place >> 5 : (place >> 5) + (place & 31)]))
         return some
 
-    both = zip(found["pairs"].tolist(), found["composites"].tolist(), strict=True)
+    both = zip(tables["pairs"].tolist(), tables["composites"].tolist(), strict=True)
     return _Normal(
         {int(point): int(entries[point] & 255) for point in np.flatnonzero(entries & 255)},
         decompositions(0),
@@ -153,21 +153,21 @@ def _ordered(pieces: list[str]) -> str:
 
 def _composed(text: str) -> str:
     classes = _normal().classes
-    found: list[str] = []
+    characters: list[str] = []
     starter, last = -1, 0  # the place of the last starter, and the class of what was kept behind it
     for character in text:
         kind = classes.get(ord(character), 0)
         whole = None
-        if starter >= 0 and (last < kind or starter == len(found) - 1):
-            whole = _joined(found[starter], character)
+        if starter >= 0 and (last < kind or starter == len(characters) - 1):
+            whole = _joined(characters[starter], character)
         if whole is not None:
-            found[starter] = whole
+            characters[starter] = whole
             continue
-        found.append(character)
+        characters.append(character)
         last = kind
         if kind == 0:
-            starter = len(found) - 1
-    return "".join(found)
+            starter = len(characters) - 1
+    return "".join(characters)
 
 
 def _joined(first: str, second: str) -> str | None:

@@ -121,8 +121,8 @@ class Claims:
     @property
     def recipe(self) -> Mapping[str, Any]:
         """What decided the answer."""
-        found: Mapping[str, Any] = self.stats["recipe"]
-        return found
+        recipe: Mapping[str, Any] = self.stats["recipe"]
+        return recipe
 
     @property
     def is_whole(self) -> bool:
@@ -185,9 +185,9 @@ class Claims:
     def claim(self, line: int) -> Claim:
         """A line of removed.parquet."""
         row = self.removed.slice(line, 1).to_pylist()[0]
-        told = {name: row.get(name) for name in Claim._fields if name not in ("line", "layer", "via")}
+        fields = {name: row.get(name) for name in Claim._fields if name not in ("line", "layer", "via")}
         via = None if row.get("via_source") is None else (row["via_source"], row["via_row"])
-        return Claim(line=line, layer=row.get("layer") or "text", via=via, **told)
+        return Claim(line=line, layer=row.get("layer") or "text", via=via, **fields)
 
     def _keys(self, source: str, row: str, *, judged: bool) -> Ints:
         """Keys of documents named by source and row; of sources named twice, the first that goes on ascending."""
@@ -196,7 +196,7 @@ class Claims:
             if not (judged and part.against):
                 numbers.setdefault(part.name, []).append(part.number)
         names, rows = self.removed.column(source).to_pylist(), self.removed.column(row).to_numpy()
-        found = np.full(len(names), -1, np.int64)
+        keys = np.full(len(names), -1, np.int64)
         last: dict[str, tuple[int, int]] = {}
         for at, (name, position) in enumerate(zip(names, rows.tolist(), strict=True)):
             choice = numbers.get(name, [])
@@ -205,8 +205,8 @@ class Claims:
                 place += 1
             last[name] = place, position
             if choice:
-                found[at] = key_of(choice[place if judged else 0], position)
-        return found
+                keys[at] = key_of(choice[place if judged else 0], position)
+        return keys
 
 
 def _require_tokeniser(home: Path, stats: Mapping[str, Any] | None) -> None:
@@ -218,9 +218,11 @@ def _require_tokeniser(home: Path, stats: Mapping[str, Any] | None) -> None:
     recipe = (stats or {}).get("recipe")
     if not isinstance(recipe, dict) or "method" not in recipe:
         return
-    told = recipe.get("tokeniser", "unknown")
-    if told == "unknown" or (type(told) is int and told >= 1 and told != TOKENISER):
-        message = f"{home} was made with version {told} of the tokeniser, and this version of nearsame has {TOKENISER}"
+    version = recipe.get("tokeniser", "unknown")
+    if version == "unknown" or (type(version) is int and version >= 1 and version != TOKENISER):
+        message = (
+            f"{home} was made with version {version} of the tokeniser, and this version of nearsame has {TOKENISER}"
+        )
         raise SourceError(message, hint="Write the output again with this version of nearsame.")
 
 
@@ -269,19 +271,19 @@ class Skips:
         table = tables.read(home, "skipped.parquet", tables.SKIPPED, findings, look)
         if table is None:
             return cls(number=None)
-        found = cls(number=len(table))
+        skips = cls(number=len(table))
         for number, line in enumerate(table.to_pylist()):
-            findings.wrong_all(f"skipped.parquet, line {number}", found._problems(line, names))
+            findings.wrong_all(f"skipped.parquet, line {number}", skips._problems(line, names))
             name, position = line["source"], line["position"]
-            found.positions.setdefault(name, set())
+            skips.positions.setdefault(name, set())
             if position is not None:
-                found.positions[name].add(position)
-                found.lines[name, position] = line["line"]
+                skips.positions[name].add(position)
+                skips.lines[name, position] = line["line"]
             elif line["line"] not in (None, 1):
-                found.torn.add(name)
+                skips.torn.add(name)
             elif not line["reason"].startswith(_BEHIND):
-                found.unread.add(name)
-        return found
+                skips.unread.add(name)
+        return skips
 
     def _problems(self, line: Mapping[str, Any], names: set[str]) -> Iterator[str]:
         """What is wrong with a line, after those before it."""

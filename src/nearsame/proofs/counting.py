@@ -36,8 +36,8 @@ def boilerplate(contents: Iterable[Any], cut: Cut, most: int, again: Iterable[An
             occurrences += sum(times for times in counts.values() if times > most)
     if not many:
         return frozenset(), 0
-    found = (item for content in again for item in cut.bare(content))
-    return frozenset(item for item in found if not isinstance(item, Raw) and _digest(item) in many), occurrences
+    items = (item for content in again for item in cut.bare(content))
+    return frozenset(item for item in items if not isinstance(item, Raw) and _digest(item) in many), occurrences
 
 
 def _digests(contents: Iterable[Any], cut: Cut) -> Iterator[bytes]:

@@ -34,20 +34,20 @@ Boilerplate = tuple[int, int]  # items that stand in too many documents, and in 
 
 def unproven(claims: Claims) -> tuple[str, ...]:
     """What of stats.json was held to the rest, and could not be counted again."""
-    found = [*_NEVER, "ignored"]
+    names = [*_NEVER, "ignored"]
     if not isinstance(claims.method, Digest):
-        found += ["compared", "keys", "meeting"]
+        names += ["compared", "keys", "meeting"]
     if claims.stats.get("audit") is not None:
-        found.append("audit")
+        names.append("audit")
     if claims.stats.get("pages"):
-        found.append("pages")
+        names.append("pages")
     if claims.stats.get("component") is not None:
-        found.append("component")
+        names.append("component")
     if claims.stats.get("unread"):
-        found += ["repeated_ids", "text_bytes"]
+        names += ["repeated_ids", "text_bytes"]
     if not _is_counted(claims.method):
-        found += ["distinct", "features"]
-    return tuple(sorted(found))
+        names += ["distinct", "features"]
+    return tuple(sorted(names))
 
 
 def check_counts(
@@ -102,7 +102,7 @@ def _from_tables(claims: Claims) -> dict[str, Any]:
     removed, stats = claims.removed, claims.stats
     sizes = Counter(zip(*(removed.column(name).to_pylist() for name in ("cluster", "witness_id")), strict=True))
     largest = sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0][0]))[:_MOST_LARGEST]
-    found: dict[str, Any] = {
+    expected: dict[str, Any] = {
         "removed": len(removed),
         "clusters": len(sizes),
         "largest": [[name, size + 1] for (_, name), size in largest],
@@ -111,63 +111,63 @@ def _from_tables(claims: Claims) -> dict[str, Any]:
         "cross_host": None,
     }
     if {"documents", "against"} <= stats.keys():
-        found["kept"] = stats["documents"] - stats["against"] - len(removed)
+        expected["kept"] = stats["documents"] - stats["against"] - len(removed)
     if "evidence" in removed.column_names:
-        found["evidence"] = dict(Counter(removed.column("evidence").combine_chunks().flatten().to_pylist()))
+        expected["evidence"] = dict(Counter(removed.column("evidence").combine_chunks().flatten().to_pylist()))
         hosts = Counter(removed.column("same_host").to_pylist())
-        found |= {"same_host": hosts[True], "cross_host": hosts[False]}
+        expected |= {"same_host": hosts[True], "cross_host": hosts[False]}
     if claims.skips.number is not None:
-        found["skipped"] = claims.skips.number
-    return found
+        expected["skipped"] = claims.skips.number
+    return expected
 
 
 def _from_settings(claims: Claims) -> dict[str, Any]:
-    found: dict[str, Any] = {"measure": claims.method.reports, "least": float(claims.method.least)}
-    found["ignored"] = claims.ignored
+    expected: dict[str, Any] = {"measure": claims.method.reports, "least": float(claims.method.least)}
+    expected["ignored"] = claims.ignored
     if claims.recipe["clusters"] == "greedy" or not len(claims.removed):
-        found |= {"component": None, "chained": 0}
+        expected |= {"component": None, "chained": 0}
     elif claims.stats.get("component") is not None:
         below = pc.less(claims.removed.column("similarity"), float(claims.method.least))
-        found["chained"] = pc.sum(below).as_py() or 0
+        expected["chained"] = pc.sum(below).as_py() or 0
     if isinstance(claims.method, Digest):
-        found |= {"keys": 0, "meeting": 0, "compared": 0}
+        expected |= {"keys": 0, "meeting": 0, "compared": 0}
     if not claims.method.may_miss and not isinstance(claims.method, Shingled):
-        found["audit"] = None
+        expected["audit"] = None
     if all(part.is_own for part in claims.parts) and not claims.columns["html"]:
-        found["pages"] = {}
+        expected["pages"] = {}
     sizes = [size for part in claims.parts for size, _ in part.stamps if part.form.reads != "nothing"]
     if None not in sizes and sizes:
-        found["bytes_read"] = sum(size for size in sizes if size is not None)
-    return found
+        expected["bytes_read"] = sum(size for size in sizes if size is not None)
+    return expected
 
 
 def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dict[str, Any]:
     method, unread = claims.method, claims.stats.get("unread", 0)
-    found: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
-    found["dropped_shingles"], found["dropped_occurrences"] = boilerplate
-    found["emptied"] = tally.emptied
+    expected: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
+    expected["dropped_shingles"], expected["dropped_occurrences"] = boilerplate
+    expected["emptied"] = tally.emptied
     if not method.of_vectors:
-        found["empty"] = tally.empty
+        expected["empty"] = tally.empty
     may_be_unread = isinstance(method, Digest) and all(part.form.reads == "texts" for part in claims.parts)
     if not may_be_unread or (isinstance(method, Digest) and method.normalise) or "use" in claims.recipe:
-        found["unread"] = unread = 0
+        expected["unread"] = unread = 0
     if not unread:  # the ids of files that were not read are not compared
-        found["repeated_ids"] = tally.ids.num_added - tally.ids.totals()[0]
+        expected["repeated_ids"] = tally.ids.num_added - tally.ids.totals()[0]
     if tally.texts and not unread and _has_digests(claims):
-        found["text_bytes"] = tally.text_bytes
+        expected["text_bytes"] = tally.text_bytes
     if isinstance(method, TextRecipe):
-        found["bare"] = tally.bare
+        expected["bare"] = tally.bare
     distinct, sizes = tally.distinct.totals()
     features = distinct if isinstance(method, Digest) else sizes
     is_compared = "text" in claims.recipe.get("use", ("text",))
     if not is_compared:
-        found["distinct"] = tally.documents - tally.gone
+        expected["distinct"] = tally.documents - tally.gone
         features = tally.documents - tally.empty
     elif _is_counted(method) or isinstance(method, Digest):
-        found["distinct"] = distinct + tally.left_empty - unread
+        expected["distinct"] = distinct + tally.left_empty - unread
     if _is_counted(method) and (is_compared or _has_digests(claims)) and not unread:
-        found["features"] = _scale(method) * features
-    return found
+        expected["features"] = _scale(method) * features
+    return expected
 
 
 def _copies(claims: Claims, copies: tuple[int, int] | None) -> dict[str, int]:
@@ -185,17 +185,17 @@ def _layers(claims: Claims, tally: Tally) -> dict[str, Any]:
         return {"layers": []}
     removed = claims.removed
     by_layer = Counter(removed.column("layer").to_pylist())
-    via = [each is not None for each in removed.column("via_source").to_pylist()]
+    via = [source is not None for source in removed.column("via_source").to_pylist()]
     inherited = Counter(removed.filter(pa.array(via, pa.bool_())).column("layer").to_pylist())
-    found, gone, gone_empty = [], 0, 0
+    layers, gone, gone_empty = [], 0, 0
     for name in use:
         entered = tally.documents - gone
         if name not in _TEXTLESS and name != "text":
             entered -= tally.empty - gone_empty
         counts = {"documents": entered, "removed": by_layer[name], "other_text": tally.other_texts[name]}
-        found.append({"layer": name, **counts, "inherited": inherited[name]})
+        layers.append({"layer": name, **counts, "inherited": inherited[name]})
         gone, gone_empty = gone + by_layer[name], gone_empty + tally.gone_empty[name]
-    return {"layers": found}
+    return {"layers": layers}
 
 
 def _at_odds(stats: Mapping[str, Any], claims: Claims) -> Iterator[str]:
@@ -220,43 +220,43 @@ def _at_odds(stats: Mapping[str, Any], claims: Claims) -> Iterator[str]:
 
 def _component_problems(claims: Claims, *, is_joined: bool) -> Iterator[str]:
     """What is wrong with the largest component, where documents go by chains of similar pairs."""
-    told = claims.stats.get("component")
+    component = claims.stats.get("component")
     if claims.recipe["clusters"] == "greedy" or "component" not in claims.stats:
         return
-    if told is None:
+    if component is None:
         if is_joined:
             yield "component is missing, and documents were joined"
         return
     if not is_joined and claims.method.reports == "jaccard":
         yield "component is there, and no documents were joined"
-    size = told["distinct"]
-    if told["pairs"] != size * (size - 1) // 2 or not size <= told["documents"]:
-        yield f"component: {size:,} distinct documents of {told['documents']:,} make {told['pairs']:,} pairs"
-    if not (told["pairs_measured"] == told["pairs"] or told["pairs"] > _MOST_PAIRS):
-        yield f"component: of {told['pairs']:,} pairs {told['pairs_measured']:,} were measured"
-    if not told["least_similarity"] <= 1 or told["bridges"] >= size or not told["number"]:
-        yield f"component: {told} cannot be"
+    size = component["distinct"]
+    if component["pairs"] != size * (size - 1) // 2 or not size <= component["documents"]:
+        yield f"component: {size:,} distinct documents of {component['documents']:,} make {component['pairs']:,} pairs"
+    if not (component["pairs_measured"] == component["pairs"] or component["pairs"] > _MOST_PAIRS):
+        yield f"component: of {component['pairs']:,} pairs {component['pairs_measured']:,} were measured"
+    if not component["least_similarity"] <= 1 or component["bridges"] >= size or not component["number"]:
+        yield f"component: {component} cannot be"
 
 
 def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str]:
     """What `bytes` says of steps, which the counts say, too; of files that are known to have changed, not how large."""
-    told, stats = claims.stats.get("bytes"), claims.stats
+    volumes, stats = claims.stats.get("bytes"), claims.stats
     names = {"distinct", "documents", "features", "keys", "meeting", "unread", "kept"}
-    if told is None or not names <= stats.keys():
+    if volumes is None or not names <= stats.keys():
         return
     rows = stats["documents"] - stats["unread"]
     leaders = stats["distinct"] + (tally.gone if claims.is_whole else 0)
     distinct = 8 * stats["features"]
-    made = told.get("identical", {}).get("in")
+    made = volumes.get("identical", {}).get("in")
     wanted: dict[str, dict[str, Any]] = {
-        "features": {"documents": rows, "in": told.get("features", {}).get("in"), "out": made},
+        "features": {"documents": rows, "in": volumes.get("features", {}).get("in"), "out": made},
         "identical": {"documents": rows, "in": made, "out": distinct},
     }
     if not isinstance(claims.method, Digest):
         keys = _KEY_BYTES * stats["keys"]
         is_sketched = isinstance(claims.method, MinHash | ModP) or claims.method.of_vectors
         wanted["keys"] = {"documents": leaders, **({} if is_sketched else {"in": distinct}), "out": keys}
-        out = told.get("meeting", {}).get("out")
+        out = volumes.get("meeting", {}).get("out")
         wanted["meeting"] = {"documents": stats["meeting"], "in": keys, "out": out}
     if claims.is_whole and tally.texts and _has_digests(claims) and not stats["unread"]:
         wanted["features"]["in"] = (
@@ -265,19 +265,19 @@ def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str
     if claims.is_whole and _is_counted(claims.method) and not isinstance(claims.method, Digest):
         wanted["features"]["out"] = wanted["identical"]["in"] = 8 * tally.items
     documents = stats["documents"] if claims.written["annotate"] else stats["kept"]
-    size = told.get("writing", {}).get("out") if has_changed else _num_bytes(claims.home)
+    size = volumes.get("writing", {}).get("out") if has_changed else _num_bytes(claims.home)
     wanted["writing"] = {"documents": documents, "out": size}
-    if told != wanted:
-        for step in sorted({*told, *wanted}):
-            if told.get(step) != wanted.get(step):
-                yield f"bytes.{step} is {_shown(told.get(step))}, and should be {_shown(wanted.get(step))}"
-    yield from _sizes(told, wanted)
+    if volumes != wanted:
+        for step in sorted({*volumes, *wanted}):
+            if volumes.get(step) != wanted.get(step):
+                yield f"bytes.{step} is {_shown(volumes.get(step))}, and should be {_shown(wanted.get(step))}"
+    yield from _sizes(volumes, wanted)
 
 
-def _sizes(told: Mapping[str, Mapping[str, int]], wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _sizes(volumes: Mapping[str, Mapping[str, int]], wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """What is not known here must be whole numbers of items, no more than there are."""
-    out = told.get("meeting", {}).get("out", 0) if "meeting" in wanted else 0
-    made, distinct = told.get("identical", {}).get("in", 0), told.get("identical", {}).get("out", 0)
+    out = volumes.get("meeting", {}).get("out", 0) if "meeting" in wanted else 0
+    made, distinct = volumes.get("identical", {}).get("in", 0), volumes.get("identical", {}).get("out", 0)
     if out % 8 or made % 8 or made < distinct:
         yield f"bytes.meeting.out is {out:,}, bytes.identical.in {made:,} and out {distinct:,}, which cannot be"
 

@@ -39,13 +39,13 @@ class _Waiting(NamedTuple):
 
 
 def _host(url: str | None) -> str | None:
-    found = _URL.match(url or "")
-    return found["host"].lower() or None if found else None
+    match = _URL.match(url or "")
+    return match["host"].lower() or None if match else None
 
 
 def _path(url: str | None) -> str | None:
-    found = _URL.match(url or "")
-    return found["path"] if found else None
+    match = _URL.match(url or "")
+    return match["path"] if match else None
 
 
 def _absolute(base: str | None, target: str | None) -> str | None:
@@ -79,9 +79,9 @@ class Redirects:
         """What pages say of themselves goes by no guess."""
         return None if self.forms is None else self.forms["usual"]
 
-    def see(self, beside: Beside) -> None:
+    def see(self, page: Beside) -> None:
         """Note a document that redirects."""
-        url, target = beside.get(self.url), beside.get("redirect")
+        url, target = page.get(self.url), page.get("redirect")
         if self.form is None or url is None or target is None:
             return
         here, there = self.form(url), self.form(_absolute(url, target) or "")
@@ -118,50 +118,50 @@ class Evidence:
     _paths: dict[tuple[str, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def check(
-        self, claim: Claim, beside: Beside, other: Beside, holds: Mapping[str, bool], wrong: Callable[[str], None]
+        self, claim: Claim, page: Beside, other: Beside, holds: Mapping[str, bool], wrong: Callable[[str], None]
     ) -> None:
         """Hold what a row says to what is known of both pages, and to what holds of their contents."""
         url = self.redirects.url
-        one, two = _host(beside.get(url)), _host(other.get(url))
+        one, two = _host(page.get(url)), _host(other.get(url))
         same = None if one is None or two is None else one == two
         if claim.same_host is not same:
             wrong(f"same_host is said to be {claim.same_host}, and is {same}")
-        told = claim.evidence or []
-        if told != [kind for kind in KINDS if kind in told]:
-            wrong(f"evidence {told} is not some of {', '.join(KINDS)}, in this order")
+        claimed = claim.evidence or []
+        if claimed != [kind for kind in KINDS if kind in claimed]:
+            wrong(f"evidence {claimed} is not some of {', '.join(KINDS)}, in this order")
             return
-        found = {kind for kind, is_so in holds.items() if is_so} if self.by_content else set()
+        actual = {kind for kind, is_so in holds.items() if is_so} if self.by_content else set()
         looked_at = {*(BY_CONTENT if self.by_content else ())}
         if self.redirects.form is not None:
-            found |= set(self._of_urls(self._pages(beside), self._pages(other)))
-            found |= set(self._one_url(beside.get(url), other.get(url)))
+            actual |= set(self._of_urls(self._pages(page), self._pages(other)))
+            actual |= set(self._one_url(page.get(url), other.get(url)))
             looked_at |= {*_BY_URL} - {"mirror"}
-            self._wait(claim, beside.get(url), other.get(url))
-        differing = [kind for kind in KINDS if kind in looked_at and (kind in told) != (kind in found)]
+            self._wait(claim, page.get(url), other.get(url))
+        differing = [kind for kind in KINDS if kind in looked_at and (kind in claimed) != (kind in actual)]
         if differing:
-            said, so = ([kind for kind in differing if kind in some] or "nothing" for some in (told, found))
+            said, so = ([kind for kind in differing if kind in some] or "nothing" for some in (claimed, actual))
             wrong(f"evidence says {said}, and what holds is {so}")
         self.findings.count("evidence")
 
     def close(self) -> None:
         """Look at mirrors, when all rows have been seen."""
-        mirrored = {each.line for each in self._waiting if len(self._paths[each.hosts]) >= _LEAST_MIRRORED}
+        mirrored = {waiting.line for waiting in self._waiting if len(self._paths[waiting.hosts]) >= _LEAST_MIRRORED}
         if self.redirects.form is not None:
             for line in sorted(mirrored ^ self._said):
                 what = "does not say" if line in mirrored else "says"
                 hosts = "share so many paths" if line in mirrored else "do not share so many paths"
                 self.findings.wrong(f"removed.parquet, line {line}", f"evidence {what} mirror, and their hosts {hosts}")
 
-    def _pages(self, beside: Beside) -> dict[str, str | None]:
+    def _pages(self, page: Beside) -> dict[str, str | None]:
         """The canonical URL of a page, and of what it says of itself."""
-        form, url = self.redirects.form, beside.get(self.redirects.url)
+        form, url = self.redirects.form, page.get(self.redirects.url)
         assert form is not None  # noqa: S101  (whoever calls has seen to it)
-        found = {"url": None if url is None else form(url), "payload_digest": beside.get("payload_digest")}
+        urls = {"url": None if url is None else form(url), "payload_digest": page.get("payload_digest")}
         for name in ("redirect", "canonical", "revisit_of"):
-            target = _absolute(url, beside.get(name))
-            found[name] = None if target is None else form(target)
-        found["redirect"] = self.redirects.end(found["redirect"])
-        return found
+            target = _absolute(url, page.get(name))
+            urls[name] = None if target is None else form(target)
+        urls["redirect"] = self.redirects.end(urls["redirect"])
+        return urls
 
     def _of_urls(self, one: Beside, two: Beside) -> Iterator[str]:
         for name in ("redirect", "canonical"):

@@ -43,23 +43,23 @@ class Cut:
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order."""
-        told = self.recipe
-        found = _pattern(self._chars, bool(told.get("keep_punctuation")), self._space).findall(
+        recipe = self.recipe
+        tokens = _pattern(self._chars, bool(recipe.get("keep_punctuation")), self._space).findall(
             shown(self.prepared(text))
         )
         if self._space:
-            found = [" " if gap else token for token, gap in found if token or self._is_space(gap)]
-            found = found[bool(found) and found[0] == " " :]
-            found = found[: len(found) - (bool(found) and found[-1] == " ")]
-        if not told.get("keep_case"):
-            found = [folded(token) for token in found]
+            tokens = [" " if gap else token for token, gap in tokens if token or self._is_space(gap)]
+            tokens = tokens[bool(tokens) and tokens[0] == " " :]
+            tokens = tokens[: len(tokens) - (bool(tokens) and tokens[-1] == " ")]
+        if not recipe.get("keep_case"):
+            tokens = [folded(token) for token in tokens]
         stop = self._stop_words
-        return [token for token in found if token not in stop] if stop else found
+        return [token for token in tokens if token not in stop] if stop else tokens
 
     def prepared(self, text: str) -> str:
         """The text normalised as asked."""
-        told = self.recipe
-        return prepared(text, nfkc=bool(told.get("nfkc")), strip_accents=bool(told.get("strip_accents")))
+        recipe = self.recipe
+        return prepared(text, nfkc=bool(recipe.get("nfkc")), strip_accents=bool(recipe.get("strip_accents")))
 
     def shingles(self, content: Any) -> list[Any]:
         """The items of a document in order, repeats included: of a text shingles, or what is in a list as it stands."""
@@ -82,18 +82,18 @@ class Cut:
         return self._cache[content]
 
     def _features(self, content: Any) -> Features:
-        found = self.bare(content)
-        return (found - self.dropped or _raw(content)) if self.dropped and found else found
+        items = self.bare(content)
+        return (items - self.dropped or _raw(content)) if self.dropped and items else items
 
     def bare(self, content: Any) -> Features:
         """The same with what stands in too many documents."""
         items = self.shingles(content)
         if self.recipe.get("repeats"):
             seen = Counter(items)
-            found = frozenset((item, number) for item, times in seen.items() for number in range(times))
+            features = frozenset((item, number) for item, times in seen.items() for number in range(times))
         else:
-            found = frozenset(items)
-        return found or (_raw(content) if content else frozenset())
+            features = frozenset(items)
+        return features or (_raw(content) if content else frozenset())
 
     def words(self, text: str) -> str:
         """The tokens with single spaces between; of a text without any, the text."""

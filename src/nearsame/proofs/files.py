@@ -108,7 +108,7 @@ class Part(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """Where its first file is, as text: bytes that are not UTF-8 become surrogates."""
         return os.fsdecode(self.paths[0] or b"")
 
     @property
@@ -123,7 +123,7 @@ class Part(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A document."""
+    """A document as the proof reads it from a source or a copy."""
 
     position: int
     id: str | None
@@ -191,15 +191,15 @@ def csv_pieces(chunks: Iterator[bytes], delimiter: str) -> Iterator[Piece]:
     record = re.compile(field + rb"(?:" + mark + field + rb")*+(?:\r\n|\n|\r|\Z)")
     data, at, wanted, number, ended = b"", 0, _CHUNK, -1, False
     while True:
-        found = record.match(data, at)
-        whole = found is not None and found.end() > at and (ended or found.end() < len(data) - 1)
+        match = record.match(data, at)
+        whole = match is not None and match.end() > at and (ended or match.end() < len(data) - 1)
         if not whole and not ended:
             data, at = data[at:], 0
             ended = not (more := _at_least(chunks, wanted))
             data, wanted = data + more, 2 * max(len(data), _CHUNK)
             continue
         wanted = _CHUNK
-        end = found.end() if found is not None and whole else len(data)
+        end = match.end() if match is not None and whole else len(data)
         if end == at:
             return
         line, at = data[at:end], end
@@ -222,17 +222,17 @@ def csv_fields(record: bytes, delimiter: str) -> list[bytes]:
     """The fields of a record, quotes undone."""
     mark = re.escape(delimiter.encode())
     body = re.sub(rb"(\r\n|\n|\r)\Z", b"", record)
-    found: list[bytes] = []
+    fields: list[bytes] = []
     at = 0
     field = re.compile(rb'(?:"((?:[^"]|"")*+)")?([^' + mark + rb"]*+)")
     while True:
         match = field.match(body, at)
         if match is None:
-            return found
-        found.append((match.group(1) or b"").replace(b'""', b'"') + match.group(2))
+            return fields
+        fields.append((match.group(1) or b"").replace(b'""', b'"') + match.group(2))
         at = match.end() + 1
         if at > len(body):
-            return found
+            return fields
 
 
 def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[str]) -> tuple[str | None, str | None]:
@@ -241,8 +241,8 @@ def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[s
     special = columns.get("items") or columns.get("vectors") or columns.get("text") or columns.get("html")
     if special:
         return special, name
-    others = [each for each in strings if each not in {columns.get("id") or "id", columns.get("order")}]
-    return next((each for each in ("text", "content", *others) if each in names), None), name
+    others = [column for column in strings if column not in {columns.get("id") or "id", columns.get("order")}]
+    return next((column for column in ("text", "content", *others) if column in names), None), name
 
 
 def first_line(error: BaseException) -> str:
@@ -252,20 +252,20 @@ def first_line(error: BaseException) -> str:
 
 def said_by(file: Mapping[bytes, bytes] | None) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
     """What a Parquet file says beside its columns, to everybody and in its schema for Arrow, which repeats it."""
-    told = dict(file or {})
-    schema = told.pop(b"ARROW:schema", None)
+    metadata = dict(file or {})
+    schema = metadata.pop(b"ARROW:schema", None)
     if schema is None:
-        return told, told
-    return told, dict(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema))).metadata or {})
+        return metadata, metadata
+    return metadata, dict(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema))).metadata or {})
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:
     """The object of a line; None where it is none."""
     try:
-        found = _loaded(line.removeprefix(_BOM))
+        record = _loaded(line.removeprefix(_BOM))
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None
 
 
 def _loaded(line: bytes) -> Any:
@@ -277,15 +277,15 @@ def _loaded(line: bytes) -> Any:
 
 def _flat(line: bytes) -> bytes:
     """JSON with null for what stands too deep for Python; nobody asks for that."""
-    found, at, depth = [], 0, 0
+    pieces, at, depth = [], 0, 0
     for bracket in _BRACKETS.finditer(line):
         step = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(bracket.group(), 0)
         if step == 1 and depth == _DEEP:
-            found += [line[at : bracket.start()], b"null"]
+            pieces += [line[at : bracket.start()], b"null"]
         depth += step
         if step == -1 and depth == _DEEP:
             at = bracket.end()
-    return b"".join([*found, line[at:]])
+    return b"".join([*pieces, line[at:]])
 
 
 def sniffed(pieces: Iterator[Piece]) -> tuple[list[Piece], list[str], list[str]]:
@@ -301,4 +301,4 @@ def sniffed(pieces: Iterator[Piece]) -> tuple[list[Piece], list[str], list[str]]
         count += record is not None
         if count >= _SNIFFED:
             break
-    return first, list(kinds), [name for name, found in kinds.items() if found - {type(None)} == {str}]
+    return first, list(kinds), [name for name, types in kinds.items() if types - {type(None)} == {str}]

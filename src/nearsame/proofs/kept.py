@@ -108,21 +108,21 @@ class Kept:
         """By position, what --annotate says; nothing where that was not asked for."""
         if not self.claims.written["annotate"]:
             return {}
-        found: dict[int, list[Any]] = {}
+        annotations: dict[int, list[Any]] = {}
         table = self.claims.removed
         names = ["source", "row", "witness_source", "witness_row", "cluster", "witness_id"]
         for line in table.select(names).to_pylist():
             if line["source"] == part.name:
-                found.setdefault(line["row"], [None, None, 0])[:2] = [line["cluster"], line["witness_id"]]
+                annotations.setdefault(line["row"], [None, None, 0])[:2] = [line["cluster"], line["witness_id"]]
             if line["witness_source"] == part.name:
-                values = found.setdefault(line["witness_row"], [None, None, 0])
+                values = annotations.setdefault(line["witness_row"], [None, None, 0])
                 values[0], values[2] = line["cluster"], values[2] + 1
-        return {position: tuple(values) for position, values in found.items()}
+        return {position: tuple(values) for position, values in annotations.items()}
 
     def _gone(self, part: Part) -> set[int]:
         written = self.claims.written
-        found = set() if written["annotate"] else self.claims.positions(part.number)
-        return found | (self.claims.skipped.get(part.name, set()) if written["drop_unreadable"] else set())
+        removed = set() if written["annotate"] else self.claims.positions(part.number)
+        return removed | (self.claims.skipped.get(part.name, set()) if written["drop_unreadable"] else set())
 
     def _path(self, part: Part) -> Path:
         return self.claims.home / "kept" / part.target
@@ -149,8 +149,8 @@ class Kept:
             return fields == [name.encode() for name in ADDED]
         if piece.position in self.claims.skipped.get(part.name, set()):
             return mine in (piece.data, body + 3 * delimiter.encode() + piece.data[len(body) :])
-        told = added.get(piece.position, (None, None, 0))
-        return fields == [b"" if value is None else str(value).encode() for value in told]
+        values = added.get(piece.position, (None, None, 0))
+        return fields == [b"" if value is None else str(value).encode() for value in values]
 
     def _differs(self, part: Part, piece: Piece, line: int, mine: bytes | None) -> None:
         what = f"record {piece.position} of {part.name}" if piece.position is not None else f"a line of {part.name}"
@@ -193,8 +193,8 @@ class Kept:
         if listed.read_bytes() != wanted:
             pairs = zip_longest(wanted.split(end), listed.read_bytes().split(end), fillvalue=b"")
             line, (a, b) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
-            told = (each.decode("utf-8", "replace") for each in (b, a))
-            self.findings.wrong(f"{self._place(part)}, line {line}", "it is {!r}, and should be {!r}".format(*told))
+            shown = (name.decode("utf-8", "replace") for name in (b, a))
+            self.findings.wrong(f"{self._place(part)}, line {line}", "it is {!r}, and should be {!r}".format(*shown))
         else:
             self.findings.count("kept records", len(stay))
 
@@ -249,7 +249,9 @@ class Kept:
         for position, row in enumerate(source):
             if position in gone:
                 continue
-            values = [each.encode() if isinstance(each, str) else each for each in added.get(position, (None, None, 0))]
+            values = [
+                value.encode() if isinstance(value, str) else value for value in added.get(position, (None, None, 0))
+            ]
             more = dict(zip(ADDED, values, strict=True)) if written["annotate"] else {}
             if position in self.claims.skipped.get(part.name, ()):
                 more = dict.fromkeys(more)
@@ -307,16 +309,16 @@ class Kept:
         if not path.exists():
             self._missing(part)
             return None
-        gone, found = self._gone(part) | revisits, set(revisits)
-        stay = (each for each in self.reader.other(part, None) if each.position not in gone)
+        gone, positions = self._gone(part) | revisits, set(revisits)
+        stay = (document for document in self.reader.other(part, None) if document.position not in gone)
         for record, mine in zip_longest(stay, self.reader.other(part, str(path))):
             if record is None or mine is None or record[1:] != mine[1:]:
                 what = f"record {record.position} of {part.name}" if record is not None else "nothing"
                 self.findings.wrong(self._place(part), f"it has something else where {what} should stand")
                 return None
-            found.add(record.position)
+            positions.add(record.position)
             self.findings.count("kept records")
-        return found
+        return positions
 
     def _check_beside(self, part: Part, documents: set[int]) -> None:
         """Beside a copied archive stands a line for each record of it."""

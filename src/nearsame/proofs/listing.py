@@ -21,10 +21,10 @@ def check_files(claims: Claims, findings: Findings) -> None:
     for part in claims.parts:
         annotations = annotations_of(claims, part)
         expected |= {*copies_of(claims, part), *([] if annotations is None else [annotations])}
-    found = set(_files(claims.home))
-    findings.count("files", len(found))
-    strange = sorted(found - expected)
-    for name in sorted(found & expected):
+    present = set(_files(claims.home))
+    findings.count("files", len(present))
+    strange = sorted(present - expected)
+    for name in sorted(present & expected):
         if (claims.home / os.fsdecode(name)).is_symlink():
             findings.wrong(os.fsdecode(name), "it is a link, and nobody wrote one")
     for name in strange[:_MOST]:
@@ -32,7 +32,7 @@ def check_files(claims: Claims, findings: Findings) -> None:
     if len(strange) > _MOST:
         findings.wrong(str(claims.home), f"and {len(strange) - _MOST:,} more files that no source or table stands for")
     for name in sorted(
-        set(_tables(claims)) - found - {b"pairs.parquet"}
+        set(_tables(claims)) - present - {b"pairs.parquet"}
     ):  # who looks at pairs, says that they are missing
         findings.wrong(os.fsdecode(name), "it is missing")
 

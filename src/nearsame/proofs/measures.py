@@ -100,7 +100,7 @@ class Judge:
             return _cosine(_rounded(content), _rounded(witness), self.least)
         if self.recipe.get("weights") == "tfidf":
             return None  # its weights are of the whole corpus
-        a, b = (Counter(self.cut.shingles(each)) for each in (content, witness))
+        a, b = (Counter(self.cut.shingles(side)) for side in (content, witness))
         if self.recipe.get("weights") == "one":
             a, b = Counter(set(a)), Counter(set(b))
         if not a or not b:
@@ -112,10 +112,10 @@ class Judge:
 def _least(recipe: Mapping[str, Any]) -> Fraction:
     if recipe.get("method") == "simhash" and recipe.get("confirm") is None:
         return Fraction(recipe["bits"] - recipe["k"], recipe["bits"])
-    told = recipe.get("threshold")
-    if told is None:
+    threshold = recipe.get("threshold")
+    if threshold is None:
         return Fraction(4, 5) if recipe.get("method") == "simhash" else Fraction(1)
-    return Fraction(str(told))
+    return Fraction(str(threshold))
 
 
 def _rounded(vector: Any) -> list[int]:

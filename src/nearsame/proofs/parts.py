@@ -23,14 +23,14 @@ def parts_of(listed: pa.Table) -> tuple[Part, ...]:
     lines: dict[int, list[Line]] = {}
     for line in listed.to_pylist():
         lines.setdefault(line["part"], []).append(line)
-    found = []
+    parts = []
     for number, some in sorted(lines.items()):
         first = some[0]
         stamps = [(line["size_bytes"], line["mtime_ns"]) for line in some]
         paths, files = [line["path"] for line in some], [line["file"] for line in some]
-        told = {name: first[name] for name in ("against", "target", "format", "compression")}
-        found.append(Part(number=number, name=first["source"], paths=paths, files=files, stamps=stamps, **told))
-    return tuple(found)
+        fields = {name: first[name] for name in ("against", "target", "format", "compression")}
+        parts.append(Part(number=number, name=first["source"], paths=paths, files=files, stamps=stamps, **fields))
+    return tuple(parts)
 
 
 def part_problems(listed: pa.Table) -> Iterator[str]:

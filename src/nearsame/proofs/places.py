@@ -28,10 +28,10 @@ def annotations_of(claims: Claims, part: Part) -> bytes | None:
         return None
     stem = _annotated_archive(part) if is_archive else _annotated_folder(claims, part)
     taken = {copy for other in claims.parts if _is_written(claims, other) for copy in copies_of(claims, other)}
-    number, found = 1, stem + b".jsonl"
-    while found in taken:
-        found, number = b"%s-%d.jsonl" % (stem, number), number + 1
-    return found
+    number, name = 1, stem + b".jsonl"
+    while name in taken:
+        name, number = b"%s-%d.jsonl" % (stem, number), number + 1
+    return name
 
 
 def _annotated_archive(part: Part) -> bytes:

@@ -33,10 +33,10 @@ class Priority:
         if keep in ("first", "last"):
             mine, other = (0, 0), (0, 0)
         else:
-            found = self._values(keep, removed, witness)
-            if found is None:
+            values = self._values(keep, removed, witness)
+            if values is None:
                 return
-            mine, other = found
+            mine, other = values
         if mine < other:
             wrong(f"the witness comes after it by --keep {self.recipe['keep']}")
         elif mine == other and self.recipe["ties"] == "reading":
@@ -47,11 +47,11 @@ class Priority:
     def _values(self, keep: str, *both: Mapping[str, Any]) -> tuple[tuple[int, Any], tuple[int, Any]] | None:
         """(removed, witness) as what is better when it is lower; None: they cannot be compared without doubt."""
         if keep in ("longest", "shortest"):
-            if not all(isinstance(each["content"], str) for each in both):
+            if not all(isinstance(document["content"], str) for document in both):
                 return None
-            values: list[Any] = [len(each["content"].encode("utf-8", "surrogatepass")) for each in both]
+            values: list[Any] = [len(document["content"].encode("utf-8", "surrogatepass")) for document in both]
         elif keep in ("max", "min") and self.kinds <= {int} and both:
-            values = [each["order"] for each in both]
+            values = [document["order"] for document in both]
         else:
             return None
         sign = -1 if keep in _DESCENDING else 1

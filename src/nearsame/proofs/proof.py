@@ -42,13 +42,13 @@ __all__ = ["Watch", "prove", "unreadable"]
 
 
 class Watch(Protocol):
-    """Who is told how far it is."""
+    """Who hears how far the proof has come."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """A pass begins."""
+        """Called when a pass over the sources begins, with the bytes to be read where they are known."""
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """Documents were read."""
+        """Called when so many more documents and bytes have been read."""
 
 
 @dataclass
@@ -138,13 +138,13 @@ def _say_what_was_read(proof: _Proof) -> None:
             if path is None or size is None:
                 continue
             place = Path(os.fsdecode(path))
-            found = _stat(place)
-            if found is None:
+            status = _stat(place)
+            if status is None:
                 findings.wrong(str(place), "it is not there any more: put it back where it was for the run")
                 proof.lost.add(part.name)
-            elif found.st_size != size:
-                findings.wrong(str(place), f"it has changed since the run: {size:,} bytes then, {found.st_size:,} now")
-            elif found.st_mtime_ns != time:
+            elif status.st_size != size:
+                findings.wrong(str(place), f"it has changed since the run: {size:,} bytes then, {status.st_size:,} now")
+            elif status.st_mtime_ns != time:
                 findings.note(f"{place} has changed since the run: its time is another")
     if formats:
         findings.note(f"read by the product's own readers, which the run used, too: {', '.join(sorted(formats))}")
@@ -170,13 +170,13 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
 
 
 def _lines_held(proof: _Proof, part: Part, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The same pieces; where one was skipped, the line that is told must be the one that it begins at."""
+    """The same pieces; where one was skipped, it must begin at the line that skipped.parquet names."""
     line = 1
     for piece in pieces:
         place = (part.name, -1 if piece.position is None else piece.position)
-        told = proof.claims.skips.lines.get(place, line)
-        if told != line:
-            what = f"{part.name}, record {piece.position}, is said to begin at line {told}, and begins at {line}"
+        claimed = proof.claims.skips.lines.get(place, line)
+        if claimed != line:
+            what = f"{part.name}, record {piece.position}, is said to begin at line {claimed}, and begins at {line}"
             proof.findings.wrong("skipped.parquet", what)
         line += piece.data.count(b"\n") or piece.data.count(b"\r")
         yield piece
@@ -286,12 +286,12 @@ def _check_frequencies(claims: Claims, findings: Findings) -> None:
     table = read(claims.home, name, FREQUENCIES, findings, claims.look)
     if table is None:
         return
-    told, items = metadata(table) or {}, table.column("item").to_numpy().view(np.uint64)
+    header, items = metadata(table) or {}, table.column("item").to_numpy().view(np.uint64)
     record = {key: claims.recipe[key] for key in Shingling.model_fields}
-    number = told.get("num_documents")
-    if told.keys() != {"num_documents", "recipe"} or not isinstance(number, int):
+    number = header.get("num_documents")
+    if header.keys() != {"num_documents", "recipe"} or not isinstance(number, int):
         findings.wrong(name, "it does not say of what it is")
-    elif told["recipe"] != record | {"ready_items": claims.columns["items"] is not None}:
+    elif header["recipe"] != record | {"ready_items": claims.columns["items"] is not None}:
         findings.wrong(name, "the recipe of its features is not that of stats.json")
     elif (items[1:] <= items[:-1]).any() or not 0 < (_largest(table) or 1) <= max(number, 1):
         findings.wrong(name, "its features or its numbers cannot be")
@@ -299,8 +299,8 @@ def _check_frequencies(claims: Claims, findings: Findings) -> None:
 
 def _largest(table: pa.Table) -> int | None:
     """The largest number of documents that a feature stands in."""
-    found: int | None = pc.max(table.column("documents")).as_py()
-    return found
+    largest: int | None = pc.max(table.column("documents")).as_py()
+    return largest
 
 
 def _size(claims: Claims) -> int | None:

@@ -125,10 +125,10 @@ class Reader:
         for piece in itertools.chain(first, pieces):
             if piece.position is None or piece.position in gone:
                 continue
-            found = parsed(piece.data)
-            if found is not None:
-                order, beside = found.get(self.columns.get("order") or ""), self._beside(found.get)
-                yield Record(piece.position, _id(found.get(name or "")), found.get(content or ""), order, beside)
+            fields = parsed(piece.data)
+            if fields is not None:
+                order, others = fields.get(self.columns.get("order") or ""), self._beside(fields.get)
+                yield Record(piece.position, _id(fields.get(name or "")), fields.get(content or ""), order, others)
 
     def _beside(self, get: Callable[[str], Any]) -> dict[str, str | None]:
         return {name: _text(get(name)) for name in self.beside}
@@ -142,7 +142,7 @@ class Reader:
             if piece.position is None and not header:
                 if piece.data.strip(b"\xef\xbb\xbf\r\n"):
                     heading = csv_fields(piece.data.removeprefix(b"\xef\xbb\xbf"), delimiter)
-                    header = [each.decode("utf-8", "replace") for each in heading]
+                    header = [cell.decode("utf-8", "replace") for cell in heading]
             elif piece.position is not None and piece.position not in gone:
                 fields = csv_fields(piece.data, delimiter)
                 if not places:
@@ -155,11 +155,11 @@ class Reader:
         strings = [name for name, value in zip(header, fields, strict=False) if not _is_number(value)]
         content, name = chosen(self.columns, header, strings)
         wanted = (name, content, self.columns.get("order"), *self.beside)
-        return [header.index(each) if each in header else None for each in wanted]
+        return [header.index(column) if column in header else None for column in wanted]
 
     def _row(self, position: int, fields: list[bytes | None]) -> Record:
-        name, text, order, *beside = fields
-        known = [each.decode("utf-8", "backslashreplace") if each else None for each in (name, *beside)]
+        name, text, order, *others = fields
+        known = [cell.decode("utf-8", "backslashreplace") if cell else None for cell in (name, *others)]
         content = None if text is None else text.decode("utf-8", "replace")
         return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
 
@@ -175,19 +175,21 @@ class Reader:
     def _table(self, part: Part) -> Iterator[Record]:
         with self.table(part) as opened:
             schema = opened.schema
-            strings = [each.name for each in schema if is_string(each.type)]
+            strings = [column.name for column in schema if is_string(column.type)]
             content, name = chosen(self.columns, schema.names, strings)
             wanted = (name, content, self.columns.get("order"), *self.beside)
             position = 0
-            for batch in opened.batches([each for each in dict.fromkeys(filter(None, wanted)) if each in schema.names]):
+            for batch in opened.batches(
+                [column for column in dict.fromkeys(filter(None, wanted)) if column in schema.names]
+            ):
                 there = batch.schema.names
                 read = (texts, contents, orders, *itertools.repeat(texts, len(self.beside)))
                 lists = [
-                    how(batch.column(each)) if each in there else itertools.repeat(None)
-                    for how, each in zip(read, wanted, strict=True)
+                    how(batch.column(column)) if column in there else itertools.repeat(None)
+                    for how, column in zip(read, wanted, strict=True)
                 ]
-                for at, (one, text, order, *beside) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
-                    known = dict(zip(self.beside, map(_text, beside), strict=True))
+                for at, (one, text, order, *others) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
+                    known = dict(zip(self.beside, map(_text, others), strict=True))
                     yield Record(position + at, _id(one), text, order, known)
                 position += len(batch)
 

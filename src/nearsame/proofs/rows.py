@@ -67,8 +67,8 @@ class Rows:
             return
         self.findings.count("removed")
         if default_id(part, record) != claim.id or witness["id"] != claim.witness_id:
-            told = f"ids are {claim.id!r} and {claim.witness_id!r}"
-            self.findings.wrong(place, f"{who}: {told}, which are {default_id(part, record)!r} and {witness['id']!r}")
+            ids = f"ids are {claim.id!r} and {claim.witness_id!r}"
+            self.findings.wrong(place, f"{who}: {ids}, which are {default_id(part, record)!r} and {witness['id']!r}")
         wrong = self._told(place, who)
         if not self.claims.recipe["within"] and not witness["against"]:
             wrong("the witness is of the same side, which was not to be compared")
@@ -125,7 +125,7 @@ class Rows:
         return isinstance(self.claims.method, Shingled) and self.judge.true(content, other) == 1
 
     def _shares(self, content: Any, other: Any) -> Shares:
-        return Shares(*(float(each) for each in self.judge.shares(content, other)))
+        return Shares(*(float(share) for share in self.judge.shares(content, other)))
 
     def _check_similarity(
         self, claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]
@@ -144,8 +144,8 @@ class Rows:
         if self._is_guess(claim):
             judge = self._guesses
             self._check_url(record, witness, "guess", wrong)
-        found = content == other if claim.measure == "digest" and claim.layer == "digest" else None
-        value = Fraction(found) if found is not None else judge.similarity(claim.measure, content, other)
+        is_equal = content == other if claim.measure == "digest" and claim.layer == "digest" else None
+        value = Fraction(is_equal) if is_equal is not None else judge.similarity(claim.measure, content, other)
         if value is None:
             self.findings.count(f"not recomputed: {claim.measure}")
             return

@@ -48,86 +48,86 @@ def _is(value: Any, kind: str) -> bool:  # noqa: PLR0911  (a table)
             return isinstance(value, dict)
         case "a count":
             return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _typed(told: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
+def _typed(record: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
     """What is wrong with a record of typed fields."""
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         yield f"it does not say {what}"
         return
-    for name in sorted({*told, *fields}):
+    for name in sorted({*record, *fields}):
         if name not in fields:
             yield f"{what}.{name} is unknown"
-        elif name not in told:
+        elif name not in record:
             yield f"{what}.{name} is missing"
-        elif not _is(told[name], fields[name]):
-            yield f"{what}.{name}={told[name]!r} is not {fields[name]}"
+        elif not _is(record[name], fields[name]):
+            yield f"{what}.{name}={record[name]!r} is not {fields[name]}"
 
 
-def about_problems(told: Any) -> Iterator[str]:
+def about_problems(about: Any) -> Iterator[str]:
     """What is wrong with what an output says beside the list of its sources."""
-    yield from _typed(told, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
-    if isinstance(told, dict):
-        written = told.get("written")
+    yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
+    if isinstance(about, dict):
+        written = about.get("written")
         more = {"revisits": "true or false"} if isinstance(written, dict) and "revisits" in written else {}
         yield from _typed(written, {**_WRITTEN, **more}, "written")
-        yield from _columns_problems(told.get("columns"))
+        yield from _columns_problems(about.get("columns"))
 
 
-def _columns_problems(told: Any) -> Iterator[str]:
+def _columns_problems(columns: Any) -> Iterator[str]:
     """What is wrong with what an output says of the columns that were read."""
-    wrong = list(_typed(told, _COLUMNS, "columns"))
+    wrong = list(_typed(columns, _COLUMNS, "columns"))
     yield from wrong
     if wrong:
         return
-    if told["beside"][1:] != _BESIDE:
-        yield f"columns.beside={told['beside']!r} is not a column of URLs and {', '.join(_BESIDE)}"
-    if sum(told[name] is not None for name in ("text", "items", "vectors", "html")) > 1:
+    if columns["beside"][1:] != _BESIDE:
+        yield f"columns.beside={columns['beside']!r} is not a column of URLs and {', '.join(_BESIDE)}"
+    if sum(columns[name] is not None for name in ("text", "items", "vectors", "html")) > 1:
         yield "columns name more than one of text, items, vectors and html"
-    if not set(told["asked_of_pages"]) <= {"extract", "max_document"}:
-        yield f"columns.asked_of_pages={told['asked_of_pages']!r} names settings that pages do not have"
+    if not set(columns["asked_of_pages"]) <= {"extract", "max_document"}:
+        yield f"columns.asked_of_pages={columns['asked_of_pages']!r} names settings that pages do not have"
 
 
-def method_of(told: Mapping[str, Any]) -> Method:
+def method_of(recipe: Mapping[str, Any]) -> Method:
     """The method of a recipe.
 
     Raises:
         ConfigError: There is none, or not with these settings.
     """
-    kind = METHODS.get(told["method"]) if isinstance(told.get("method"), str) else None
+    kind = METHODS.get(recipe["method"]) if isinstance(recipe.get("method"), str) else None
     if kind is None:
-        raise ConfigError(f"method={told.get('method')!r} is not one of {', '.join(METHODS)}")
-    return kind(**{name: told[name] for name in kind.model_fields if name in told})
+        raise ConfigError(f"method={recipe.get('method')!r} is not one of {', '.join(METHODS)}")
+    return kind(**{name: recipe[name] for name in kind.model_fields if name in recipe})
 
 
 def recipe_problems(
-    told: Any, columns: Mapping[str, Any], formats: Sequence[str], *, has_against: bool
+    recipe: Any, columns: Mapping[str, Any], formats: Sequence[str], *, has_against: bool
 ) -> Iterator[str]:
     """What is wrong with a recipe.
 
     Args:
-        told: The recipe, as it was read.
+        recipe: As it was read.
         columns: What was read of the sources, which has no problems of its own.
         formats: Of the sources.
         has_against: Whether some of them are the other side.
     """
-    if not isinstance(told, dict):
+    if not isinstance(recipe, dict):
         yield "recipe is not an object"
         return
     try:
-        method = method_of(told)
+        method = method_of(recipe)
     except (ConfigError, ValueError, TypeError, OverflowError) as error:
         yield f"recipe: {str(error).splitlines()[0]}"
         return
     record = json.loads(json.dumps(method.record()))
     for name, value in record.items():
-        if name not in told:
+        if name not in recipe:
             yield f"recipe.{name} is missing"
-        elif json.dumps(told[name], sort_keys=True) != json.dumps(value, sort_keys=True):
-            yield f"recipe.{name}={told[name]!r} is not as it is written: {value!r}"
+        elif json.dumps(recipe[name], sort_keys=True) != json.dumps(value, sort_keys=True):
+            yield f"recipe.{name}={recipe[name]!r} is not as it is written: {value!r}"
     yield from _method_problems(method, columns)
-    settings = {name: value for name, value in told.items() if name not in record}
+    settings = {name: value for name, value in recipe.items() if name not in record}
     yield from _setting_problems(settings, method, columns, formats, has_against=has_against)
 
 
@@ -145,25 +145,30 @@ def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str
 
 
 def _setting_problems(
-    told: Mapping[str, Any], method: Method, columns: Mapping[str, Any], formats: Sequence[str], *, has_against: bool
+    settings: Mapping[str, Any],
+    method: Method,
+    columns: Mapping[str, Any],
+    formats: Sequence[str],
+    *,
+    has_against: bool,
 ) -> Iterator[str]:
     known = [*_ALWAYS, *_page_settings(columns, formats)]
-    known += [name for name in ("use", "urls") if name in told or "use" in told]
-    known += ["guesses"] if "guesses" in told or "url-guess" in _list(told.get("use")) else []
+    known += [name for name in ("use", "urls") if name in settings or "use" in settings]
+    known += ["guesses"] if "guesses" in settings or "url-guess" in _list(settings.get("use")) else []
     if columns["max_record"] != _MAX_RECORD:
         known.append("max_record")
-    for name in sorted({*told, *known}):
+    for name in sorted({*settings, *known}):
         if name not in known:
             yield f"recipe.{name} is unknown"
-        elif name not in told:
+        elif name not in settings:
             yield f"recipe.{name} is missing"
     checks: dict[str, Callable[[Any], Any]] = {
         "keep": lambda value: isinstance(value, str) and _KEEP.fullmatch(value),
         "within": lambda value: isinstance(value, bool) and (has_against if not value else not method.across_only),
         "clusters": lambda value: value in (["greedy"] if method.has_direction else ["greedy", "components"]),
-        "ties": lambda value: value in ("content", *(("reading",) if told.get("order_column") is None else ())),
+        "ties": lambda value: value in ("content", *(("reading",) if settings.get("order_column") is None else ())),
         "order_column": lambda value: value is None or isinstance(value, str),
-        "use": lambda value: value and value == _layers(_list(value), told.get("urls")),
+        "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "urls": _is_url_recipe,
         "guesses": _is_guess_recipe,
         "max_record": lambda value: _same(value, columns["max_record"]),
@@ -171,22 +176,23 @@ def _setting_problems(
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
         "max_document": lambda value: _same(value, columns["max_document"]),
     }  # fmt: skip
-    bad = [name for name in known if name in told and not checks[name](told[name])]
-    yield from (f"recipe.{name}={told[name]!r} cannot be, or contradicts the rest" for name in bad)
-    if not bad and all(name in told for name in _ALWAYS):
-        yield from _column_problems(told, columns)
+    bad = [name for name in known if name in settings and not checks[name](settings[name])]
+    yield from (f"recipe.{name}={settings[name]!r} cannot be, or contradicts the rest" for name in bad)
+    if not bad and all(name in settings for name in _ALWAYS):
+        yield from _column_problems(settings, columns)
 
 
-def _column_problems(told: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[str]:
+def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[str]:
     """What the recipe and the columns that were read say of each other."""
-    by = told["keep"].partition(":")[2] or None
-    if by is not None and told["order_column"] is not None:
-        yield f"recipe.keep={told['keep']!r} and recipe.order_column={told['order_column']!r}: one column decides"
-    if columns["order"] != (by or told["order_column"]):
+    by = settings["keep"].partition(":")[2] or None
+    if by is not None and settings["order_column"] is not None:
+        both = f"recipe.keep={settings['keep']!r} and recipe.order_column={settings['order_column']!r}"
+        yield f"{both}: one column decides"
+    if columns["order"] != (by or settings["order_column"]):
         yield f"columns.order={columns['order']!r} is not the column that the recipe goes by"
-    if columns["bare"] != any(name in told.get("use", ()) for name in _ARCHIVES):
+    if columns["bare"] != any(name in settings.get("use", ()) for name in _ARCHIVES):
         yield f"columns.bare={columns['bare']!r} does not fit recipe.use"
-    if "extract" not in told and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):
+    if "extract" not in settings and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):
         yield "columns say how web pages are read, and there are none"
 
 
@@ -200,40 +206,40 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _layers(told: list[Any], urls: Any) -> list[str]:
-    """The layers that are told, in their order, with guesses behind URLs where the rules have any."""
+def _layers(use: list[Any], urls: Any) -> list[str]:
+    """The layers of `use`, in their order, with guesses behind URLs where the rules have any."""
     try:
         guesses = urls["method"] != CanonicalUrl.name or _url_recipe(urls).guesses
     except (ConfigError, TypeError, KeyError):
         return []
-    return [name for name in _LAYERS if name in told or (name == "url-guess" and guesses and "url" in told)]
+    return [name for name in _LAYERS if name in use or (name == "url-guess" and guesses and "url" in use)]
 
 
-def _is_guess_recipe(told: Any) -> bool:
+def _is_guess_recipe(recipe: Any) -> bool:
     """Whether it is that of what compares texts whose URLs are one by a guess."""
-    if not isinstance(told, dict) or told.get("method") not in ("jaccard", "digest"):
+    if not isinstance(recipe, dict) or recipe.get("method") not in ("jaccard", "digest"):
         return False
     try:
-        record = method_of(told).record()
+        record = method_of(recipe).record()
     except (ConfigError, ValueError, TypeError, OverflowError):
         return False
-    return _same(told, json.loads(json.dumps(record))) and told.get("drop_boilerplate") is None
+    return _same(recipe, json.loads(json.dumps(record))) and recipe.get("drop_boilerplate") is None
 
 
-def _url_recipe(told: Mapping[str, Any]) -> CanonicalUrl:
-    return CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
+def _url_recipe(recipe: Mapping[str, Any]) -> CanonicalUrl:
+    return CanonicalUrl(**{name: value for name, value in recipe.items() if name != "method"})
 
 
-def _is_url_recipe(told: Any) -> bool:
-    if not isinstance(told, dict):
+def _is_url_recipe(recipe: Any) -> bool:
+    if not isinstance(recipe, dict):
         return False
-    if told.get("method") != CanonicalUrl.name:
-        return "rules" in told  # learnt ones, which are no recipe
+    if recipe.get("method") != CanonicalUrl.name:
+        return "rules" in recipe  # learnt ones, which are no recipe
     try:
-        record = _url_recipe(told).record()
+        record = _url_recipe(recipe).record()
     except (ConfigError, TypeError):
         return False
-    return _same(told, json.loads(json.dumps(record)))
+    return _same(recipe, json.loads(json.dumps(record)))
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -31,21 +31,21 @@ def read_stats(home: Path, findings: Findings) -> dict[str, Any] | None:
         findings.wrong(_NAME, "it is missing")
         return None
     try:
-        found = json.loads(path.read_bytes().decode(), parse_constant=_refuse, object_pairs_hook=_once)
+        stats = json.loads(path.read_bytes().decode(), parse_constant=_refuse, object_pairs_hook=_once)
     except (*BROKEN, RecursionError) as error:
         findings.wrong(_NAME, f"it cannot be read: {first_line(error)}")
         return None
-    if not isinstance(found, dict):
+    if not isinstance(stats, dict):
         findings.wrong(_NAME, "it is not a JSON object")
         return None
     hints = get_type_hints(Stats)
     good = {}
-    for name in sorted({*found, *hints}):
-        problem = _problem(name, found, hints)
+    for name in sorted({*stats, *hints}):
+        problem = _problem(name, stats, hints)
         if problem:
             findings.wrong(_NAME, problem)
         else:
-            good[name] = found[name]
+            good[name] = stats[name]
     findings.wrong_all(_NAME, _senseless(good))
     return good if "recipe" in good else None
 
@@ -55,25 +55,25 @@ def _refuse(value: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a name is there twice")
-    return found
+    return members
 
 
-def _problem(name: str, found: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
+def _problem(name: str, stats: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
     if name not in hints:
         return f"{name} is unknown"
-    if name not in found:
+    if name not in stats:
         return f"{name} is missing"
-    return "" if _fits(found[name], hints[name]) else f"{name}={_shown(found[name])} cannot be"
+    return "" if _fits(stats[name], hints[name]) else f"{name}={_shown(stats[name])} cannot be"
 
 
 def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
     """Whether a value of JSON is of a type; there are no negative numbers."""
     plain, inside = get_origin(kind) or kind, get_args(kind)
     if plain in (Union, types.UnionType):
-        return any(_fits(value, each) for each in inside)
+        return any(_fits(value, option) for option in inside)
     if plain is types.NoneType:
         return value is None
     if plain is Any:
@@ -87,7 +87,7 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return is_number and math.isfinite(value) and value >= 0
     if plain is dict:
-        return isinstance(value, dict) and (not inside or all(_fits(each, inside[1]) for each in value.values()))
+        return isinstance(value, dict) and (not inside or all(_fits(member, inside[1]) for member in value.values()))
     if plain is tuple:
         return isinstance(value, list) and _are(value, inside)
     return isinstance(value, plain)
@@ -95,7 +95,7 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
 
 def _are(values: list[Any], kinds: tuple[Any, ...]) -> bool:
     if kinds[-1] is Ellipsis:
-        return all(_fits(each, kinds[0]) for each in values)
+        return all(_fits(member, kinds[0]) for member in values)
     return len(values) == len(kinds) and all(_fits(*pair) for pair in zip(values, kinds, strict=True))
 
 

@@ -40,8 +40,8 @@ class Store:
         if at is None or self.places[0, at] < 0:
             return None
         self._file.seek(int(self.places[0, at]))
-        found: dict[str, Any] = json.loads(self._file.read(int(self.places[1, at])))
-        return found
+        document: dict[str, Any] = json.loads(self._file.read(int(self.places[1, at])))
+        return document
 
     def _at(self, key: int) -> int | None:
         at = int(np.searchsorted(self.keys, key))

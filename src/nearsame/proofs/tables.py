@@ -147,7 +147,7 @@ def read(home: Path, name: str, form: Form, findings: Findings, look: Look) -> p
 def metadata(table: pa.Table) -> dict[str, Any] | None:
     """What a table of ours says beside its columns; None where that is nothing that can be read."""
     try:
-        told = json.loads((table.schema.metadata or {})[_KEY])
+        about = json.loads((table.schema.metadata or {})[_KEY])
     except (KeyError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return about if isinstance(about, dict) else None

@@ -38,11 +38,11 @@ class Different:
         """How many there are, and the sum of their numbers."""
         self._file.seek(0)
         kind = np.dtype([("digest", f"V{_BYTES}"), ("size", "<i8")])
-        found = np.frombuffer(self._file.read(), kind)
+        records = np.frombuffer(self._file.read(), kind)
         _, first = np.unique(
-            np.ascontiguousarray(found["digest"]).view("<u8").reshape(-1, 2), axis=0, return_index=True
+            np.ascontiguousarray(records["digest"]).view("<u8").reshape(-1, 2), axis=0, return_index=True
         )
-        return first.size, int(found["size"][first].sum())
+        return first.size, int(records["size"][first].sum())
 
     def close(self) -> None:
         """Give back what it holds."""

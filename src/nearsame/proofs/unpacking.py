@@ -46,14 +46,14 @@ def unpacked(opened: Callable[[], BinaryIO], compression: str) -> Iterator[bytes
 
 def _before_break(opened: Callable[[], BinaryIO], compression: str, done: int) -> bytes:
     """What Arrow drops when it breaks off, since it has half done it: read byte by byte."""
-    found = bytearray()
+    tail = bytearray()
     with opened() as file, pa.CompressedInputStream(pa.PythonFile(file, mode="r"), compression) as stream:
         while done:
             done -= len(stream.read(min(done, _CHUNK)))
         with suppress(*BROKEN_STREAM):
             while byte := stream.read(1):
-                found += byte
-    return bytes(found)
+                tail += byte
+    return bytes(tail)
 
 
 def _ends_in_zeros(opened: Callable[[], BinaryIO]) -> bool:
@@ -104,10 +104,10 @@ def _zstd_goes_on(file: BinaryIO) -> bool:
     """By the lengths of the blocks of the first frame, as RFC 8878 has them."""
     if file.read(4) != _ZSTD:
         return bool(file.read(1))
-    told = int.from_bytes(file.read(1), "little")
-    is_single = bool(told & 32)
-    num_size = (int(is_single), 2, 4, 8)[told >> 6]
-    file.seek((not is_single) + (0, 1, 2, 4)[told & 3] + num_size, 1)
+    descriptor = int.from_bytes(file.read(1), "little")
+    is_single = bool(descriptor & 32)
+    num_size = (int(is_single), 2, 4, 8)[descriptor >> 6]
+    file.seek((not is_single) + (0, 1, 2, 4)[descriptor & 3] + num_size, 1)
     is_last = False
     while not is_last:
         block = file.read(3)
@@ -116,5 +116,5 @@ def _zstd_goes_on(file: BinaryIO) -> bool:
         head = int.from_bytes(block, "little")
         is_last, kind, size = bool(head & 1), head >> 1 & 3, head >> 3
         file.seek(1 if kind == 1 else size, 1)
-    file.seek(4 if told & 4 else 0, 1)
+    file.seek(4 if descriptor & 4 else 0, 1)
     return bool(file.read(1))

@@ -26,10 +26,10 @@ def contents(column: pa.Array) -> list[Any]:
     """Texts, from strings or from bytes, or whatever else stands there; bytes that are not UTF-8 stay bytes."""
     column = _unpacked(column)
     try:
-        found: list[Any] = stored(column).to_pylist()
+        values: list[Any] = stored(column).to_pylist()
     except pa.ArrowException:  # what has no view holds no strings
-        found = column.to_pylist()
-    return [_decoded(each) for each in found]
+        values = column.to_pylist()
+    return [_decoded(value) for value in values]
 
 
 def texts(column: pa.Array) -> list[Any]:
@@ -45,7 +45,7 @@ def orders(column: pa.Array) -> list[Any]:
     """What an order goes by: of moments and durations the nanoseconds."""
     column = _unpacked(column)
     steps = _steps(column.type)
-    return contents(column) if steps is None else [each and each * steps for each in stored(column).to_pylist()]
+    return contents(column) if steps is None else [value and value * steps for value in stored(column).to_pylist()]
 
 
 def is_string(kind: pa.DataType) -> bool:
@@ -113,7 +113,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 def _decoded(value: Any) -> Any:
     if isinstance(value, list):
-        return [_decoded(each) for each in value]
+        return [_decoded(element) for element in value]
     try:
         return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:

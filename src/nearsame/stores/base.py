@@ -47,7 +47,7 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the store."""
+        """Where the store is, as messages name it: without a password."""
 
     def named(self, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
         """The documents of those ids that are there."""
@@ -87,7 +87,7 @@ class Reader(Protocol):
 
 
 class Writer(Reader, Protocol):
-    """One transaction."""
+    """A transaction that changes the store: all that it does is seen afterwards, or nothing."""
 
     def reserve(self, count: int) -> int:
         """The first of so many new numbers in a row."""
@@ -99,7 +99,7 @@ class Writer(Reader, Protocol):
         """Take documents away, and the postings (keys[i], of[i])."""
 
     def post(self, keys: Int64s, numbers: Int64s) -> None:
-        """Add postings."""
+        """Add postings of documents that are there: (keys[i], numbers[i])."""
 
     def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         """Write down (number, its leader)."""
@@ -107,7 +107,7 @@ class Writer(Reader, Protocol):
 
 @runtime_checkable
 class Store(Protocol):
-    """An open store."""
+    """An open store, of which there are two: a file of SQLite, and tables of PostgreSQL."""
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class Store(Protocol):
         """What was written down when it was made."""
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """One consistent snapshot."""
+        """A transaction that reads: what others write meanwhile is not seen."""
 
     def writing(self, keys: Int64s | None) -> AbstractContextManager[Writer]:
         """One transaction that looks at, and adds, these keys (ascending, distinct); None: it may touch anything."""

@@ -103,14 +103,14 @@ def sorted_out(records: Iterable[tuple[Any, ...]]) -> tuple[list[Row], list[int]
     return rows, damage
 
 
-def require_all(numbers: Iterable[int], found: Mapping[int, Row], name: str) -> None:
+def require_all(numbers: Iterable[int], rows: Mapping[int, Row], name: str) -> None:
     """See that documents are there, to which something leads.
 
     Raises:
         StoreError: One is not.
     """
     for number in numbers:
-        if number not in found:
+        if number not in rows:
             raise StoreDamagedError.of(name, f"document {number} is missing, and something leads to it")
 
 
@@ -131,16 +131,16 @@ def require_settings(name: str, settings: Mapping[Any, Any]) -> dict[str, str]:
     Raises:
         StoreError: They are not what was written, or of another format.
     """
-    found = {key: value for key, value in settings.items() if key != _CHECKSUM}
+    stored = {key: value for key, value in settings.items() if key != _CHECKSUM}
     seal = settings.get(_CHECKSUM)
-    is_sealed = seal is not None and _of_settings(found) == seal
-    theirs = found.get("format", "unknown")
+    is_sealed = seal is not None and _of_settings(stored) == seal
+    theirs = stored.get("format", "unknown")
     if theirs != FORMAT and (is_sealed or seal is None):
         message = f"{name} is an index of format {theirs}; this version of nearsame reads format {FORMAT}"
         raise StoreError(message, hint="Create it anew from its source, or use the version that made it.")
     if not is_sealed:
         raise StoreDamagedError.of(name, "its settings are not what was written")
-    return found
+    return stored
 
 
 def _of_settings(settings: Mapping[Any, Any]) -> str:

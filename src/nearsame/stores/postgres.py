@@ -94,12 +94,12 @@ class Postgres:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """One consistent snapshot."""
+        """A transaction that reads one snapshot; while the store is made, what was written so far."""
         if self._making:
             yield self._transaction()
             return
-        with self._session.transaction([(_SNAPSHOT, ()), self._which()]) as found:
-            self._require_same(found)
+        with self._session.transaction([(_SNAPSHOT, ()), self._which()]) as identity:
+            self._require_same(identity)
             yield self._transaction()
 
     @contextmanager
@@ -113,8 +113,8 @@ class Postgres:
                 yield transaction
             return
         begin = [("BEGIN", ()), *self._locks(keys), self._which()]
-        with self._session.transaction(begin, transaction.last) as found:
-            self._require_same(found)
+        with self._session.transaction(begin, transaction.last) as identity:
+            self._require_same(identity)
             yield transaction
 
     def publish(self) -> None:
@@ -180,8 +180,8 @@ class Postgres:
     def _which(self) -> Statement:
         return f"SELECT value FROM \"{self._schema}\".settings WHERE name = '{_MADE}'", ()  # noqa: S608  (a checked name)
 
-    def _require_same(self, found: list[tuple[Any, ...]]) -> None:
-        if found != [(self._made,)]:
+    def _require_same(self, identity: list[tuple[Any, ...]]) -> None:
+        if identity != [(self._made,)]:
             raise StoreError(f"{self.name} is another index than when it was opened", hint="Open it again.")
 
 

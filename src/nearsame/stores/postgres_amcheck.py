@@ -20,15 +20,15 @@ _VERSION_OF_HEAPS = 140000
 
 def problems(session: Session, tables: list[str]) -> list[str]:
     """What it finds in some tables, and in their indexes; nothing where it is not there."""
-    found = session.run(_FUNCTIONS)
-    if not found:
+    functions = session.run(_FUNCTIONS)
+    if not functions:
         return []
-    (place,) = found[0]
+    (place,) = functions[0]
     indexes = [name for (name,) in session.run(_INDEXES, (tables,))]
-    told = [problem for name in indexes for problem in _of_index(session, place, name)]
+    complaints = [problem for name in indexes for problem in _of_index(session, place, name)]
     if session.version >= _VERSION_OF_HEAPS:
-        told += [problem for name in tables for problem in _of_table(session, place, name)]
-    return told
+        complaints += [problem for name in tables for problem in _of_table(session, place, name)]
+    return complaints
 
 
 def _of_index(session: Session, place: str, name: str) -> list[str]:
@@ -43,7 +43,7 @@ def _of_index(session: Session, place: str, name: str) -> list[str]:
 def _of_table(session: Session, place: str, name: str) -> list[str]:
     try:
         with session.savepoint(tuple):
-            found = session.run(_HEAP.format(place), (name,))
+            rows = session.run(_HEAP.format(place), (name,))
     except StoreError as error:
         return [f"amcheck: {error.message}"]
-    return [f"amcheck: {name}, block {block}, item {item}: {what}" for block, item, what in found]
+    return [f"amcheck: {name}, block {block}, item {item}: {what}" for block, item, what in rows]

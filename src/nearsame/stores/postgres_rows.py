@@ -109,10 +109,10 @@ class Transaction:
         """The documents of some numbers."""
         wanted = list(map(int, numbers))
         rows = self._documents("number = ANY(%s::bigint[])", wanted, text=text) if wanted else ()
-        found = {row.number: row for row in rows}
+        by_number = {row.number: row for row in rows}
         if not missing_ok:
-            require_all(wanted, found, self.name)
-        return found
+            require_all(wanted, by_number, self.name)
+        return by_number
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
@@ -129,8 +129,8 @@ class Transaction:
 
     def last_number(self) -> int:
         """The largest number of a document."""
-        found: int = self._run("SELECT coalesce(max(number), 0) FROM @documents")[0][0]
-        return found
+        last: int = self._run("SELECT coalesce(max(number), 0) FROM @documents")[0][0]
+        return last
 
     def salvaged(self, first: int, last: int) -> tuple[list[Row], list[int]]:
         """The documents from one number to another that are whole, and the numbers of those that are not."""
@@ -147,15 +147,18 @@ class Transaction:
         return table[:, 0], table[:, 1]
 
     def counts(self) -> dict[str, int]:
-        """The counters."""
+        """How many documents there are, and the next number; each counter is held to its checksum."""
         statement = """
             SELECT name, value, checksum FROM @counters UNION ALL
             SELECT 'next', last_value + is_called::integer, ~(last_value + is_called::integer) FROM @next_number"""
-        found = self._run(statement)
-        if not all(is_counter(*pair) and name in ("documents", "next") for name, *pair in found):
+        counters = self._run(statement)
+        if not all(is_counter(*pair) and name in ("documents", "next") for name, *pair in counters):
             raise StoreDamagedError.of(self.name, "a counter is not what was written")
-        documents = sum(value for name, value, _ in found if name == "documents")
-        return {"documents": documents + self._added, "next": sum(value for name, value, _ in found if name == "next")}
+        documents = sum(value for name, value, _ in counters if name == "documents")
+        return {
+            "documents": documents + self._added,
+            "next": sum(value for name, value, _ in counters if name == "next"),
+        }
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
         """(leader, how many it leads) of the leaders that lead most."""
@@ -173,12 +176,12 @@ class Transaction:
     def problems(self) -> list[str]:
         """Whether the counters are right, and what the server's own check finds where it is installed."""
         documents, last = self._run("SELECT count(*) FROM @documents")[0][0], self.last_number()
-        counts, found = self.counts(), []
+        counts, problems = self.counts(), []
         if counts["documents"] != documents:
-            found.append(f"the counter says {counts['documents']} documents, and there are {documents}")
+            problems.append(f"the counter says {counts['documents']} documents, and there are {documents}")
         if counts["next"] <= last:
-            found.append(f"the next number is {counts['next']}, and document {last} is there")
-        return [*found, *amcheck.problems(self._session, [self._prefix + name for name in TABLES])]
+            problems.append(f"the next number is {counts['next']}, and document {last} is there")
+        return [*problems, *amcheck.problems(self._session, [self._prefix + name for name in TABLES])]
 
     def reserve(self, count: int) -> int:
         """The first of so many new numbers in a row."""
@@ -217,11 +220,11 @@ class Transaction:
     def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         """Write down (number, its leader)."""
         table = dict(pairs)
-        found = self._run(
+        records = self._run(
             "SELECT number, leader, checksum FROM @documents WHERE number = ANY(%s::bigint[])", list(table)
         )
         changed = [
-            (number, table[number], led(checksum, number, old, table[number])) for number, old, checksum in found
+            (number, table[number], led(checksum, number, old, table[number])) for number, old, checksum in records
         ]
         statement = """
             UPDATE @documents AS d SET leader = new.leader, checksum = new.checksum
@@ -258,8 +261,8 @@ class Transaction:
         self._session.copy(self._text(statement), records)
 
     def _documents(self, condition: str, *values: Any, text: bool) -> list[Row]:
-        found = self._run((_WITH_TEXT if text else _DOCUMENTS) + condition, *values)
-        return [verified(record, self.name, text=text) for record in found]
+        records = self._run((_WITH_TEXT if text else _DOCUMENTS) + condition, *values)
+        return [verified(record, self.name, text=text) for record in records]
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         if self._before is not None:
@@ -287,6 +290,6 @@ def _field(value: str | bytes | int | None) -> bytes:
     return len(value).to_bytes(4, "big") + value
 
 
-def _pairs(found: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
+def _pairs(rows: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
     """int64[n, 2]."""
-    return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
+    return np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)

@@ -37,7 +37,7 @@ _PAGES_AT_ONCE = 4096  # of a copy
 
 
 class Sqlite:
-    """An open file."""
+    """A store in a file of SQLite; a new one is written next to its place until it is published."""
 
     def __init__(
         self,
@@ -113,12 +113,12 @@ class Sqlite:
 
     @property
     def name(self) -> str:
-        """Its path."""
+        """The path where it belongs, also while a new file is not there yet."""
         return str(self._place)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """One consistent snapshot."""
+        """A transaction that reads one snapshot; refused where the file was moved or replaced."""
         self._require_unmoved()
         with mishaps(self._place):
             self._connection.execute("BEGIN")

@@ -36,7 +36,7 @@ _LOG_PAGES = 4000  # of the log, before it is written back
 
 
 def connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connection:
-    """A connection."""
+    """A connection that begins no transaction by itself, and that any thread may use."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, timeout=timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
 

@@ -64,31 +64,31 @@ class Transaction:
     def named(self, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
         """The documents of those ids that are there."""
         wanted = dict.fromkeys(ids)
-        found = {row.id: row for row in self._rows("id", wanted, text=text)}
-        if not found.keys() <= wanted.keys():
+        by_id = {row.id: row for row in self._rows("id", wanted, text=text)}
+        if not by_id.keys() <= wanted.keys():
             raise StoreDamagedError.of(self.name, "an id leads to a document of another one")
-        return found
+        return by_id
 
     def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
         """The documents of some numbers."""
         wanted = list(numbers)
-        found = {row.number: row for row in self._rows("number", wanted, text=text)}
+        by_number = {row.number: row for row in self._rows("number", wanted, text=text)}
         if not missing_ok:
-            require_all(wanted, found, self.name)
-        return found
+            require_all(wanted, by_number, self.name)
+        return by_number
 
     def _rows(self, column: str, values: Iterable[int | str], *, text: bool) -> list[Row]:
         statement = f"SELECT {_WITH_TEXT if text else _COLUMNS} FROM documents WHERE {column} = ?"  # noqa: S608  (constants)
-        found = (self._run(statement, (value,)).fetchone() for value in values)
-        return [verified(record, self.name, text=text) for record in found if record]
+        records = (self._run(statement, (value,)).fetchone() for value in values)
+        return [verified(record, self.name, text=text) for record in records if record]
 
     def postings(self, keys: Int64s, most: int) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         values = keys.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
-            found += self._postings(values[start : start + _AT_ONCE[-1]], most)
-        table = _pairs(found, self.name)
+            pairs += self._postings(values[start : start + _AT_ONCE[-1]], most)
+        table = _pairs(pairs, self.name)
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         is_near = np.arange(len(table)) - np.searchsorted(table[:, 0], table[:, 0]) < most
         return Hits(np.searchsorted(keys, table[is_near, 0]), table[is_near, 1])
@@ -98,9 +98,9 @@ class Transaction:
         if most > _FEW:
             size = next(size for size in _AT_ONCE if size >= len(keys))
             cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
-            found: list[tuple[int, int]] = cursor.fetchmany(_MANY)
-            if len(found) < _MANY:
-                return found
+            pairs: list[tuple[int, int]] = cursor.fetchmany(_MANY)
+            if len(pairs) < _MANY:
+                return pairs
             cursor.close()
         statement = "SELECT key, number FROM postings WHERE key = ? ORDER BY number LIMIT ?"
         return [pair for key in keys for pair in self._run(statement, (key, most))]
@@ -115,15 +115,15 @@ class Transaction:
 
     def last_number(self) -> int:
         """The largest number of a document."""
-        found: int = self._run("SELECT coalesce(max(number), 0) FROM documents").fetchone()[0]
-        return found
+        last: int = self._run("SELECT coalesce(max(number), 0) FROM documents").fetchone()[0]
+        return last
 
     def salvaged(self, first: int, last: int) -> tuple[list[Row], list[int]]:
         """The documents from one number to another that are whole, and the numbers of those that are not."""
         statement = f"SELECT {_WITH_TEXT} FROM documents WHERE number BETWEEN ? AND ? ORDER BY number"  # noqa: S608  (likewise)
-        found = self._run(statement, (first, last)).fetchall()
-        require_ascending([first - 1, *(record[0] for record in found), last + 1], self.name)
-        return sorted_out(found)
+        records = self._run(statement, (first, last)).fetchall()
+        require_ascending([first - 1, *(record[0] for record in records), last + 1], self.name)
+        return sorted_out(records)
 
     def attempt(self) -> AbstractContextManager[None]:
         """A failed statement leaves a snapshot as it is."""
@@ -133,17 +133,17 @@ class Transaction:
         """The next (keys, numbers), ascending."""
         statement = "SELECT key, number FROM postings WHERE (key, number) > (?, ?) ORDER BY key, number LIMIT ?"
         first = after or (-(2**63), 0)
-        found = self._run(statement, (*first, limit)).fetchall()
-        table = _pairs(found, self.name)
-        require_ascending([first, *found], self.name)
+        postings = self._run(statement, (*first, limit)).fetchall()
+        table = _pairs(postings, self.name)
+        require_ascending([first, *postings], self.name)
         return table[:, 0], table[:, 1]
 
     def counts(self) -> dict[str, int]:
-        """The counters."""
-        found = {name: (value, checksum) for name, value, checksum in self._run("SELECT * FROM counters")}
-        if found.keys() != {"documents", "next"} or not all(is_counter(*pair) for pair in found.values()):
+        """How many documents there are, and the next number; each counter is held to its checksum."""
+        counters = {name: (value, checksum) for name, value, checksum in self._run("SELECT * FROM counters")}
+        if counters.keys() != {"documents", "next"} or not all(is_counter(*pair) for pair in counters.values()):
             raise StoreDamagedError.of(self.name, "a counter is not what was written")
-        return {"documents": found["documents"][0] + self._added, "next": self._next or found["next"][0]}
+        return {"documents": counters["documents"][0] + self._added, "next": self._next or counters["next"][0]}
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
         """(leader, how many it leads) of the leaders that lead most."""
@@ -160,14 +160,14 @@ class Transaction:
 
     def problems(self) -> list[str]:
         """What SQLite's own check of the file finds, and whether the counters are right."""
-        found = [row[0] for row in self._run("PRAGMA integrity_check") if row[0] != "ok"]
+        problems = [row[0] for row in self._run("PRAGMA integrity_check") if row[0] != "ok"]
         number, last = self._run("SELECT count(*) FROM documents").fetchone()[0], self.last_number()
         counts = self.counts()
         if counts["documents"] != number:
-            found.append(f"the counter says {counts['documents']} documents, and there are {number}")
+            problems.append(f"the counter says {counts['documents']} documents, and there are {number}")
         if counts["next"] <= last:
-            found.append(f"the next number is {counts['next']}, and document {last} is there")
-        return found
+            problems.append(f"the next number is {counts['next']}, and document {last} is there")
+        return problems
 
     def reserve(self, count: int) -> int:
         """The first of so many new numbers in a row."""
@@ -205,14 +205,14 @@ class Transaction:
     def lead(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         """Write down (number, its leader)."""
         for number, leader in pairs:
-            found = self._run("SELECT leader, checksum FROM documents WHERE number = ?", (number,)).fetchone()
-            if found is None:
+            record = self._run("SELECT leader, checksum FROM documents WHERE number = ?", (number,)).fetchone()
+            if record is None:
                 continue
-            checksum = led(found[1], number, found[0], leader)
+            checksum = led(record[1], number, record[0], leader)
             self._run("UPDATE documents SET leader = ?, checksum = ? WHERE number = ?", (leader, checksum, number))
 
     def close(self) -> None:
-        """Write the counters."""
+        """Write the counters as this transaction has changed them."""
         if self._added:
             step = (self._added, self._added)
             self._run("UPDATE counters SET value = value + ?, checksum = checksum - ? WHERE name = 'documents'", step)
@@ -226,9 +226,9 @@ _SELECT_KEYS = {
 }
 
 
-def _pairs(found: Sequence[tuple[int, int]], name: str) -> npt.NDArray[np.int64]:
+def _pairs(rows: Sequence[tuple[int, int]], name: str) -> npt.NDArray[np.int64]:
     """int64[n, 2]."""
     try:
-        return np.fromiter(chain.from_iterable(found), np.int64, 2 * len(found)).reshape(-1, 2)
+        return np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)
     except (OverflowError, TypeError, ValueError):
         raise StoreDamagedError.of(name, "a key, or the number of its document, is not a whole number") from None

@@ -94,8 +94,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     one, other = _taken_apart((a, b), recipe, codes)
     measures, deciding = _measured(one, other, recipe, codes, edits=edits)
     if clusters is not None:
-        found = _of_clusters(one, other, recipe, clusters)
-        measures, deciding["clusters"] = (*measures, found[0]), found[1]
+        clustered, deciding["clusters"] = _of_clusters(one, other, recipe, clusters)
+        measures = (*measures, clustered)
     value = deciding.get(measure)
     if value is None:
         lengths = f"the texts have {len(a):,} and {len(b):,} characters"
@@ -170,8 +170,8 @@ def _taken_apart(texts: tuple[str, ...], recipe: MinHash, codes: SimHash) -> lis
     signatures = Signatures(recipe)(features).column("items")
     words = _through(batch, steps(codes).features)
     return [
-        _Taken(text, found, _placed(found, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()), code)
-        for i, (text, found, code) in enumerate(zip(texts, aligned, _codes(words, codes), strict=True))
+        _Taken(text, normal, _placed(normal, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()), code)
+        for i, (text, normal, code) in enumerate(zip(texts, aligned, _codes(words, codes), strict=True))
     ]
 
 
@@ -204,16 +204,16 @@ def _measured(
     """Every measure; and of those that can decide the value, to its power in DECIDING."""
     words = "words" if recipe.unit == "words" else "characters"
     shingles = _shingles(recipe)
-    found = [
+    measures = [
         *_of_sets(one.items, other.items, shingles),
         _of_signatures(one, other, shingles),
         _of_codes(one, other, codes),
         *_of_vectors(Counter(one.placed.hashes.tolist()), Counter(other.placed.hashes.tolist()), words),
         *_of_characters(one.text, other.text, edits=edits),
     ]
-    deciding = {measured.name: value for measured, value in found if value is not None}
+    deciding = {measured.name: value for measured, value in measures if value is not None}
     deciding["containment"] = max(deciding["containment_a"], deciding["containment_b"])
-    return tuple(measured for measured, _ in found), deciding
+    return tuple(measured for measured, _ in measures), deciding
 
 
 _Found = tuple[Measured, Fraction | None]
@@ -286,7 +286,7 @@ def _of_vectors(a: Counter[int], b: Counter[int], of: str) -> list[_Found]:
 
 def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:
     ratio = likeness.length_ratio(len(a), len(b))
-    found: list[_Found] = [(Measured("length", "characters", ratio), None)]
+    measures: list[_Found] = [(Measured("length", "characters", ratio), None)]
     for name, count, longest in (
         ("indel", likeness.indel_distance, len(a) + len(b)),
         ("levenshtein", likeness.levenshtein_distance, max(len(a), len(b))),
@@ -296,11 +296,11 @@ def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:
         distance = None if edits is False else count(a, b, most)
         if distance is None:
             note = "not asked for" if edits is False else f"more than {most:,} edits in long texts: ask for edits"
-            found.append((Measured(name, "characters", note=note), None))
+            measures.append((Measured(name, "characters", note=note), None))
             continue
         value = likeness.edit_similarity(distance, longest)
-        found.append((Measured(name, "characters", value, Fraction(distance), "edits"), value))
-    return found
+        measures.append((Measured(name, "characters", value, Fraction(distance), "edits"), value))
+    return measures
 
 
 def _described(taken: _Taken, runs: npt.NDArray[np.int64]) -> ComparedText:

@@ -60,7 +60,7 @@ class Contender:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Contender":
-        """The inverse."""
+        """The contender that a `record` was made of."""
         return cls(record["label"], None if record["recipe"] is None else _of_record(record["recipe"]))
 
 
@@ -92,21 +92,21 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         >>> [contender.label for contender in contenders(["jaccard", "minhash:num_perm=64"], {})]
         ['jaccard', 'minhash:num_perm=64']
     """
-    found = [contender for method in methods for contender in _parsed(method, shingles)]
-    for contender in found:
+    chosen = [contender for method in methods for contender in _parsed(method, shingles)]
+    for contender in chosen:
         if contender.recipe is not None and contender.recipe.across_only:
             message = f"method {contender.label!r} compares two sides, and here is one"
             raise ConfigError(message, hint="Leave it out.")
         if contender.recipe is not None and contender.recipe.of_vectors:
             message = f"method {contender.label!r} is about vectors, and evaluate reads texts"
             raise ConfigError(message, hint="Leave it out.")
-    labels = [contender.label for contender in found]
+    labels = [contender.label for contender in chosen]
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:
         raise ConfigError(f"method {twice[0]!r} stands twice", hint="Name each method once.")
-    if not found:
+    if not chosen:
         raise ConfigError("methods=[] names none", hint="Name one method or more.")
-    return found
+    return chosen
 
 
 def _parsed(method: Method | str, shingles: Mapping[str, Any]) -> list[Contender]:
@@ -140,10 +140,10 @@ def run_here(contender: Contender, table: pa.Table, threads: int | None = None) 
     """Run it in this process: no memory is measured."""
     began = time.perf_counter()
     try:
-        found = _way(contender.label, table) if contender.recipe is None else listed(contender.recipe, table, threads)
+        outcome = _way(contender.label, table) if contender.recipe is None else listed(contender.recipe, table, threads)
     except TooManyPairsError as error:
         return Outcome(*_nothing(), note=f"not run: {error.message}")
-    return dataclasses.replace(found, seconds=time.perf_counter() - began)
+    return dataclasses.replace(outcome, seconds=time.perf_counter() - began)
 
 
 def run_apart(contender: Contender, table: pa.Table, threads: int | None = None) -> Outcome:
@@ -164,12 +164,12 @@ def run_apart(contender: Contender, table: pa.Table, threads: int | None = None)
         if run.returncode:
             last = (run.stderr.strip().splitlines() or ["no message"])[-1]
             raise NearSameError(f"{contender.label} ended with status {run.returncode}: {last}")
-        told = json.loads(run.stdout)
-        if "error" in told:
-            raise getattr(errors, told["error"])(told["message"], hint=told["hint"])
+        reply = json.loads(run.stdout)
+        if "error" in reply:
+            raise getattr(errors, reply["error"])(reply["message"], hint=reply["hint"])
         pairs = feather.read_table(str(target), memory_map=False)
     columns = (pairs.column(name).to_numpy() for name in ("a", "b", "similarity"))
-    return Outcome(*columns, **told)
+    return Outcome(*columns, **reply)
 
 
 def serve() -> None:
@@ -180,16 +180,16 @@ def serve() -> None:
     try:
         run_here(contender, _WARM, order["threads"])
         before = _memory(reset=True)
-        found = run_here(contender, table, order["threads"])
+        outcome = run_here(contender, table, order["threads"])
         after = _memory()
     except NearSameError as error:
         json.dump({"error": type(error).__name__, "message": error.message, "hint": error.hint}, sys.stdout)
         return
     peak = None if before is None or after is None else max(0, after - before)
-    pairs = pa.table({name: getattr(found, name) for name in ("a", "b", "similarity")})
+    pairs = pa.table({name: getattr(outcome, name) for name in ("a", "b", "similarity")})
     feather.write_feather(pairs, order["target"], compression="uncompressed")
-    told = {name: getattr(found, name) for name in ("candidates", "false_candidates", "seconds", "note")}
-    json.dump({**told, "peak_bytes": peak}, sys.stdout)
+    reply = {name: getattr(outcome, name) for name in ("candidates", "false_candidates", "seconds", "note")}
+    json.dump({**reply, "peak_bytes": peak}, sys.stdout)
 
 
 def listed(recipe: Method, table: pa.Table, threads: int | None = None) -> Outcome:
@@ -213,9 +213,9 @@ class _Counting(Local):
     num_verified = 0
 
     def join(self, meeting: Any, rule: Any) -> Iterator[Any]:
-        for found in super().join(meeting, rule):
-            self.num_verified += found.num_verified
-            yield found
+        for part in super().join(meeting, rule):
+            self.num_verified += part.num_verified
+            yield part
 
 
 def _way(name: str, table: pa.Table) -> Outcome:
@@ -224,10 +224,10 @@ def _way(name: str, table: pa.Table) -> Outcome:
         note = f"not run: {compared:,} comparisons or so; a sample of {MOST_COMPARED:,} documents is the most"
         return Outcome(*_nothing(), note=note)
     texts = arrow.strings(table.column("text").combine_chunks())
-    found = WAYS[name](texts)
-    pairs = Groups(found.leaders).within()
+    equals = WAYS[name](texts)
+    pairs = Groups(equals.leaders).within()
     order = np.lexsort((pairs.b, pairs.a))
-    return Outcome(pairs.a[order], pairs.b[order], pairs.similarity[order], found.candidates, found.false_candidates)
+    return Outcome(pairs.a[order], pairs.b[order], pairs.similarity[order], equals.candidates, equals.false_candidates)
 
 
 def _nothing() -> tuple[Rows, Rows, npt.NDArray[np.float64]]:

@@ -205,11 +205,11 @@ class _Field:
     def _computed(self, question: Method) -> _Answer:
         label = _label(question)
         if isinstance(question, Jaccard) and self.num <= _MOST_PAIRWISE:
-            found = self._every_pair(question).at(question.threshold)
-            return _Answer(label, found.a, found.b, found.similarity, found.seconds)
+            pairs = self._every_pair(question).at(question.threshold)
+            return _Answer(label, pairs.a, pairs.b, pairs.similarity, pairs.seconds)
         began = time.perf_counter()
-        found = listed(question, self.taken.table, self.threads)
-        return _Answer(label, found.a, found.b, found.similarity, time.perf_counter() - began)
+        pairs = listed(question, self.taken.table, self.threads)
+        return _Answer(label, pairs.a, pairs.b, pairs.similarity, time.perf_counter() - began)
 
     def _every_pair(self, question: Jaccard) -> lost_pairs.ComparedPairs:
         """Every two documents compared, once for all questions over the same shingles."""
@@ -248,11 +248,11 @@ def _score(field_: _Field, contender: Contender, outcome: Outcome) -> Score:
     """One line of the table."""
     if outcome.note:
         return Score(contender.label, "", note=outcome.note)
-    found = pack(outcome.a, outcome.b)
+    pairs = pack(outcome.a, outcome.b)
     judged = field_.judged
     if judged is None:
         right = field_.right(contender)
-        score = _of(contender.label, right.label, agreement(found, pack(right.a, right.b)))
+        score = _of(contender.label, right.label, agreement(pairs, pack(right.a, right.b)))
         score = replace(score, rand_index=_rand(field_.num, outcome, right))
     else:
         score = _against(contender.label, judged, outcome, field_.num)
@@ -272,18 +272,18 @@ def _of(method: str, reference: str, counts: Agreement) -> Score:
 
 def _against(method: str, judged: Truth, outcome: Outcome, num: int) -> Score:
     """Against a truth file."""
-    found, listed_ = pack(outcome.a, outcome.b), pack(judged.a, judged.b)
+    pairs, listed_ = pack(outcome.a, outcome.b), pack(judged.a, judged.b)
     true = listed_[judged.is_true]
     if not judged.is_whole:
-        known = np.intersect1d(found, listed_, assume_unique=True)
-        return replace(_of(method, "truth", agreement(known, true)), unjudged=found.size - known.size)
-    score = _of(method, "truth", agreement(found, true))
+        known = np.intersect1d(pairs, listed_, assume_unique=True)
+        return replace(_of(method, "truth", agreement(known, true)), unjudged=pairs.size - known.size)
+    score = _of(method, "truth", agreement(pairs, true))
     answer = _Answer("truth", judged.a, judged.b, np.ones(judged.a.size))
     return replace(score, rand_index=_rand(num, outcome, answer))
 
 
 def _rand(num: int, outcome: Outcome, right: _Answer) -> float:
-    sides = ((found.a, found.b, found.similarity) for found in (outcome, right))
+    sides = ((answer.a, answer.b, answer.similarity) for answer in (outcome, right))
     return adjusted_rand(*(clusters_of(num, *side) for side in sides))
 
 

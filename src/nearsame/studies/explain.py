@@ -90,7 +90,7 @@ def _simhash(text: str, recipe: SimHash) -> Explanation:
     words, _ = _words(text, recipe, cut.flags, 0, cut.stop_words)
     features = _weighed(recipe, weighted, words)
     sums = [
-        sum(each.weight if each.hash >> bit & 1 else -each.weight for each in features)
+        sum(feature.weight if feature.hash >> bit & 1 else -feature.weight for feature in features)
         for bit in reversed(range(recipe.bits))
     ]
     code = _code(recipe, weighted) if words else None
@@ -99,7 +99,7 @@ def _simhash(text: str, recipe: SimHash) -> Explanation:
         Step(
             "Each hash as bits",
             ("#", "weight", "bits"),
-            tuple((i, each.weight, _binary(each.hash, recipe.bits)) for i, each in enumerate(features, 1)),
+            tuple((i, feature.weight, _binary(feature.hash, recipe.bits)) for i, feature in enumerate(features, 1)),
         ),
         _sum_step(recipe, sums if words else []),
         _code_step(recipe, code),
@@ -153,12 +153,12 @@ def _weighed(recipe: SimHash, weighted: pa.RecordBatch, words: list[str]) -> lis
     width = -(-recipe.bits // 64)
     hashes = hashes or items
     where = {item: i for i, item in enumerate(items)}
-    found = []
+    features = []
     for text, times in Counter(_runs(recipe, words)).items():
         at = where[xxhash.xxh3_64_intdigest(text.encode())] * width
         value = sum(word << 64 * i for i, word in enumerate(hashes[at : at + width]))
-        found.append(_Feature(text, times, times if recipe.weights == "tf" else 1, value & (1 << recipe.bits) - 1))
-    return found
+        features.append(_Feature(text, times, times if recipe.weights == "tf" else 1, value & (1 << recipe.bits) - 1))
+    return features
 
 
 def _runs(recipe: Shingling, words: list[str]) -> list[str]:
@@ -248,9 +248,9 @@ def _named(recipe: Shingled, items: arrow.UInt64s, words: list[str], hashes: arr
     if not words:
         return [_Shingle("(the whole text: it has no token)", 1, item) for item in items.tolist()]
     step = 1 if recipe.overlapping else recipe.shingle_size
-    found = runs(hashes, recipe.shingle_size, recipe.seed, step=step).tolist()
-    texts = dict(zip(found, _runs(recipe, words), strict=True))
-    times = Counter(found)
+    hashed_runs = runs(hashes, recipe.shingle_size, recipe.seed, step=step).tolist()
+    texts = dict(zip(hashed_runs, _runs(recipe, words), strict=True))
+    times = Counter(hashed_runs)
     if not recipe.repeats:
         return [_Shingle(texts[item], count, item) for item, count in times.items()]
     return [
@@ -320,21 +320,21 @@ def _minima(recipe: MinHash, shingles: list[_Shingle], signature: list[int]) -> 
 
 def _winners(stage: Signatures, shingles: list[_Shingle], signature: list[int]) -> list[int]:
     """For each value the number of its shingle: a signature of a set is the least of those of its items."""
-    found = [0] * len(signature)
+    winners = [0] * len(signature)
     for low in range(0, len(shingles), _BATCH):
         items = [shingle.item for shingle in shingles[low : low + _BATCH]]
         alone = _sketched(stage, np.array(items, np.uint64), np.arange(len(items) + 1))
         for at, row in zip(*np.nonzero((alone == np.array(signature, np.uint64)).T), strict=True):
-            found[at] = found[at] or low + int(row) + 1
-    return found
+            winners[at] = winners[at] or low + int(row) + 1
+    return winners
 
 
 def _sketched(stage: Signatures, items: arrow.UInt64s, offsets: arrow.Int64s) -> npt.NDArray[np.uint64]:
     """The signatures of sets, one a row."""
     numbers = pa.array(np.zeros(offsets.size - 1, np.int64))
     columns = [arrow.items(items, offsets) if field.name == "items" else numbers for field in schemas.FEATURES]
-    found = arrow.lists(stage(pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)).column("items"))
-    return found.items.reshape(offsets.size - 1 if items.size else 0, -1)
+    sketches = arrow.lists(stage(pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)).column("items"))
+    return sketches.items.reshape(offsets.size - 1 if items.size else 0, -1)
 
 
 def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[str, Any]]]:
@@ -348,9 +348,9 @@ def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[s
         f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."
     )
     places = (stage.chosen[: len(keys)] + 1).tolist()
-    found = [{"values": of, "key": _hex(key)} for of, key in zip(places, keys, strict=True)]
-    table = tuple((i, ", ".join(map(str, band["values"])), band["key"]) for i, band in enumerate(found, 1))
-    return Step("Bands of the signature become keys", ("band", "of values", "key"), table, note), found
+    keyed = [{"values": of, "key": _hex(key)} for of, key in zip(places, keys, strict=True)]
+    table = tuple((i, ", ".join(map(str, band["values"])), band["key"]) for i, band in enumerate(keyed, 1))
+    return Step("Bands of the signature become keys", ("band", "of values", "key"), table, note), keyed
 
 
 def _hex(value: int) -> str:

@@ -83,11 +83,11 @@ def pairwise(recipe: Jaccard, table: pa.Table) -> ComparedPairs:
     engine = Local()
     try:
         blocks = range(0, rows.size, _BLOCK)
-        found = list(engine.each(blocks, lambda low: _block(features, rows, low, bound)))
+        parts = list(engine.each(blocks, lambda low: _block(features, rows, low, bound)))
     finally:
         engine.close()
     nothing = np.zeros(0, np.int64)
-    a, b, nums, dens = (np.concatenate([nothing, *(part[place] for part in found)]) for place in range(4))
+    a, b, nums, dens = (np.concatenate([nothing, *(part[place] for part in parts)]) for place in range(4))
     return ComparedPairs(a, b, nums, dens, time.perf_counter() - began)
 
 
@@ -185,10 +185,10 @@ def _near_and_far(nearly: Jaccard, table: pa.Table) -> tuple[Rows, Rows]:
     loose = Jaccard(**{**nearly.model_dump(), "threshold": min(_LOOSE, nearly.threshold)})
     near = np.zeros(0, np.int64), np.zeros(0, np.int64)
     with suppress(TooManyPairsError):
-        found = listed(loose, table)
-        chosen = np.argsort(found.similarity, kind="stable")
+        pairs = listed(loose, table)
+        chosen = np.argsort(pairs.similarity, kind="stable")
         chosen = chosen[np.linspace(0, chosen.size - 1, min(chosen.size, _POINTS)).astype(np.int64)]
-        near = found.a[chosen], found.b[chosen]
+        near = pairs.a[chosen], pairs.b[chosen]
     chance = np.random.Generator(np.random.PCG64(0))
     x = chance.integers(0, len(table), _POINTS)
     y = chance.integers(0, len(table) - 1, _POINTS)

@@ -119,7 +119,7 @@ def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: 
         0.009
     """
     _check(bits, k, threshold, recall)
-    found = curves.within_distance(_STEPS, k, bits)
+    curve = curves.within_distance(_STEPS, k, bits)
     finer = np.arange(10_001) / 10_000
     by_k = [
         (other, curves.within_distance(_SIMILARITIES, other, bits)) for other in sorted({k, *_others_than(k, bits)})
@@ -132,7 +132,7 @@ def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: 
         at_threshold=float(curves.within_distance(threshold, k, bits)),
         half=float(finer[np.argmax(curves.within_distance(finer, k, bits) >= 0.5)]),
         least_k=next(i for i in range(bits + 1) if curves.within_distance(threshold, i, bits) >= recall),
-        curve=_points(_STEPS, found),
+        curve=_points(_STEPS, curve),
         by_k=tuple((other, tuple(chances.tolist())) for other, chances in by_k),
         similarities=_SIMILARITIES,
     )
@@ -158,8 +158,8 @@ def _choice(recipe: MinHash) -> tuple[int, int, str]:
     """(bands, rows, why)."""
     threshold = float(recipe.threshold)
     if recipe.bands is not None and recipe.rows is not None:
-        found = float(collision_probability(threshold, recipe.bands, recipe.rows, drawn_from(recipe)))
-        verdict = "reach" if found >= recipe.recall else "do not reach"
+        chance = float(collision_probability(threshold, recipe.bands, recipe.rows, drawn_from(recipe)))
+        verdict = "reach" if chance >= recipe.recall else "do not reach"
         return recipe.bands, recipe.rows, f"given; they {verdict} the recall of {recipe.recall:g}"
     bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm, drawn_from(recipe))
     reason = f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {threshold:g}"
@@ -179,8 +179,8 @@ def _others(recipe: MinHash) -> list[Shape]:
 
 
 def _shape(threshold: float, bands: int, rows: int, note: str, pool: int | None = None) -> Shape:
-    found = float(collision_probability(threshold, bands, rows, pool))
-    return Shape(bands, rows, found, *curves.areas(threshold, bands, rows, pool), note)
+    chance = float(collision_probability(threshold, bands, rows, pool))
+    return Shape(bands, rows, chance, *curves.areas(threshold, bands, rows, pool), note)
 
 
 def _misses(threshold: float, bands: int, rows: int, pool: int | None) -> tuple[tuple[float, float], ...]:
@@ -189,8 +189,8 @@ def _misses(threshold: float, bands: int, rows: int, pool: int | None) -> tuple[
     return tuple((place, float(1 - collision_probability(place, bands, rows, pool))) for place in places)
 
 
-def _points(similarities: Floats, found: Floats) -> tuple[CurvePoint, ...]:
-    return tuple(CurvePoint(*point) for point in zip(similarities.tolist(), found.tolist(), strict=True))
+def _points(similarities: Floats, chances: Floats) -> tuple[CurvePoint, ...]:
+    return tuple(CurvePoint(*point) for point in zip(similarities.tolist(), chances.tolist(), strict=True))
 
 
 def _read(corpus: Any, columns: Columns, most: int) -> DocumentSample:
@@ -200,11 +200,11 @@ def _read(corpus: Any, columns: Columns, most: int) -> DocumentSample:
     return sampled(Reading(open_parts(sources, columns=columns), columns), most)
 
 
-def _expected(recipe: MinHash, shape: Shape, found: DocumentSample) -> Expected:
+def _expected(recipe: MinHash, shape: Shape, sample: DocumentSample) -> Expected:
     """Candidates and misses among the pairs of a corpus."""
     threshold = float(recipe.threshold)
-    num, total = len(found.table), found.num_documents
-    offered = _offered(recipe, found)
+    num, total = len(sample.table), sample.num_documents
+    offered = _offered(recipe, sample)
     scale = total * (total - 1) / max(1, num * (num - 1))
     weights = offered.weights * scale
     chances = collision_probability(offered.similarities, shape.bands, shape.rows, drawn_from(recipe))
@@ -227,42 +227,42 @@ def _expected(recipe: MinHash, shape: Shape, found: DocumentSample) -> Expected:
     )
 
 
-def _offered(recipe: MinHash, found: DocumentSample) -> _Offered:
+def _offered(recipe: MinHash, sample: DocumentSample) -> _Offered:
     """The similarities of different documents: of all pairs, or of those from `_LISTED_FROM` on and a draw below."""
     settings = {name: getattr(recipe, name) for name in Shingled.model_fields}
     exact = Jaccard(threshold=min(_LISTED_FROM, float(recipe.threshold)), **settings)
     engine = Local()
     try:
-        features, rows = _distinct(exact, found, engine)
+        features, rows = _distinct(exact, sample, engine)
         if rows.size * (rows.size - 1) // 2 <= _DRAWN:
             a, b = np.triu_indices(rows.size, 1)
             similarities = features.similarity(rows[a], rows[b])
             return _Offered(similarities, np.ones(similarities.size), 0.0, 0)
-        listed = _listed(exact, found, engine)
+        listed = _listed(exact, sample, engine)
     finally:
         engine.close()
     drawn = features.similarity(*(rows[side] for side in _random_pairs(rows.size, _DRAWN)))
     low = drawn[drawn < float(exact.threshold)]
-    each = rows.size * (rows.size - 1) / 2 / _DRAWN
-    weights = np.concatenate([np.ones(listed.size), np.full(low.size, each)])
+    weight = rows.size * (rows.size - 1) / 2 / _DRAWN
+    weights = np.concatenate([np.ones(listed.size), np.full(low.size, weight)])
     return _Offered(np.concatenate([listed, low]), weights, float(exact.threshold), _DRAWN)
 
 
-def _distinct(recipe: Jaccard, found: DocumentSample, engine: Local) -> tuple[Features, npt.NDArray[np.int64]]:
+def _distinct(recipe: Jaccard, sample: DocumentSample, engine: Local) -> tuple[Features, npt.NDArray[np.int64]]:
     """The features of all documents, and the rows that represent the different ones that have any."""
-    flow = engine.load(_reading(found))
+    flow = engine.load(_reading(sample))
     for stage in pipeline.steps(recipe).features:
         flow = engine.map(flow, stage)
     flow = engine.keep(flow)
-    rows = np.arange(len(found.table))
+    rows = np.arange(len(sample.table))
     best = engine.collapse(flow, rows)
     features = Gather.close(engine.fold(flow, Gather()))
     return features, rows[(best == rows) & (np.diff(features.offsets) > 0)]
 
 
-def _listed(recipe: Jaccard, found: DocumentSample, engine: Local) -> Floats:
+def _listed(recipe: Jaccard, sample: DocumentSample, engine: Local) -> Floats:
     """The similarities of all pairs of different documents from the recipe's threshold on."""
-    state = pipeline.prepare(Arrays(_reading(found), engine, Keep.parse("first")), recipe, Clock())
+    state = pipeline.prepare(Arrays(_reading(sample), engine, Keep.parse("first")), recipe, Clock())
     parts = pipeline.join(
         state, Question(recipe.threshold, "pairs"), Groups(state.corpus.best, star=True), _MOST_LISTED
     )
@@ -270,8 +270,8 @@ def _listed(recipe: Jaccard, found: DocumentSample, engine: Local) -> Floats:
     return similarities[similarities < 1.0]
 
 
-def _reading(found: DocumentSample) -> Reading:
-    return Reading(open_parts([found.table], columns=Columns()), Columns())
+def _reading(sample: DocumentSample) -> Reading:
+    return Reading(open_parts([sample.table], columns=Columns()), Columns())
 
 
 def _random_pairs(num: int, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -105,10 +105,9 @@ class _Product:
     """The product's readers, for the formats that the proof does not know."""
 
     def __init__(self, claims: Claims) -> None:
-        told, self._skipped = claims.columns, claims.skipped
-        beside = tuple(told["beside"])
-        asked = tuple(told["asked_of_pages"])
-        self.columns = Columns(**{**told, "beside": beside, "asked_of_pages": asked})
+        self._skipped = claims.skipped
+        lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages")}
+        self.columns = Columns(**{**claims.columns, **lists})
 
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""
@@ -131,8 +130,8 @@ class _Product:
     def labels(self, part: Part, copy: str | None) -> Sequence[tuple[str, str]]:
         """Id and URL of each record of an archive, or of its copy at another place."""
         wanted: Any = next(iter(open_parts([copy or part.path], columns=self.columns)))
-        found: Sequence[tuple[str, str]] = wanted.labels()
-        return found
+        labels: Sequence[tuple[str, str]] = wanted.labels()
+        return labels
 
     def _folder(self, part: Part) -> TextFolder:
         files = tuple(os.fsdecode(file or b"") for file in part.files)
@@ -145,27 +144,27 @@ def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: i
     columns = [reading.beside(name).slice(start, len(places)).to_pylist() for name in names]
     contents = texts.column(1).to_pylist()
     known = zip(*columns, strict=True)
-    for position, name, content, beside in zip(
+    for position, name, content, others in zip(
         places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True
     ):
-        yield Record(position, name, content, None, dict(zip(names, beside, strict=True)))
+        yield Record(position, name, content, None, dict(zip(names, others, strict=True)))
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
     """The tables that were in memory, by what the output calls them."""
     given = {
-        side: [table_of(each) for each in _several(value) if not isinstance(each, (str, os.PathLike))]
+        side: [table_of(documents) for documents in _several(value) if not isinstance(documents, (str, os.PathLike))]
         for side, value in ((False, source), (True, against))
     }
-    found: dict[str, pa.Table] = {}
+    tables: dict[str, pa.Table] = {}
     for part in claims.parts:
         if part.format == "memory":
             if not given[part.against]:
                 side = "against" if part.against else "source"
                 message = f"{claims.home} was made from documents in memory ({part.name})"
                 raise SourceError(message, hint=f"Give them again: verify(…, {side}=…).")
-            found[part.name] = given[part.against].pop(0)
-    return found
+            tables[part.name] = given[part.against].pop(0)
+    return tables
 
 
 def _several(value: Any) -> list[Any]:
@@ -176,12 +175,12 @@ def _several(value: Any) -> list[Any]:
 
 def _canonical(claims: Claims) -> Any:
     """What makes URLs one, by degree, where the run knew such a rule and it needs no file."""
-    told = claims.recipe.get("urls") or CanonicalUrl().record()
+    settings = claims.recipe.get("urls") or CanonicalUrl().record()
     if any(note.startswith("URLs were compared as they are") for note in claims.stats.get("notes", ())):
         return dict.fromkeys(DEGREES, lambda url: url)
-    if told.get("method") != CanonicalUrl.name:
+    if settings.get("method") != CanonicalUrl.name:
         return None
-    recipe = CanonicalUrl(**{name: value for name, value in told.items() if name != "method"})
+    recipe = CanonicalUrl(**{name: value for name, value in settings.items() if name != "method"})
     forms = {degree: Canonical(recipe.at_most(degree)) for degree in DEGREES}
     try:
         forms["usual"]("")
