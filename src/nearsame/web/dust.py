@@ -89,13 +89,13 @@ def learn(pages: ReadPages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
         if host and url not in hosts[host]:
             hosts[host][url] = cluster if cluster != ALONE else -2 - number
     how = how.knowing(*_visits(pages, recipe))
-    found = _Found()
+    host_rules = _Found()
     for host, urls in sorted(hosts.items()):
         of_host = _of_host(host, urls, how, counted, recipe.keep)
-        found.rules += of_host.rules
-        found.rejected += of_host.rejected
-        found.lacking += of_host.lacking
-    rules, rejected = _everywhere(found, how)
+        host_rules.rules += of_host.rules
+        host_rules.rejected += of_host.rejected
+        host_rules.lacking += of_host.lacking
+    rules, rejected = _everywhere(host_rules, how)
     stats = {
         "pages": pages.num_read,
         "without_url": pages.num_without_url,
@@ -137,7 +137,7 @@ class _Found:
 
 def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter[str], keep: tuple[str, ...]) -> _Found:
     """The rules of one host, in rounds; each round's URLs are those that the rules so far leave."""
-    found, rejected, lacking = _Found(), dict[_Key, UrlRule](), dict[_Key, UrlRule]()
+    host_rules, rejected, lacking = _Found(), dict[_Key, UrlRule](), dict[_Key, UrlRule]()
     now, refuted, budget = dict(urls), set[What](), max(_MOST_TRIED, _MOST_WORK // max(1, len(urls)))
     for number in range(_ROUNDS):
         judged = _judged(host, now, how, sparing(keep, parameter_sets(now, how, counted if not number else Counter())))
@@ -158,31 +158,33 @@ def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter
         for rule in judged:
             if rule.why_not in LACKING and rule.evidence.support:
                 lacking.setdefault(_key(rule), rule)
-        found.rules += new
+        host_rules.rules += new
         if not new:
             break
         now = _reduced(now, UrlRules(CanonicalUrl(), tuple(new)))
-    held = {_key(rule) for rule in found.rules}
-    found.lacking = [rule for key, rule in lacking.items() if key not in held]
-    found.rejected = [rule for key, rule in rejected.items() if key not in held and not _covered(rule, found.rules)]
-    return found
+    held = {_key(rule) for rule in host_rules.rules}
+    host_rules.lacking = [rule for key, rule in lacking.items() if key not in held]
+    host_rules.rejected = [
+        rule for key, rule in rejected.items() if key not in held and not _covered(rule, host_rules.rules)
+    ]
+    return host_rules
 
 
 def _stands_in(what: What, judged: Sequence[UrlRule]) -> bool:
     """Whether a rewriting of parameters with values is about parameters of which it cannot be told if they matter."""
     _, find, by = what
-    given = [each for text in (find, by) for each in re.split(r"[?&]", text) if each]
-    if not all("=" in each and "/" not in each for each in given):
+    given = [parameter for text in (find, by) for parameter in re.split(r"[?&]", text) if parameter]
+    if not all("=" in parameter and "/" not in parameter for parameter in given):
         return False
-    names = {each.partition("=")[0] for each in given}
+    names = {parameter.partition("=")[0] for parameter in given}
     return not any(rule.why_not.startswith("evidence") and names.issuperset(rule.parameters or "/") for rule in judged)
 
 
 def _covered(rule: UrlRule, rules: Sequence[UrlRule]) -> bool:
     """Whether a set of parameters holds another rule's, which is the better one."""
     return bool(rule.parameters) and any(
-        each.parameters and set(each.parameters) < set(rule.parameters) and each.folder in ("", rule.folder)
-        for each in rules
+        other.parameters and set(other.parameters) < set(rule.parameters) and other.folder in ("", rule.folder)
+        for other in rules
     )
 
 
@@ -204,7 +206,7 @@ def _key(rule: UrlRule) -> _Key:
 
 def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[What]) -> list[UrlRule]:
     """Likely rules with their evidence: of the host, or where it objects, of its folders."""
-    found: list[UrlRule] = []
+    rules: list[UrlRule] = []
     taken: list[UrlRule] = []
     index = _Index.of(urls, how)
     for parameters, find, by in likely:
@@ -212,16 +214,16 @@ def _judged(host: str, urls: Mapping[str, int], how: Learning, likely: Iterable[
         if _covered(rule, taken):
             continue
         whole, folders = _held_against(rule, urls, index)
-        new = [replace(each, why_not=how.verdict(each.evidence)) for each in (whole, *folders)]
-        if not new[0].why_not and len(folders) > 1 and any(how.objects(each.evidence) for each in folders):
+        new = [replace(place_rule, why_not=how.verdict(place_rule.evidence)) for place_rule in (whole, *folders)]
+        if not new[0].why_not and len(folders) > 1 and any(how.objects(folder.evidence) for folder in folders):
             new[0] = replace(new[0], why_not="evidence against it in a folder")
         if not new[0].why_not or len(folders) == 1:
             new = new[:1]  # what holds for the host needs no folder
-        found += new
-        taken += [each for each in new if not each.why_not]
+        rules += new
+        taken += [new_rule for new_rule in new if not new_rule.why_not]
         if find and taken:
             break  # one rewriting at a time: the next round sees what it leaves
-    return found
+    return rules
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,7 @@ class _Index:
     def of(cls, urls: Mapping[str, int], how: Learning) -> "_Index":
         having = defaultdict[str, list[str]](list)
         for url in urls:
-            for name in {each.partition("=")[0] for each in parameters_of(url)}:
+            for name in {parameter.partition("=")[0] for parameter in parameters_of(url)}:
                 having[name].append(url)
         return cls(urls, having, how.held_out)
 
@@ -262,11 +264,11 @@ def _held_against(rule: UrlRule, urls: Mapping[str, int], index: _Index) -> tupl
             most = clusters.most_common(1)[0][0]
             a, b = [url for url, cluster in members if cluster == most][:2]
             examples[place].append((a, b))
-    some = tuple(example for each in examples.values() for example in each)[:_EXAMPLES]
+    some = tuple(example for pairs in examples.values() for example in pairs)[:_EXAMPLES]
     whole = replace(rule, evidence=sum(evidence.values(), RuleEvidence()), examples=some)
     folders = [
-        replace(rule, folder=place, evidence=found, examples=tuple(examples[place]))
-        for place, found in sorted(evidence.items())
+        replace(rule, folder=place, evidence=place_evidence, examples=tuple(examples[place]))
+        for place, place_evidence in sorted(evidence.items())
     ]
     return whole, folders
 

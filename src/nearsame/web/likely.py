@@ -25,24 +25,26 @@ _MOST_TOKENS = 12  # replaced together
 def parameters_of(url: str) -> frozenset[str]:
     """The parameters of a URL, with their values."""
     _, path, query = split_url(url)
-    inner = (f";{each}" for segment in path.split("/") for each in segment.split(";")[1:])
+    inner = (f";{parameter}" for segment in path.split("/") for parameter in segment.split(";")[1:])
     return frozenset(filter(None, (*query.split("&"), *inner)))
 
 
 def parameter_sets(urls: Mapping[str, int], how: Learning, counted: Counter[str]) -> Iterator[What]:
     """Each parameter alone; and those in which near-duplicates at one path differ together."""
     of = {url: parameters_of(url) for url in urls}
-    names = Counter(each.partition("=")[0] for own in of.values() for each in own)
+    names = Counter(parameter.partition("=")[0] for own in of.values() for parameter in own)
     yield from (((name,), "", "") for name, times in sorted(names.items()) if times > 1 and name not in ("", ";"))
     together = Counter[tuple[str, ...]]()
     for a, b in _alike(urls, how, counted):
-        different = tuple(sorted({each.partition("=")[0] for each in of[a] ^ of[b]})) if of[a] or of[b] else ()
+        different = (
+            tuple(sorted({parameter.partition("=")[0] for parameter in of[a] ^ of[b]})) if of[a] or of[b] else ()
+        )
         if not 1 < len(different) <= _MOST_PARAMETERS:
             continue
         if without_parameters(a, different) == without_parameters(b, different):
             together[different] += 1
-    order = sorted(together, key=lambda each: (len(each), each))
-    yield from ((each, "", "") for each in order if together[each] >= how.min_support)
+    order = sorted(together, key=lambda parameters: (len(parameters), parameters))
+    yield from ((parameters, "", "") for parameters in order if together[parameters] >= how.min_support)
 
 
 def replacements(urls: Mapping[str, int], how: Learning) -> Iterator[What]:
@@ -50,10 +52,10 @@ def replacements(urls: Mapping[str, int], how: Learning) -> Iterator[What]:
     likely = Counter[tuple[str, str]]()
     tokens = {url: _tokens(_after_host(url)) for url in urls}
     for a, b in _alike(urls, how, Counter()):  # what is left out was counted for the parameters
-        found = _difference(tokens[a], tokens[b])
-        if found is not None:
-            likely[found] += 1
-    order = sorted(likely.items(), key=lambda each: (-each[1], len(each[0][0]), each[0]))
+        rewriting = _difference(tokens[a], tokens[b])
+        if rewriting is not None:
+            likely[rewriting] += 1
+    order = sorted(likely.items(), key=lambda entry: (-entry[1], len(entry[0][0]), entry[0]))
     yield from (((), find, by) for (find, by), times in order if times >= how.min_support)
 
 
@@ -61,7 +63,7 @@ def sparing(keep: tuple[str, ...], likely: Iterable[What]) -> Iterator[What]:
     """The likely rules that drop nothing of what the recipe keeps."""
     is_kept = matcher(keep)
     for parameters, find, by in likely:
-        inside = (each.partition("=")[0] for each in re.split(r"[?&;]", find) if "=" in each)
+        inside = (parameter.partition("=")[0] for parameter in re.split(r"[?&;]", find) if "=" in parameter)
         if not any(is_kept(name.lstrip(";").lower()) for name in (*parameters, *inside)):
             yield parameters, find, by
 

@@ -53,7 +53,9 @@ class MirrorGroups:
     def kept(self) -> dict[SitePath, SitePath]:
         """Of each group, by its first prefix, the one that is kept."""
         sizes = {
-            SitePath(*each): size for pair in self._pairs for each, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
+            SitePath(*prefix): size
+            for pair in self._pairs
+            for prefix, size in ((pair[:2], pair[6]), (pair[2:4], pair[7]))
         }
         complete = self._prefer.policy == "most-complete"
 
@@ -76,7 +78,7 @@ class MirrorGroups:
         return f"{self._crawl.sites[place.site]}/{'/'.join(place.path)}"
 
     def kind(self, pair: Pair) -> str:
-        """One of `KINDS`."""
+        """Which of `KINDS` a pair is, by its hosts, its prefixes, and the share of both that agrees."""
         a, b = self._crawl.hosts[pair.a], self._crawl.hosts[pair.b]
         if pair.a_prefix == pair.b_prefix and pair.a != pair.b and (a == b or bare(a) == bare(b)):
             return "scheme twin" if a == b else "www twin"

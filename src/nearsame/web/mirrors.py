@@ -142,7 +142,7 @@ class Mirrors:
 
     @cached_property
     def stats(self) -> MirrorStats:
-        """Counts."""
+        """How much was read, how many pages repeat others on the same or another host, and what mirrors explain."""
         crawl = self._crawl
         same, cross = self._duplicates()
         return MirrorStats(

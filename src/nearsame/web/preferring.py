@@ -20,7 +20,7 @@ _POLICIES = "most-complete, fastest:COLUMN, freshest:COLUMN, named:HOST,HOST"
 
 @dataclass(frozen=True)
 class Prefer:
-    """A policy."""
+    """Which of several mirrors is kept: a policy, with the column or the hosts that it goes by."""
 
     policy: Preferred
     column: str | None = None
@@ -90,19 +90,19 @@ class Prefer:
             if numbers is None:
                 message = f"prefer=fastest:{self.column} needs numbers, and the column holds others"
                 raise ConfigError(message, hint="Name a column of seconds or the like.")
-            means = {site: sum(each) / len(each) for site, each in numbers.items()}
+            means = {site: sum(seconds) / len(seconds) for site, seconds in numbers.items()}
             return [(site not in means, means.get(site, 0.0)) for site in range(len(sites))]
-        latest: dict[int, Any] = {site: max(each) for site, each in (numbers or given).items()}
+        latest: dict[int, Any] = {site: max(dates) for site, dates in (numbers or given).items()}
         place = {value: -number for number, value in enumerate(sorted(set(latest.values())))}
         return [(site not in latest, place[latest[site]] if site in latest else 0) for site in range(len(sites))]
 
     def _named(self, sites: Sequence[str]) -> list[int]:
         names = [(site, site.partition("://")[2]) for site in sites]
-        unknown = [host for host in self.hosts if not any(host in each for each in names)]
+        unknown = [host for host in self.hosts if not any(host in spellings for spellings in names)]
         if unknown:
             raise ConfigError(f"prefer names {unknown[0]!r}, which no page is on", hint="Leave it out, or check it.")
         places = {host: number for number, host in enumerate(self.hosts)}
-        return [min(places.get(name, len(places)) for name in each) for each in names]
+        return [min(places.get(name, len(places)) for name in spellings) for spellings in names]
 
 
 def _numbers(given: dict[int, list[str]]) -> dict[int, list[float]] | None:

@@ -80,7 +80,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Counts:
-    """What was bounded."""
+    """Contents on so many pages that only neighbours were looked at, and the pairs that went unproposed so."""
 
     large_buckets: int = 0
     largest_bucket: int = 0
@@ -122,12 +122,12 @@ def find_pairs(sites: Sites, how: MirrorThresholds) -> tuple[list[Pair], Counts]
     votes = Counter[tuple[int, Segments, int, Segments]]()
     for one, two in _alike(sites, how, counts):
         votes[_reduced(one, two)] += 1
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for (a, alpha, b, beta), times in votes.items():
         if times >= how.min_common - 1:  # the page at the prefix itself proposes nothing, and counts
             common = list(_common(sites, a, alpha, b, beta))
-            found += _highest(sites, how, (a, alpha, b, beta), common)
-    return sorted(found, key=lambda pair: (-pair.agreeing, pair)), counts
+            pairs += _highest(sites, how, (a, alpha, b, beta), common)
+    return sorted(pairs, key=lambda pair: (-pair.agreeing, pair)), counts
 
 
 _Place = tuple[int, Segments]

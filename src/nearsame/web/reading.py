@@ -53,13 +53,13 @@ def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
     Raises:
         ColumnError: A source has no such column.
     """
-    for each in several(source):
-        if isinstance(each, list) and all(url is None or isinstance(url, str) for url in each):
-            yield pa.array(map(_mended, each), pa.large_string())
-        elif isinstance(each, str | Path) and holds_lines(str(each)):
-            yield from lines(str(each), skip)
+    for one_source in several(source):
+        if isinstance(one_source, list) and all(url is None or isinstance(url, str) for url in one_source):
+            yield pa.array(map(_mended, one_source), pa.large_string())
+        elif isinstance(one_source, str | Path) and holds_lines(str(one_source)):
+            yield from lines(str(one_source), skip)
         else:
-            given = each if isinstance(each, str | Path) else table_of(each)
+            given = one_source if isinstance(one_source, str | Path) else table_of(one_source)
             for part in open_parts([given], columns=Columns(text=url_column)):
                 name = "text" if isinstance(given, pa.Table) and given.column_names == ["text"] else url_column
                 for batch in _columns(part, name, (), skip):
@@ -71,10 +71,10 @@ def _mended(url: str | None) -> str | None:
     return url if url is None or url.isascii() else url.encode("utf-8", "replace").decode()
 
 
-def _columns(part: Part, url_column: str, beside: Sequence[str], skip: Skip) -> Iterator[pa.RecordBatch]:
+def _columns(part: Part, url_column: str, other_columns: Sequence[str], skip: Skip) -> Iterator[pa.RecordBatch]:
     """The URLs of a part as `text`, and what stands beside them."""
     try:
-        yield from part.read(Columns(text=url_column, beside=tuple(beside)), skip)
+        yield from part.read(Columns(text=url_column, beside=tuple(other_columns)), skip)
     except ColumnError as error:
         hint = error.hint.replace("--text-column", "--url-column")
         raise ColumnError(error.message, hint=hint) from None
@@ -108,8 +108,8 @@ def read_pages(
         raise ConfigError(message, hint="Leave one of them out.")
     _check_settings(settings, ready=cluster_column is not None or clusters is not None)
     _require_pages(source)
-    found = _Collected()
-    beside = [name for name in (cluster_column, order_column) if name is not None]
+    collected = _Collected()
+    other_columns = [name for name in (cluster_column, order_column) if name is not None]
     known: Mapping[tuple[str, int], int] = {}
     if cluster_column is None and clusters is None:
         run = api.dedup(source, **settings)
@@ -124,17 +124,17 @@ def read_pages(
         known = {} if clusters is None else _stored(Path(clusters), [part.name for part in parts])
         content = {"column": cluster_column} if clusters is None else {"folder": str(clusters)}
     for part in parts:
-        for batch in _columns(part, url_column, beside, into(found.skipped)):
-            found.add(part.name, batch, known, cluster_column, order_column)
-    found.require_values(cluster_column, order_column)
-    return found.pages(content)
+        for batch in _columns(part, url_column, other_columns, into(collected.skipped)):
+            collected.add(part.name, batch, known, cluster_column, order_column)
+    collected.require_values(cluster_column, order_column)
+    return collected.pages(content)
 
 
 def _require_pages(source: Any) -> None:
     """Refuse lists of URLs: they say nothing of content."""
-    for each in several(source):
-        if isinstance(each, str | Path) and holds_lines(str(each)):
-            message = f"{each} is a list of URLs: what stands behind them is not known"
+    for one_source in several(source):
+        if isinstance(one_source, str | Path) and holds_lines(str(one_source)):
+            message = f"{one_source} is a list of URLs: what stands behind them is not known"
             raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
 
 
@@ -168,7 +168,7 @@ def _stored(folder: Path, names: Sequence[str]) -> dict[tuple[str, int], int]:
 
 @dataclass
 class _Collected:
-    """Pages so far."""
+    """What has been read of the pages so far: of each different URL one page, and counts of the rest."""
 
     urls: dict[str, int] = field(default_factory=dict)
     clusters: list[int] = field(default_factory=list)
@@ -219,7 +219,7 @@ class _Collected:
                 raise ColumnError(f"no record has a value in column {name!r}", hint="Name a column of the source.")
 
     def pages(self, content: Mapping[str, Any]) -> ReadPages:
-        """All of them."""
+        """The pages of all batches; `content` says what made their clusters."""
         return ReadPages(
             list(self.urls),
             np.array(self.clusters, np.int64),
@@ -234,6 +234,6 @@ class _Collected:
 
 
 def _require(name: str, columns: set[str], wanted: Sequence[str | None]) -> None:
-    for each in wanted:
-        if each is not None and each not in columns:
-            raise ColumnError(f"{name} has no column {each!r}", hint="Name a column of every source.")
+    for column in wanted:
+        if column is not None and column not in columns:
+            raise ColumnError(f"{name} has no column {column!r}", hint="Name a column of every source.")

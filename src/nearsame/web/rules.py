@@ -167,11 +167,11 @@ class UrlRules:
 
     @cached_property
     def _by_host(self) -> dict[str, list[UrlRule]]:
-        found: dict[str, list[UrlRule]] = {}
+        by_host: dict[str, list[UrlRule]] = {}
         for rule in self.rules:
             if rule.host:
-                found.setdefault(rule.host, []).append(rule)
-        return found
+                by_host.setdefault(rule.host, []).append(rule)
+        return by_host
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -216,7 +216,7 @@ class UrlRules:
             raise ConfigError(message, hint="Learn the rules again.")
         try:
             made = CanonicalUrl(**{name: value for name, value in record["recipe"].items() if name != "method"})
-            rules, rejected = ([UrlRule.of(each) for each in record[name]] for name in ("rules", "rejected"))
+            rules, rejected = ([UrlRule.of(entry) for entry in record[name]] for name in ("rules", "rejected"))
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{path} is damaged: {error}", hint="Learn the rules again.") from None
         _require_same(path, made, recipe)
@@ -269,7 +269,7 @@ def without_parameters(url: str, names: Sequence[str]) -> str:
         for name in names:
             if name.startswith(";"):
                 path = re.sub(rf";{re.escape(name[1:])}(=[^/;]*)?(?=[/;]|$)", "", path)
-    left = [each for each in query.split("&") if each.partition("=")[0] not in names]
+    left = [parameter for parameter in query.split("&") if parameter.partition("=")[0] not in names]
     query = "&".join(left)
     return path + (f"?{query}" if asks and query else "") + mark + fragment
 

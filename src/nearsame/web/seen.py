@@ -89,13 +89,13 @@ class InMemory:
         if not items.size:
             return None
         keys = self._keys(batch, items)
-        found = self._closest(items, keys, self._numbers.get(id))
-        if found is None:
+        resemblance = self._closest(items, keys, self._numbers.get(id))
+        if resemblance is None:
             self._add(_Document(id, url, items), keys)
-        return found
+        return resemblance
 
     def close(self) -> None:
-        """Forget them."""
+        """Forget the documents, which nothing else holds."""
         self._documents.clear()
         self._numbers.clear()
         self._buckets.clear()
@@ -103,9 +103,9 @@ class InMemory:
     def _closest(self, items: UInt64s, keys: list[int], own: int | None) -> Resemblance | None:
         best, similarity = -1, Fraction(0)
         for number in sorted({number for key in keys for number in self._buckets.get(key, ())} - {own}):
-            found = self._similarity(items, self._documents[number].items)
-            if found >= self._least and found > similarity:
-                best, similarity = number, found
+            likeness = self._similarity(items, self._documents[number].items)
+            if likeness >= self._least and likeness > similarity:
+                best, similarity = number, likeness
         if best < 0:
             return None
         document = self._documents[best]
@@ -151,7 +151,7 @@ class Indexed:
         return None
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index, whose documents stay for the next crawl, and the file of this one's ids."""
         self._index.close()
         self._own.close()
 
@@ -196,7 +196,7 @@ class _OwnDocuments:
                 self._file.write(digest)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, if there is one; the ids in it stay."""
         if self._file is not None:
             self._file.close()
 

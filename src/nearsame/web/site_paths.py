@@ -40,7 +40,7 @@ class Crawl:
 
     @cached_property
     def hosts(self) -> list[str]:
-        """By site."""
+        """Of each site, by its number, the host, with a port where it has one of its own."""
         return [_host(site) for site in self.sites]
 
     def host(self, page: int) -> str:
@@ -50,17 +50,17 @@ class Crawl:
     @cached_property
     def stems(self) -> list[SitePath]:
         """The places by which pages are compared: without the suffix, unless two pages of the site would be one so."""
-        found = [place._replace(path=_stem(place.path)) for place in self.places]
-        times = Counter(found) + Counter(place for place, stem in zip(self.places, found, strict=True) if place != stem)
-        return [stem if times[stem] == 1 else place for place, stem in zip(self.places, found, strict=True)]
+        stems = [place._replace(path=_stem(place.path)) for place in self.places]
+        times = Counter(stems) + Counter(place for place, stem in zip(self.places, stems, strict=True) if place != stem)
+        return [stem if times[stem] == 1 else place for place, stem in zip(self.places, stems, strict=True)]
 
     @cached_property
     def members(self) -> dict[int, list[int]]:
         """Of each cluster with at least two pages their numbers."""
-        found = defaultdict[int, list[int]](list)
+        by_cluster = defaultdict[int, list[int]](list)
         for number, cluster in enumerate(self.clusters):
-            found[cluster].append(number)
-        return {cluster: pages for cluster, pages in found.items() if len(pages) > 1}
+            by_cluster[cluster].append(number)
+        return {cluster: pages for cluster, pages in by_cluster.items() if len(pages) > 1}
 
 
 def crawl_of(pages: ReadPages, recipe: CanonicalUrl) -> Crawl:
@@ -95,11 +95,11 @@ def crawl_of(pages: ReadPages, recipe: CanonicalUrl) -> Crawl:
 def _forms(urls: list[str], clusters: list[int], recipe: CanonicalUrl) -> list[str]:
     """Canonical URLs; without guesses where those that a guess brings together have several contents."""
     transform, surely = Canonical(recipe), Canonical(recipe.at_most("usual"))
-    found = [transform(url) for url in urls]
+    forms = [transform(url) for url in urls]
     contents: dict[str, set[int]] = defaultdict(set)
-    for form, cluster in zip(found, clusters, strict=True):
+    for form, cluster in zip(forms, clusters, strict=True):
         contents[form].add(cluster)
-    return [surely(url) if len(contents[form]) > 1 else form for url, form in zip(urls, found, strict=True)]
+    return [surely(url) if len(contents[form]) > 1 else form for url, form in zip(urls, forms, strict=True)]
 
 
 def _place(form: str, sites: dict[str, int]) -> SitePath | None:

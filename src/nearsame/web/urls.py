@@ -98,16 +98,16 @@ class Urls:
         """A row for each that was read: url, canonical, the rules that changed something, and the least sure degree."""
         urls = self._read.to_pylist()
         known = [None if url is None else self._forms[url] for url in urls]
-        forms = [None if each is None else each[0] for each in known]
-        rules = [None if each is None else ",".join(each[1]) for each in known]
-        degrees = [None if each is None else self.recipe.degree(each[1]) for each in known]
-        columns = [pa.array(each, pa.large_string()) for each in (urls, forms, rules, degrees)]
+        forms = [None if trace is None else trace[0] for trace in known]
+        rules = [None if trace is None else ",".join(trace[1]) for trace in known]
+        degrees = [None if trace is None else self.recipe.degree(trace[1]) for trace in known]
+        columns = [pa.array(cells, pa.large_string()) for cells in (urls, forms, rules, degrees)]
         return pa.table(columns, names=["url", "canonical", "rules", "degree"])
 
     def with_surt(self) -> pa.Table:
         """The table with a fifth column, the SURT of each canonical URL."""
-        found = [None if form is None else surt(form) for form in self.table.column("canonical").to_pylist()]
-        return self.table.append_column("surt", pa.array(found, pa.large_string()))
+        surts = [None if form is None else surt(form) for form in self.table.column("canonical").to_pylist()]
+        return self.table.append_column("surt", pa.array(surts, pa.large_string()))
 
     @cached_property
     def groups(self) -> pa.Table:
@@ -123,7 +123,7 @@ class Urls:
 
     @cached_property
     def stats(self) -> UrlStats:
-        """Counts."""
+        """How many URLs were read, how many canonical ones and groups they make, and what each rule changed."""
         changed = Counter(rule for _, rules, _ in self._forms.values() for rule in rules)
         return UrlStats(
             read=len(self._read) + len(self._skipped),
@@ -174,20 +174,20 @@ class Urls:
     @cached_property
     def _forms(self) -> dict[str, tuple[str, tuple[str, ...], bool]]:
         """Of each different URL the form, the rules that made it, and whether it is a URL."""
-        transform, found = Canonical(self.recipe), {}
+        transform, forms = Canonical(self.recipe), {}
         for url in dict.fromkeys(url for url in self._read.to_pylist() if url is not None):
             form, rules, valid = transform.trace(url)
             if self.learnt is not None and (learnt := self.learnt.apply(form)) != form:
                 form, rules = learnt, (*rules, "learnt")
-            found[url] = form, rules, valid
-        return found
+            forms[url] = form, rules, valid
+        return forms
 
     @cached_property
     def _groups(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for url, (form, _, _) in self._forms.items():
-            found.setdefault(form, []).append(url)
-        return {form: members for form, members in found.items() if len(members) > 1}
+            groups.setdefault(form, []).append(url)
+        return {form: members for form, members in groups.items() if len(members) > 1}
 
     def _merged(self, rule: str) -> int:
         """How many more forms there were without a rule."""
