@@ -82,13 +82,13 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
     settings = {name: given[name] for name in ("threshold", "passage", "edits")}
     measure = given["measure"].replace("-", "_")
-    found = study.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
+    likeness = study.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
     if given["as_json"]:
-        console.print_json({"a_name": a, "b_name": b, **found.record()})
+        console.print_json({"a_name": a, "b_name": b, **likeness.record()})
     else:
         sources = comparison.Sources(_called(a), _called(b), *texts)
-        comparison.report(ReportPage(sys.stdout), found, sources, everything=given["everything"])
-    return 0 if found.similar else _DIFFERENT
+        comparison.report(ReportPage(sys.stdout), likeness, sources, everything=given["everything"])
+    return 0 if likeness.similar else _DIFFERENT
 
 
 def _require_names(*names: str) -> None:

@@ -91,7 +91,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     directory, overwrite = given["output"], given["overwrite"]
     recipe = built(ctx.command, given)
     with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
-        found = find(
+        run = find(
             given["sources"],
             method=_wanted(ctx, given, recipe),
             keep=given["keep"],
@@ -101,21 +101,21 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             progress=progress,
             **{**options.given_options(given, DedupOptions), "audit": asked(given), **engine},
         )
-        stats = found.stats
+        stats = run.stats
         if directory is not None and not given["dry_run"]:
             chosen = {name: given[name] for name in _WRITTEN if given[name]}
-            stats = found.write(directory, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
-        examples = found.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
+            stats = run.write(directory, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
+        examples = run.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
     if given["as_json"]:
         console.print_json(stats.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        report.summary(stats, found.skipped, found.num_ignored)
+        report.summary(stats, run.skipped, run.num_ignored)
         if examples is not None:
             report.examples(examples)
         elif directory is not None:
             report.written(directory, folder=True)
-    return outcome(found, given)
+    return outcome(run, given)
 
 
 def _urls(rules: str | None, up_to: "Degree | None") -> Any:
@@ -168,4 +168,6 @@ def _check_revisits(given: dict[str, Any]) -> None:
         from nearsame.sources import Columns, open_parts
         from nearsame.sources.revisits import require_archives
 
-        require_archives(open_parts([each for each in given["sources"] if each != "-"] or [[""]], columns=Columns()))
+        require_archives(
+            open_parts([source for source in given["sources"] if source != "-"] or [[""]], columns=Columns())
+        )

@@ -67,18 +67,18 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
 
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:
-        found = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
+        run = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
         alike = api.pairs(path, method=Jaccard(threshold=_LOWER), threads=threads, progress=progress)
         if output is not None:
-            found.write(output, overwrite=overwrite, pairs=True)
+            run.write(output, overwrite=overwrite, pairs=True)
     if quiet:
         return
     with corpus_path().open(encoding="utf-8") as lines:
         documents = {record["id"]: record for record in map(json.loads, lines)}
     report = console.Report(sys.stdout)
     _introduce(report, documents)
-    report.summary(found.stats, found.skipped, found.num_ignored)
-    _explain(report, documents, found.removals.to_pylist(), alike.table.to_pylist())
+    report.summary(run.stats, run.skipped, run.num_ignored)
+    _explain(report, documents, run.removals.to_pylist(), alike.table.to_pylist())
     if output is not None:
         report.written(output, folder=True)
 
@@ -129,23 +129,23 @@ def _table(
 
 
 def _removed_example(kind: str, language: str, documents: dict[str, Record], removals: list[Record]) -> Record | None:
-    found = [
+    examples = [
         {**removal, "text": documents[removal["id"]]["text"], "witness_text": documents[removal["witness_id"]]["text"]}
         for removal in removals
         if (documents[removal["id"]]["kind"], documents[removal["id"]]["lang"]) == (kind, language)
     ]
-    return min(found, key=lambda removal: removal["similarity"], default=None)
+    return min(examples, key=lambda removal: removal["similarity"], default=None)
 
 
 def _kept_example(kind: str, documents: dict[str, Record], removed: set[str], alike: list[Record]) -> Record | None:
     """The most similar pair of which neither was removed, one of them of this kind."""
-    found = []
+    examples = []
     for pair in alike:
         a, b = documents[pair["a_id"]], documents[pair["b_id"]]
         if not removed.intersection((a["id"], b["id"])) and b["lang"] == "en" and kind in (a["kind"], b["kind"]):
             texts = {"text": a["text"], "witness_text": b["text"]}
-            found.append({**pair, "id": a["id"], "witness_id": b["id"], **texts})
-    return max(found, key=lambda pair: pair["similarity"], default=None)
+            examples.append({**pair, "id": a["id"], "witness_id": b["id"], **texts})
+    return max(examples, key=lambda pair: pair["similarity"], default=None)
 
 
 def _named(pair: Record, documents: dict[str, Record]) -> Record:

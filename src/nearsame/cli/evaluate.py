@@ -62,7 +62,7 @@ def evaluate(**given: Any) -> None:
     if path is not None:
         reports.require_format(path)
     with console.watched(quiet=given["quiet"]) as progress:
-        found = study.evaluate(
+        evaluation = study.evaluate(
             given["sources"],
             methods=[name.strip() for name in given["methods"].split(",") if name.strip()],
             truth=given["truth"],
@@ -71,11 +71,11 @@ def evaluate(**given: Any) -> None:
             **options.given_options(given, study.EvaluateOptions),
         )
     if path is not None:
-        reports.write_evaluation(found, path, overwrite=given["overwrite"])
+        reports.write_evaluation(evaluation, path, overwrite=given["overwrite"])
     if given["as_json"]:
-        console.print_json(found.record())
+        console.print_json(evaluation.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        click.echo(printable(evaluations.text(found), lines=True), nl=False)
+        click.echo(printable(evaluations.text(evaluation), lines=True), nl=False)
         if path is not None:
             report.written(path)

@@ -92,8 +92,8 @@ def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
 def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) -> str:
     """What a file holds, or the text itself."""
     if _is_file(text):
-        (found,) = texts_of([text], extract)
-        return found
+        (content,) = texts_of([text], extract)
+        return content
     if extract is not None:
         raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
     return text

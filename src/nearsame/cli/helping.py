@@ -94,8 +94,8 @@ def _topics(options: list[click.Option]) -> list[str]:
 
 def _methods(options: list[click.Option]) -> tuple[str, ...]:
     """The methods that one can choose from."""
-    found: list[Any] = [option.type for option in options if option.name == "method"]
-    return tuple(found[0].choices) if found and isinstance(found[0], click.Choice) else ()
+    types: list[Any] = [option.type for option in options if option.name == "method"]
+    return tuple(types[0].choices) if types and isinstance(types[0], click.Choice) else ()
 
 
 def _section(option: click.Option) -> str:

@@ -101,13 +101,13 @@ def query(where: str, text: str | None, **given: Any) -> int:
     if given["path"] is not None:
         text = texts_of([given["path"]], given["extract"])[0]
     limits = {"limit": given["limit"], "threshold": given["threshold"]}
-    with Index.open(where, read_only=True) as found:
+    with Index.open(where, read_only=True) as opened_index:
         if given["sources"]:
-            return _query_many(found, where, given, limits)
+            return _query_many(opened_index, where, given, limits)
         if given["id"] is not None:
-            matches = found.duplicates(given["id"], limit=given["limit"])
+            matches = opened_index.duplicates(given["id"], limit=given["limit"])
         else:
-            matches = found.query({"text": text or "", "url": given["url"]}, **limits)
+            matches = opened_index.query({"text": text or "", "url": given["url"]}, **limits)
     if given["as_json"]:
         console.print_json({"matches": [match.record() for match in matches], "complete": matches.complete})
     else:
@@ -133,9 +133,9 @@ def compare(where: str, a: str, b: str, *, everything: bool, as_json: bool) -> i
     from nearsame.outputs import comparison, console, lookups
     from nearsame.outputs.report_page import ReportPage
 
-    with Index.open(where, read_only=True) as found:
-        likeness = found.compare(a, b)
-        passages = _passages(found, a, b)
+    with Index.open(where, read_only=True) as opened_index:
+        likeness = opened_index.compare(a, b)
+        passages = _passages(opened_index, a, b)
     if as_json:
         console.print_json({**likeness.record(), **({"comparison": passages[0].record()} if passages else {})})
         return _DONE if likeness.similar else _NO
@@ -157,29 +157,29 @@ def stats(where: str, *, as_json: bool) -> None:
     from nearsame.outputs import console, lookups
     from nearsame.outputs.report_page import ReportPage
 
-    with Index.open(where, read_only=True) as found:
-        record = found.stats().record()
+    with Index.open(where, read_only=True) as opened_index:
+        record = opened_index.stats().record()
     if as_json:
         console.print_json(record)
     else:
         lookups.show_stats(ReportPage(sys.stdout), record)
 
 
-def _passages(found: Any, a: str, b: str) -> Any:
+def _passages(opened_index: Any, a: str, b: str) -> Any:
     """What `nearsame compare` says of two stored texts, cut as the index cuts them; nothing where none are stored."""
     from nearsame.recipes.methods import MinHash
     from nearsame.studies import compare as study
 
-    stats = found.stats()
+    stats = opened_index.stats()
     if stats.store != "text":
         return None
-    texts = found.text(a), found.text(b)
+    texts = opened_index.text(a), opened_index.text(b)
     sets: dict[str, Any] = next((method for method in stats.methods if method["method"] == MinHash.name), {})
     recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
     return study.compare(*texts, method=recipe), texts
 
 
-def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str, Any]) -> int:
+def _query_many(opened_index: Any, where: str, given: dict[str, Any], limits: dict[str, Any]) -> int:
     """Answer for each document of a source."""
     from nearsame.outputs import console
     from nearsame.outputs.report_page import ReportPage
@@ -192,7 +192,7 @@ def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str,
     ):
         columns = indexoptions.given_columns(given)
         progress.begin("features")
-        for ids, answers in found.query_batches(given["sources"], progress=progress, **limits, **columns):
+        for ids, answers in opened_index.query_batches(given["sources"], progress=progress, **limits, **columns):
             asked += len(ids)
             matched += sum(map(bool, answers))
             write(
@@ -202,10 +202,10 @@ def _query_many(found: Any, where: str, given: dict[str, Any], limits: dict[str,
     if not given["quiet"]:
         page = ReportPage(sys.stderr if path == "-" else sys.stdout)
         page.line(f"{asked:,} documents, {matched:,} of them resemble documents of the index.")
-        show_skipped(page, found.skipped)
+        show_skipped(page, opened_index.skipped)
         if path != "-":
             page.written(path)
-    return ended(len(found.skipped), found.skipped, given, read=asked)
+    return ended(len(opened_index.skipped), opened_index.skipped, given, read=asked)
 
 
 def _check_query(text: str | None, given: dict[str, Any]) -> None:

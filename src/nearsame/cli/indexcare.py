@@ -27,9 +27,9 @@ def check(where: str, *, as_json: bool) -> int:
     from nearsame.outputs import console
     from nearsame.outputs.report_page import ReportPage
 
-    with Index.open(where, read_only=True) as found:
-        documents = found.stats().documents
-        problems = found.check()
+    with Index.open(where, read_only=True) as opened_index:
+        documents = opened_index.stats().documents
+        problems = opened_index.check()
     if as_json:
         console.print_json({"documents": documents, "problems": problems})
         return _NO if problems else _DONE
@@ -61,8 +61,8 @@ def list_ids(where: str, *, after: str | None, limit: int | None, as_json: bool)
 
     from nearsame.index.index import Index
 
-    with Index.open(where, read_only=True) as found:
-        for id_ in found.ids(after=after, limit=limit):
+    with Index.open(where, read_only=True) as opened_index:
+        for id_ in opened_index.ids(after=after, limit=limit):
             click.echo(orjson.dumps({"id": id_}) if as_json else printable(id_))
 
 
@@ -70,14 +70,14 @@ def _to_file(writes: str, condition: str) -> options.Decorator:
     """What a command has that writes an index, or what is in it, to a file."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        for each in (
+        for decorator in (
             options.running_plainly,
             options.section("Running", options.QUIET),
             options.output(options.overwriting("FILE", condition)),
             click.argument("path", cls=options.Argument, metavar="FILE", writes=writes),
             indexoptions.WHERE,
         ):
-            function = each(function)
+            function = decorator(function)
         return function
 
     return decorate
@@ -93,12 +93,12 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
     """
     from nearsame.index.index import Index
 
-    with Index.open(where, read_only=True) as found:
-        count, skipped = found.export(path, overwrite=overwrite), found.skipped
+    with Index.open(where, read_only=True) as opened_index:
+        count, skipped = opened_index.export(path, overwrite=overwrite), opened_index.skipped
     if not quiet:
         click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
-    for each in skipped:
-        click.echo(f"error: left out: {printable(each.reason)}", err=True)
+    for skip in skipped:
+        click.echo(f"error: left out: {printable(skip.reason)}", err=True)
     return _UNREADABLE if skipped else _DONE
 
 
@@ -112,8 +112,8 @@ def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
     """
     from nearsame.index.index import Index
 
-    with Index.open(where, read_only=True) as found:
-        found.backup(path, overwrite=overwrite)
+    with Index.open(where, read_only=True) as opened_index:
+        opened_index.backup(path, overwrite=overwrite)
     if not quiet:
         click.echo(f"{printable(where)} is copied: {printable(str(path))}")
 

@@ -193,9 +193,9 @@ def show_skipped(page: "ReportPage", skipped: list[Any]) -> None:
     from nearsame.outputs.console import clean
 
     page.line(f"{'not readable':<16}{len(skipped):>14,}   counted nowhere else")
-    for each in skipped[:_SHOWN_SKIPS]:
-        place = each.source if each.line is None else f"{each.source}:{each.line}"
-        page.line(f"  {clean(place)}: {clean(each.reason)}")
+    for skip in skipped[:_SHOWN_SKIPS]:
+        place = skip.source if skip.line is None else f"{skip.source}:{skip.line}"
+        page.line(f"  {clean(place)}: {clean(skip.reason)}")
     if len(skipped) > _SHOWN_SKIPS:
         page.line(f"  and {len(skipped) - _SHOWN_SKIPS:,} more")
 
@@ -212,8 +212,8 @@ def _outcome(tally: "AddTally", skipped: list[Any], given: dict[str, Any]) -> in
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
         what = "document has the id" if conflicts == 1 else "documents have the ids"
-        told = f"{conflicts:,} {what} of another text in the index, and stayed out: {named}"
-        click.echo(f"error: {printable(told)}", err=True)
+        message = f"{conflicts:,} {what} of another text in the index, and stayed out: {named}"
+        click.echo(f"error: {printable(message)}", err=True)
         click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
         return _USER_ERROR
     return ended(len(skipped), skipped, given)

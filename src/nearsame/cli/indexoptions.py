@@ -99,7 +99,7 @@ def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | 
     main = built(command, given)
     also = [_further(name) for name in names if name != "none"]
     if main.name == "digest":  # given as the method, it is not given again by default
-        also = [each for each in also if each != "digest"]
+        also = [other for other in also if other != "digest"]
     return [main, *also]
 
 

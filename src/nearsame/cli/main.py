@@ -57,7 +57,7 @@ class _Commands(options.Commands):
     """A group that turns every error into a line, a hint and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run, and exit."""
+        """Run the command line, say what went wrong, and leave the process with its exit code."""
         given = args[0] if args else extra.pop("args", None)
         given = sys.argv[1:] if given is None else list(given)
         extra = {"prog_name": "nearsame", **extra, "standalone_mode": False}

@@ -77,7 +77,7 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
     with console.watched(quiet=given["quiet"]) as progress:
         if settings:
             settings["progress"] = progress
-        found = find(
+        mirrored_sites = find(
             given["sources"],
             thresholds=thresholds,
             recipe=weboptions.recipe_of(given),
@@ -85,15 +85,15 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
             **settings,
         )
         if directory is not None:
-            found.write(directory, tables=given["tables"], overwrite=given["overwrite"])
+            mirrored_sites.write(directory, tables=given["tables"], overwrite=given["overwrite"])
     if given["as_json"]:
-        console.print_json(found.record())
+        console.print_json(mirrored_sites.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        show_mirrors(report, found.record(), found.skipped)
+        show_mirrors(report, mirrored_sites.record(), mirrored_sites.skipped)
         if directory is not None:
             report.written(directory, folder=True)
-    return ended(found.stats.unread, found.skipped, given)
+    return ended(mirrored_sites.stats.unread, mirrored_sites.skipped, given)
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:

@@ -111,11 +111,11 @@ class Command(click.Command):
                 every.multiple = True  # for the parser: it collects what it is given
                 every.add_to_parser(parser, ctx)
                 once.append(param)
-        found = parser.parse_args(args)[0]
-        if any(param.is_eager and found.get(str(param.name)) for param in once):  # --help
+        parsed = parser.parse_args(args)[0]
+        if any(param.is_eager and parsed.get(str(param.name)) for param in once):  # --help
             return
         for param in once:
-            values = found.get(str(param.name)) or []
+            values = parsed.get(str(param.name)) or []
             if param.is_flag and len(set(values)) > 1:
                 both = " and ".join((param.opts[0], param.secondary_opts[0]))
                 raise click.UsageError(f"{both} are both given", ctx)
@@ -124,7 +124,7 @@ class Command(click.Command):
                 raise click.UsageError(f"{param.opts[-1]} is given {times}: {', '.join(map(str, values))}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it."""
+        """Refuse names that are not Unicode and places that cannot be used, before any work; then run the command."""
         self._refuse_no_unicode(ctx)
         require_places(self, ctx.params)
         return super().invoke(ctx)
@@ -142,7 +142,7 @@ class Command(click.Command):
                     raise click.UsageError(f"{name} {shown} is not UTF-8", ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """`--help`, with topics."""
+        """`--help`, which also takes a topic: a section of the help, or a method."""
         if self._help_option is None:
             self._help_option = helping.help_option(self.get_help_option_names(ctx))
         return self._help_option
@@ -161,7 +161,7 @@ class Commands(click.Group):
         return list(self.commands)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """`--help`, with commands."""
+        """`--help`, which also takes the name of a command, and then shows the help of that one."""
         if self._help_option is None:
             self._help_option = helping.help_option(self.get_help_option_names(ctx), "COMMAND")
         return self._help_option

@@ -25,13 +25,13 @@ def asked(given: Mapping[str, Any]) -> bool | None:
     return _required(given).audit(given["audit"])
 
 
-def outcome(found: Any, given: Mapping[str, Any]) -> int:
+def outcome(run: Any, given: Mapping[str, Any]) -> int:
     """0; 4 if the answer is not as good as required; 3 if some input could not be read. With -q, too, it says why."""
-    unmet = _required(given).unmet(found.audit)
+    unmet = _required(given).unmet(run.audit)
     if unmet:
         click.echo(f"error: {unmet}", err=True)
         return _REQUIREMENT
-    return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
+    return ended(run.stats.skipped, run.skipped, given, read=run.stats.documents)
 
 
 def ended(number: int, skipped: Any, given: Mapping[str, Any], read: int | None = None) -> int:

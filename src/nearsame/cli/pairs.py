@@ -63,7 +63,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         lists.writer(path, spreadsheet=given["spreadsheet"])
     recipe = built(ctx.command, given)
     with running_on(given, listing=True) as engine, console.watched(quiet=given["quiet"]) as progress:
-        found = find(
+        similar_pairs = find(
             given["sources"],
             method=recipe,
             against=given["against"] or None,
@@ -74,18 +74,18 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         )
         if path not in (None, "-"):
             chosen = {"spreadsheet": True} if given["spreadsheet"] else {}
-            found.write(path, overwrite=given["overwrite"], **chosen)
-        stats, count = found.stats, found.num_pairs
+            similar_pairs.write(path, overwrite=given["overwrite"], **chosen)
+        stats, count = similar_pairs.stats, similar_pairs.num_pairs
     if path == "-":
-        lists.json_lines(found.table, sys.stdout.buffer)
+        lists.json_lines(similar_pairs.table, sys.stdout.buffer)
     if given["as_json"]:
         console.print_json({**stats.record(), "pairs": count})
     elif not given["quiet"]:
         report = console.Report(sys.stderr if path == "-" else sys.stdout)
-        report.pairs(stats, count, found.skipped, found.num_ignored)
+        report.pairs(stats, count, similar_pairs.skipped, similar_pairs.num_ignored)
         if path not in (None, "-"):
             report.written(path)
-    return outcome(found, given)
+    return outcome(similar_pairs, given)
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ def _values(command: click.Command, given: Mapping[str, Any], what: str) -> Iter
         kind, value = getattr(param, what, None), given.get(str(param.name))
         if kind:
             yield from (
-                (kind, str(each)) for each in (value if isinstance(value, tuple) else (value,)) if _is_path(each)
+                (kind, str(path)) for path in (value if isinstance(value, tuple) else (value,)) if _is_path(path)
             )
 
 

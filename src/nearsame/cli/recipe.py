@@ -24,12 +24,12 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
 
     name = options.pop("method")
     methods = _choices(command)
-    known = {each: set(type(by_name(each)).model_fields) for each in methods}
+    known = {method: set(type(by_name(method)).model_fields) for method in methods}
     settings = {}
     for option in command.params:
         if isinstance(option, Option) and option.setting and (value := options.pop(str(option.name))) is not None:
             if option.name not in known[name]:
-                _refuse(option, value, name, [each for each in methods if option.name in known[each]])
+                _refuse(option, value, name, [method for method in methods if option.name in known[method]])
             settings[str(option.name)] = value
     if isinstance(settings.get("table"), str):
         settings["table"] = _hashes(settings["table"])

@@ -34,11 +34,11 @@ def restore(sources: tuple[str, ...], output: str, as_json: bool, quiet: bool) -
     from nearsame.outputs import console
     from nearsame.studies.restore import restore as give_back
 
-    found = give_back(sources, output)
+    counts = give_back(sources, output)
     if as_json:
-        console.print_json(found._asdict())
+        console.print_json(counts._asdict())
     elif not quiet:
         console.Report(sys.stdout).written(output, folder=True)
-        said = f"{found.restored:,} of {found.records:,} records in {found.archives:,} archives were revisits."
+        said = f"{counts.restored:,} of {counts.records:,} records in {counts.archives:,} archives were revisits."
         sys.stdout.write(f"{said}\n")
     return 0

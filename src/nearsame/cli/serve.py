@@ -23,11 +23,11 @@ class _Bytes(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Bytes."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?I?B?)", str(value).strip().upper())
-        if not found or found[2] not in _UNITS or not float(found[1]) * _UNITS[found[2]] >= 1:
+        """The number of bytes that a size such as 10MB or 1GiB stands for: at least one."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?I?B?)", str(value).strip().upper())
+        if not match or match[2] not in _UNITS or not float(match[1]) * _UNITS[match[2]] >= 1:
             self.fail(f"{value!r} is not a size: write 10MB", param, ctx)
-        return int(float(found[1]) * _UNITS[found[2]])
+        return int(float(match[1]) * _UNITS[match[2]])
 
 
 class _Seconds(click.ParamType[float]):
@@ -36,9 +36,9 @@ class _Seconds(click.ParamType[float]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", str(value).strip().lower())
-        seconds = float(found[1]) * {"ms": 0.001, "m": 60, "min": 60}.get(found[2], 1) if found else 0
+        """The seconds that a time such as 30s, 500ms or 2min stands for: more than none."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", str(value).strip().lower())
+        seconds = float(match[1]) * {"ms": 0.001, "m": 60, "min": 60}.get(match[2], 1) if match else 0
         if not seconds:
             self.fail(f"{value!r} is no time: write 30s", param, ctx)
         return seconds
@@ -54,7 +54,7 @@ class _Count(click.ParamType[int]):
         self._most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
+        """The whole number that is written, if it is within the bounds."""
         given = str(value).strip().replace("_", "")
         if not given.isdecimal() or not self._least <= int(given) <= self._most:
             most = f" and at most {self._most}" if self._most < 10**12 else ""

@@ -55,7 +55,7 @@ SOURCES = click.argument("sources", cls=Argument, nargs=-1, required=True, metav
 
 
 def sources(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What is read."""
+    """Declare SOURCE, and the options that say what is read of it and which columns hold what."""
     function = section(
         "Sources",
         spec(

@@ -83,10 +83,10 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
         rules = _learnt(ctx, given)
     report = console.Report(sys.stderr if path == "-" else sys.stdout)
     quiet = given["quiet"] or given["as_json"]
-    found = find(given["sources"], recipe=recipe, rules=rules, url_column=given["url_column"])
-    _write(given, found, rules)  # first: who reads the summary may go away
+    forms = find(given["sources"], recipe=recipe, rules=rules, url_column=given["url_column"])
+    _write(given, forms, rules)  # first: who reads the summary may go away
     if not quiet:
-        addresses.show_urls(report, found.stats.record(), found.groups, found.skipped)
+        addresses.show_urls(report, forms.stats.record(), forms.groups, forms.skipped)
         if given["learn"] and rules is not None:
             addresses.show_rules(report, rules.record())
         for place in (path, given["save"]):
@@ -94,8 +94,8 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
                 report.written(place)
     if given["as_json"]:
         learnt = {"learnt": rules.record()} if rules is not None and given["learn"] else {}
-        console.print_json({**found.stats.record(), "recipe": found.recipe.record(), **learnt})
-    return ended(found.stats.unread, found.skipped, given)
+        console.print_json({**forms.stats.record(), "recipe": forms.recipe.record(), **learnt})
+    return ended(forms.stats.unread, forms.skipped, given)
 
 
 def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
@@ -115,15 +115,15 @@ def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
         return learn_urls(given["sources"], recipe=weboptions.recipe_of(given), learning=learning, **places, **settings)
 
 
-def _write(given: dict[str, Any], found: "Urls", rules: "UrlRules | None") -> None:
+def _write(given: dict[str, Any], forms: "Urls", rules: "UrlRules | None") -> None:
     from nearsame.outputs import lists
 
     path = given["output"]
     if path == "-":
-        table = found.groups if given["groups"] else found.with_surt() if given["surt"] else found.table
+        table = forms.groups if given["groups"] else forms.with_surt() if given["surt"] else forms.table
         lists.json_lines(table, sys.stdout.buffer)
     elif path is not None:
-        found.write(path, **{name: given[name] for name in ("groups", "surt", "overwrite", "spreadsheet")})
+        forms.write(path, **{name: given[name] for name in ("groups", "surt", "overwrite", "spreadsheet")})
     if given["save"] is not None and rules is not None:
         rules.save(given["save"], overwrite=given["overwrite"])
 

@@ -53,10 +53,10 @@ def verify(  # noqa: PLR0917  (click passes options by name)
     from nearsame.studies.verify import verify as prove
 
     with console.watched(quiet=quiet) as progress:
-        found = prove(directory, sample=sample, seed=seed, memory=memory, progress=progress)
+        proof = prove(directory, sample=sample, seed=seed, memory=memory, progress=progress)
     if as_json:
-        console.print_json(found.record())
+        console.print_json(proof.record())
     else:
-        shown = proofs.lines(found.record(), most=None if everything else _SHOWN, quiet=quiet)
+        shown = proofs.lines(proof.record(), most=None if everything else _SHOWN, quiet=quiet)
         sys.stdout.writelines(f"{line}\n" for line in shown)
-    return 0 if found.holds else _WRONG
+    return 0 if proof.holds else _WRONG
