@@ -70,7 +70,7 @@ def _checked_call(function: _Checked) -> _Checked:
     shared = shared_options(function)
     signature = whole_signature(function, shared)
     hints = functools.cache(
-        lambda: get_type_hints(function) | {name: each.kind for name, each in shared.items() if each.meaning}
+        lambda: get_type_hints(function) | {name: option.kind for name, option in shared.items() if option.meaning}
     )
 
     @functools.wraps(function)
@@ -116,11 +116,12 @@ def require_type(name: str, value: Any, kind: Any) -> None:
         _require_path(name, str(value))
     if not {int, float}.isdisjoint(map(_plain, kinds)) and _is_vast(value, _CALL_BITS):
         raise ConfigError(f"{name}={shown(value)} is too large a number", hint="Give one below 2**63.")
-    if any(_fits(value, each) for each in kinds):
-        _require_word(name, value, [each for each in kinds if each is not types.NoneType])
+    if any(_fits(value, member) for member in kinds):
+        _require_word(name, value, [member for member in kinds if member is not types.NoneType])
         return
-    told = [each for each in kinds if each is not str or os.PathLike not in map(_plain, kinds)]  # a path may be a text
-    what = _in_words(told, _WORDS)
+    # a path may be a text
+    members = [member for member in kinds if member is not str or os.PathLike not in map(_plain, kinds)]
+    what = _in_words(members, _WORDS)
     or_nothing = ", or leave it out" if types.NoneType in kinds else ""
     raise ConfigError(f"{name} must be {what}, got {shown(value)}", hint=f"Give {what}{or_nothing}.")
 
@@ -175,7 +176,7 @@ def plain_number(value: Any, kind: Any) -> Any:
     if _is_vast(value, _SETTING_BITS):
         raise ValueError(f"{shown(value)} is not below 2**{_SETTING_BITS}")
     kinds = _kinds(kind)
-    if not {types.NoneType, *_NUMBERS} >= {*kinds} or any(_fits(value, each) for each in kinds):
+    if not {types.NoneType, *_NUMBERS} >= {*kinds} or any(_fits(value, member) for member in kinds):
         return _plain_number(value, kind)
     raise ValueError(f"{shown(value)} is not {_in_words(kinds, _WORDS)}")
 
@@ -211,10 +212,10 @@ def _is_unchecked(kind: type) -> bool:
 
 def _held(value: Any, kind: Any) -> Any:
     """Where any iterable is taken, a tuple for one that can be read only once, which can then be looked into."""
-    inside = [get_args(each)[0] for each in _kinds(kind) if get_origin(each) is Iterable]
+    inside = [get_args(member)[0] for member in _kinds(kind) if get_origin(member) is Iterable]
     if not inside or not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         return value
-    return tuple(_held(each, inside[0]) for each in value)
+    return tuple(_held(element, inside[0]) for element in value)
 
 
 def _all_fit(values: Any, kind: Any) -> bool:
@@ -222,7 +223,7 @@ def _all_fit(values: Any, kind: Any) -> bool:
     inside = _inside(kind)
     if len(inside) != 1 or not isinstance(values, Collection):
         return True
-    return all(any(_fits(value, each) for each in _kinds(inside[0])) for value in values)
+    return all(any(_fits(value, member) for member in _kinds(inside[0])) for value in values)
 
 
 def _is_whole(value: Any) -> bool:
@@ -259,14 +260,14 @@ _NUMBERS: dict[Any, Callable[[Any], bool]] = {
 
 def _in_words(kinds: Iterable[Any], words: dict[Any, str], a_list: str = "a list of") -> str:
     """What a value must be: "a string", "a list of lists of strings"."""
-    found = dict.fromkeys(
-        f"{a_list} {_in_words(_kinds(get_args(each)[0]), _PLURALS, 'lists of')}"
-        if _is_list(each)
-        else words.get(_plain(each), str(_plain(each).__name__))
-        for each in kinds
-        if each is not types.NoneType
+    phrases = dict.fromkeys(
+        f"{a_list} {_in_words(_kinds(get_args(member)[0]), _PLURALS, 'lists of')}"
+        if _is_list(member)
+        else words.get(_plain(member), str(_plain(member).__name__))
+        for member in kinds
+        if member is not types.NoneType
     )
-    *others, last = found
+    *others, last = phrases
     return f"{', '.join(others)} or {last}" if others else last
 
 

@@ -33,7 +33,7 @@ class ShingleSettings(TypedDict, total=False):
 
 
 class MinHashSettings(ShingleSettings, total=False):
-    """Settings of `MinHash`."""
+    """Settings of `MinHash`: also the threshold, the sketch, its bands, and what verifies candidates."""
 
     threshold: float | str | Fraction | Decimal
     recall: float

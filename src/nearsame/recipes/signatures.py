@@ -44,9 +44,9 @@ class SharedOption:
         """Read what stands in a TypedDict."""
         if get_origin(declared) is not Annotated:
             return cls(declared)
-        kind, *told = get_args(declared)
-        meaning = next((each.text for each in told if isinstance(each, Doc)), None)
-        return cls(kind, meaning, next((each.value for each in told if isinstance(each, Default)), None))
+        kind, *notes = get_args(declared)
+        meaning = next((note.text for note in notes if isinstance(note, Doc)), None)
+        return cls(kind, meaning, next((note.value for note in notes if isinstance(note, Default)), None))
 
 
 def shared_options(function: Callable[..., Any]) -> dict[str, SharedOption]:
@@ -74,7 +74,9 @@ def whole_signature(function: Callable[..., Any], shared: Mapping[str, SharedOpt
     signature = inspect.signature(function)
     if not shared:
         return signature
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    own = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
     others = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind)
         for name, option in shared.items()
@@ -108,7 +110,7 @@ def whole_doc(doc: str | None, shared: Mapping[str, SharedOption]) -> str | None
     sections = inspect.cleandoc(doc).split("\n\n")
     at = next((at for at, section in enumerate(sections) if section.startswith("Args:")), None)
     if at is None:
-        at = next((at for at, each in enumerate(sections) if each.startswith(_AFTER_ARGUMENTS)), len(sections))
+        at = next((at for at, section in enumerate(sections) if section.startswith(_AFTER_ARGUMENTS)), len(sections))
         sections.insert(at, "Args:")
     sections[at] = "\n".join((sections[at], *lines))
     return "\n\n".join(sections)

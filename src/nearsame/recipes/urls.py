@@ -138,8 +138,8 @@ class CanonicalUrl(Recipe):
             >>> CanonicalUrl().degree(["ports", "tracking"])
             'usual'
         """
-        found = [DEGREE_OF.get(rule, "guess") for rule in rules]
-        return max(found, key=DEGREES.index, default="standard")
+        degrees = [DEGREE_OF.get(rule, "guess") for rule in rules]
+        return max(degrees, key=DEGREES.index, default="standard")
 
 
 DEGREE_OF: Mapping[str, Degree] = {
