@@ -164,19 +164,19 @@ class _Batch:
         self,
         facets: Sequence[Facet],
         given: Prepared,
-        found: Resembling,
+        resembling: Resembling,
         first: int,
         options: AddOptions,
         status: dict[int, AddStatus],
     ) -> None:
-        self._facets, self._given, self._found = facets, given, found
+        self._facets, self._given, self._found = facets, given, resembling
         self._first, self._options, self._status = first, options, status
         self._mosts, self._bound = mosts(facets, options["limit"] + 1), bound(options["limit"] + 1)
         self._leaders: dict[int, int | None] = {}  # of the documents that went in
         self._members: list[dict[int, list[int]]] = [{} for _ in facets]  # by facet and group, those that went in
-        self._is_cut = found.is_cut.copy()
+        self._is_cut = resembling.is_cut.copy()
         # whether the store has a document with the items of this one, by facet
-        self._is_stored = [[any(hit.is_copy for hit in hits) for hits in by_facet] for by_facet in found.hits]
+        self._is_stored = [[any(hit.is_copy for hit in hits) for hits in by_facet] for by_facet in resembling.hits]
 
     def settle(self, at: int) -> Added:
         """Decide about a document."""

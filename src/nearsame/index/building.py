@@ -57,11 +57,11 @@ def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Docum
     sourced.progress.end()
 
 
-def _is_new(each: Input, seen: set[str], sourced: Documents) -> bool:
-    if each.id in seen:
-        sourced.skip_repeated(each.id)
+def _is_new(document: Input, seen: set[str], sourced: Documents) -> bool:
+    if document.id in seen:
+        sourced.skip_repeated(document.id)
         return False
-    seen.add(each.id)
+    seen.add(document.id)
     return True
 
 

@@ -243,10 +243,10 @@ class Questions:
                 return [self._queried_one(reader, document, limit, facets) for document in inputs]
             return self._matches(reader, adding.blobs_of(facets, inputs), limit, facets)
 
-    def _queried_one(self, reader: Reader, each: Input, limit: int, facets: Sequence[Facet]) -> Matches:
-        if each.sketch is not None:
-            return query_sketch(reader, facets, each.sketch, limit)
-        return self._matches(reader, adding.blobs_of(facets, [each]), limit, facets)[0]
+    def _queried_one(self, reader: Reader, document: Input, limit: int, facets: Sequence[Facet]) -> Matches:
+        if document.sketch is not None:
+            return query_sketch(reader, facets, document.sketch, limit)
+        return self._matches(reader, adding.blobs_of(facets, [document]), limit, facets)[0]
 
     def _sketch_differs(self) -> bool:
         """Whether what is stored is not what a sketch is."""
@@ -281,8 +281,8 @@ class Questions:
         self._require(ids, rows)
         return [rows[id_] for id_ in ids]
 
-    def _require(self, ids: Sequence[str], found: Mapping[str, Row]) -> None:
-        missing = [id_ for id_ in ids if id_ not in found]
+    def _require(self, ids: Sequence[str], rows: Mapping[str, Row]) -> None:
+        missing = [id_ for id_ in ids if id_ not in rows]
         if missing:
             others = len(missing) - 1
             more = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""

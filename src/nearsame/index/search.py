@@ -236,14 +236,14 @@ def _row(items: Any, at: int) -> Any:
     return items._replace(starts=items.starts[at : at + 1], ends=items.ends[at : at + 1])
 
 
-def followed(found: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:
+def followed(hits_by_facet: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:
     """Whom a document follows: the most similar one that follows nobody; None if there is none.
 
     Args:
-        found: the hits of the document, by facet; the first facet that has one decides.
+        hits_by_facet: the hits of the document; the first facet that has one decides.
         leaders: whom a number follows; None: nobody.
     """
-    for hits in found:
+    for hits in hits_by_facet:
         able = [(hit.value, -hit.number) for hit in hits if hit.is_first and leaders(hit.number) is None]
         if able:
             return -max(able)[1]
