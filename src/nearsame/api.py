@@ -205,9 +205,9 @@ def pairs(
     joining = partial(pipeline.joining, question=question, groups=groups)
     run = costs.foretold(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
     with run.clock("joining"):
-        found = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
-    audited = _audited(run, asked, audits.audit_pairs, found, across=across is not None)
-    return required.met_by(Pairs(run.without_features(), method, found, audited))
+        listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
+    audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)
+    return required.met_by(Pairs(run.without_features(), method, listed_pairs, audited))
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _priority(keep: str, options: RunOptions) -> Keep:
     return Keep.parse(keep, chosen_ties(options["ties"], order_column, options["engine"]), order_column)
 
 
-def _columns(options: RunOptions, method: Method, keep: Keep, beside: tuple[str, ...] = ()) -> Columns:
+def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tuple[str, ...] = ()) -> Columns:
     """What is read of the sources; beside the content, the URL and what else is named."""
     columns = Columns(
         options["text_column"],
@@ -258,14 +258,14 @@ def _columns(options: RunOptions, method: Method, keep: Keep, beside: tuple[str,
         keep.reads,
         options["features_column"],
         chosen_vectors(method, options["vector_column"]),
-        (options["url_column"] or "url", *beside),
+        (options["url_column"] or "url", *other_columns),
     )
     return with_max_record(with_pages(columns, options), options["max_record"])
 
 
 def _require_urls(run: Run, *given: Any) -> None:
     """Refuse what is said of URLs where there are none."""
-    if any(each is not None for each in given) and run.reading.num_documents and not run.have_urls:
+    if any(setting is not None for setting in given) and run.reading.num_documents and not run.have_urls:
         message = f"no document has anything in the column {run.reading.columns.beside[0]!r}"
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
@@ -299,16 +299,16 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     engine = asked.engine(known, recipe.stored_ratio)
     try:
         pages = PageFacts(reading, asked.urls, required=layered)
-        found = _first_layers(pages, asked, guesses, clock, engine) if layered else None
-        if found is None:
+        first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
+        if first_layers is None:
             corpus = Arrays(reading, engine, asked.keep)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
-            state = found.then(reading, recipe, engine, clock)
+            state = first_layers.then(reading, recipe, engine, clock)
     finally:
         if engine.checkpoints:
             engine.checkpoints.close()
-    return Run(reading, state, clock, settings, inputs, pages, found)
+    return Run(reading, state, clock, settings, inputs, pages, first_layers)
 
 
 def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:

@@ -135,8 +135,8 @@ def items(values: UInt64s, offsets: Int64s) -> pa.Array:
 
 def some_lists(column: pa.Array, chosen: npt.NDArray[np.bool_]) -> pa.Array:
     """The chosen rows of a large_list<int64> column, as views into the same items: nothing is copied."""
-    found = lists(column)
-    starts, sizes = pa.array(found.starts[chosen]), pa.array(found.sizes[chosen])
+    rows = lists(column)
+    starts, sizes = pa.array(rows.starts[chosen]), pa.array(rows.sizes[chosen])
     return pa.LargeListViewArray.from_arrays(starts, sizes, column.values, type=pa.large_list_view(_ITEM))
 
 

@@ -13,7 +13,7 @@ class Progress(Protocol):
     """Who watches a run."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """A step begins."""
+        """A step of this name begins; of this many bytes, where their number is known before."""
 
     def add(self, documents: int, num_bytes: int) -> None:
         """So many more documents, of so many bytes of text, have been read."""
@@ -26,7 +26,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Nobody watches."""
+    """The progress of a run that nobody watches: every call does nothing."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """Say nothing."""
@@ -59,7 +59,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, step: str, total_bytes: int | None = None) -> Iterator[None]:
-        """Time a step."""
+        """Announce a step, and add the seconds of what runs inside to those of its name."""
         self.progress.begin(step, total_bytes)
         began = time.perf_counter()
         try:

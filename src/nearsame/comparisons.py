@@ -110,7 +110,9 @@ class Comparison:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The measures that were not computed; the note of each says why."""
-        return tuple(each.name for each in self.measures if each.similarity is None and each.distance is None)
+        return tuple(
+            measure.name for measure in self.measures if measure.similarity is None and measure.distance is None
+        )
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -110,7 +110,7 @@ class OutputError(NearSameError, OSError):
         """What the system said when something was written, with the bytes that are free where a disk is full."""
         free = ""
         if error.errno in {ENOSPC, EDQUOT, None}:  # NumPy tells no number
-            home = next(each for each in (Path(place), *Path(place).absolute().parents) if each.is_dir())
+            home = next(folder for folder in (Path(place), *Path(place).absolute().parents) if folder.is_dir())
             free = f" ({disk_usage(home).free:,} bytes free)"
         hint = hint or "Check that there is room and permission to write."
         return cls(f"{fspath(place)}: {error.strerror or error}{free}", hint=hint)

@@ -50,7 +50,7 @@ class Inputs:
     def of(cls, sources: Any, against: Any = ()) -> "Inputs":
         """The names among some sources, and the files that they find now."""
         named, other = names_of(sources), names_of(against)
-        return cls(named, other, tuple(found for name in (*named, *other) for found in _found(name)))
+        return cls(named, other, tuple(files for name in (*named, *other) for files in _found(name)))
 
     @classmethod
     def index(cls, where: str) -> "Inputs":
@@ -95,7 +95,7 @@ def names_of(sources: Any) -> tuple[str, ...]:
         ('a.jsonl', 'b')
     """
     several = sources if isinstance(sources, tuple) else (sources,)
-    names = (os.fspath(each) for each in several if isinstance(each, (str, os.PathLike)))
+    names = (os.fspath(source) for source in several if isinstance(source, (str, os.PathLike)))
     named = tuple(str(name) for name in names if name != "-")
     for name in named:
         if wrong := no_path(name):
@@ -161,7 +161,7 @@ def _found(name: str) -> Iterator[Files]:
             paths = tuple(glob.glob(path, recursive=True))  # noqa: PTH207  (it would rewrite the pattern)
         else:
             paths = (path,)
-        yield Files("", paths, tuple(_stamp(each) for each in paths))
+        yield Files("", paths, tuple(_stamp(file) for file in paths))
 
 
 def _walked(root: str) -> Iterator[str]:
@@ -170,18 +170,18 @@ def _walked(root: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names)  # noqa: PTH118  (a million of them)
 
 
-def local_stamp(found: os.stat_result) -> tuple[int, int, int]:
+def local_stamp(status: os.stat_result) -> tuple[int, int, int]:
     """Size, time, and when the system saw the last change, which no program sets back.
 
     The numbers of the file and its device are none of it: some file systems give the same file another one.
     """
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:
     """As sources stamp their files; None where there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116  (likewise)
+        status = os.stat(path)  # noqa: PTH116  (likewise)
     except OSError:
         return None
-    return local_stamp(found)
+    return local_stamp(status)

@@ -53,10 +53,10 @@ def _installed() -> tuple[str, dict[str, Any]]:
     from importlib import metadata  # noqa: PLC0415  (it reads messages with the library for mail; only hints need it)
 
     try:
-        found = metadata.distribution(_NAME)
+        package = metadata.distribution(_NAME)
     except metadata.PackageNotFoundError:  # run from its source folder
         return "pip", {}
-    return (found.read_text("INSTALLER") or "pip").strip(), json.loads(found.read_text("direct_url.json") or "{}")
+    return (package.read_text("INSTALLER") or "pip").strip(), json.loads(package.read_text("direct_url.json") or "{}")
 
 
 def _command(installer: str, origin: dict[str, Any], extra: str) -> str:

@@ -24,12 +24,12 @@ def printable(text: str, *, lines: bool = False) -> str:
         >>> printable("a\x1b[31mb\u202e")
         'a\\x1b[31mb\\u202e'
     """
-    return _OBEYED.sub(lambda found: "\n" if lines and found[0] == "\n" else _escaped(found[0]), text)
+    return _OBEYED.sub(lambda match: "\n" if lines and match[0] == "\n" else _escaped(match[0]), text)
 
 
 def printable_json(text: str) -> str:
     """JSON of the same value, in whose strings nothing is left that a terminal would obey."""
-    return _OBEYED.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text)
+    return _OBEYED.sub(lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
 
 
 def _escaped(char: str) -> str:

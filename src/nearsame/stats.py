@@ -50,7 +50,7 @@ class Audit:
         """All of it, JSON-able."""
         shares = {name: getattr(self, name) for name in ("recall", "residual", "precision")}
         plain = {name: getattr(self, name) for name in ("measure", "threshold", "of", "sampled", "with_partner")}
-        return plain | {name: None if found is None else found._asdict() for name, found in shares.items()}
+        return plain | {name: None if share is None else share._asdict() for name, share in shares.items()}
 
 
 @dataclass(frozen=True)
