@@ -45,9 +45,9 @@ class PageJudge:
 
     def page(self, url: str, text: str) -> Resemblance | None:
         """What a page resembles."""
-        found = self.document(url, text)
-        self._pages.setdefault(url, found)
-        return found
+        resemblance = self.document(url, text)
+        self._pages.setdefault(url, resemblance)
+        return resemblance
 
     def is_short(self, text: str) -> bool:
         """Whether a text has too few words to be judged."""
@@ -61,40 +61,40 @@ class PageJudge:
         """Whether a page was judged in this run."""
         return url in self._pages
 
-    def send(self, item: Any, found: Resemblance | None) -> None:
+    def send(self, item: Any, resemblance: Resemblance | None) -> None:
         """An item sets out that shares the judgement of its page."""
         if self.shared:
-            self._items[id(item)] = item, found
+            self._items[id(item)] = item, resemblance
             if len(self._items) > _MOST_UNDER_WAY:
                 self._items.popitem(last=False)
 
     def receive(self, item: Any, url: str | None) -> tuple[bool, Resemblance | None]:
         """Whether an item's page was judged, and how."""
-        sent, found = self._items.pop(id(item), (None, None))
+        sent, resemblance = self._items.pop(id(item), (None, None))
         if sent is item:
-            return True, found
+            return True, resemblance
         return url in self._pages, self._pages.get(url or "")
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
         with self.timed():
-            found = self._seen.add_if_new(self._id(url, text), url, text)
+            resemblance = self._seen.add_if_new(self._id(url, text), url, text)
         self.count("seen")
-        if found is None:
+        if resemblance is None:
             return None
-        self.count("unchanged" if found.unchanged else "near_duplicates")
+        self.count("unchanged" if resemblance.unchanged else "near_duplicates")
         logger.info(
             "%(what)s: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
             {
-                "what": "Unchanged" if found.unchanged else "Near-duplicate",
+                "what": "Unchanged" if resemblance.unchanged else "Near-duplicate",
                 "url": url or "an item",
-                "other": found.url or found.id,
-                "measure": found.measure,
-                "similarity": found.similarity,
+                "other": resemblance.url or resemblance.id,
+                "measure": resemblance.measure,
+                "similarity": resemblance.similarity,
             },
             extra={"spider": self._crawler.spider},
         )
-        return found
+        return resemblance
 
     def count(self, name: str, number: float = 1) -> None:
         """Add to one of our numbers in Scrapy's statistics."""

@@ -55,16 +55,16 @@ class NearDuplicateLinksMiddleware:
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
         """What a callback gave, without the links that are not followed."""
         page = self._judged(response)
-        for each in result:
-            if self._passes(each, page):
-                yield each
+        for request_or_item in result:
+            if self._passes(request_or_item, page):
+                yield request_or_item
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """The same for callbacks that are asynchronous."""
         page = self._judged(response)
-        async for each in result:
-            if self._passes(each, page):
-                yield each
+        async for request_or_item in result:
+            if self._passes(request_or_item, page):
+                yield request_or_item
 
     def _judged(self, response: Response) -> Page:
         page = self._page(response)
@@ -81,8 +81,10 @@ class NearDuplicateLinksMiddleware:
             return Page(response, is_judged=False, is_new=True)
         if self.judge.is_short(text):
             return Page(response, is_judged=False)
-        found = self.judge.page(response.url, text)
-        return Page(response, is_judged=True, is_new=found is None or found.unchanged, resembles=found)
+        resemblance = self.judge.page(response.url, text)
+        return Page(
+            response, is_judged=True, is_new=resemblance is None or resemblance.unchanged, resembles=resemblance
+        )
 
     def _passes(self, thing: Any, page: Page) -> bool:
         if isinstance(thing, Request):

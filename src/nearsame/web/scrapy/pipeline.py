@@ -61,7 +61,7 @@ class NearDuplicatePipeline:
             return item
         url = fields.get(self.options.url_field)
         url = None if url is None else str(url)
-        is_known, found = judge.receive(item, url)
+        is_known, resemblance = judge.receive(item, url)
         if not is_known:
             with judge.timed():
                 text = self._text(fields)
@@ -70,8 +70,8 @@ class NearDuplicatePipeline:
                 return item
             if judge.is_short(text):
                 return item
-            found = judge.document(url, text)
-        return item if found is None else self._resembling(judge, item, fields, found)
+            resemblance = judge.document(url, text)
+        return item if resemblance is None else self._resembling(judge, item, fields, resemblance)
 
     def _text(self, fields: ItemAdapter) -> str | None:
         text = fields.get(self.options.text_field)
@@ -80,14 +80,14 @@ class NearDuplicatePipeline:
         markup = fields.get(self.options.html_field)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
-    def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, found: Resemblance) -> Any:
+    def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
         if self.options.action == "drop":
             judge.count("items_dropped")
-            other = found.url or found.id
-            what = "unchanged since an earlier crawl" if found.unchanged else f"near-duplicate of {other}"
-            raise DropItem(f"{what} ({found.measure} {found.similarity:.3f})", log_level="INFO")
+            other = resemblance.url or resemblance.id
+            what = "unchanged since an earlier crawl" if resemblance.unchanged else f"near-duplicate of {other}"
+            raise DropItem(f"{what} ({resemblance.measure} {resemblance.similarity:.3f})", log_level="INFO")
         try:
-            fields[self.options.mark_field] = found._asdict()
+            fields[self.options.mark_field] = resemblance._asdict()
         except (AttributeError, KeyError):
             self._cannot_mark(judge, item)
         else:
