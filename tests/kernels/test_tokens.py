@@ -111,12 +111,10 @@ def test_a_stranger_at_every_place_of_an_ascii_run_of_every_length(stranger):
     pattern = ("The 7th_Cat, sat (on) a-mat; ZEBRA@home [x] `y` {z} /0:9 " * 4)[:200]
     offset = ["é", "漢", "—", "𝒳"].index(stranger)
     for length in range(201):
-        places = (
-            range(length + 1)
-            if length <= 24 or length % 64 in (0, 1, 63)
-            else range(offset + length % 5, length + 1, 9)
-        )
-        for place in places:
+        is_edge = length <= 24 or length % 64 in (0, 1, 63)
+        if not is_edge and length % 4 != offset:  # each of the others with one of the strangers
+            continue
+        for place in range(length + 1) if is_edge else range(offset + length % 5, length + 1, 9):
             text = pattern[:place] + stranger + pattern[place:length]
             assert _expected(text, 0) == _hashes(text, 0)
 
