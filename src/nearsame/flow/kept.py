@@ -57,8 +57,8 @@ class Choices:
     @property
     def as_record(self) -> dict[str, bool]:
         """What the list of sources says of it; of revisits, where there are some."""
-        found = {**asdict(self), "annotate": self.all_stay}
-        return found if self.revisits else {name: chosen for name, chosen in found.items() if name != "revisits"}
+        choices = {**asdict(self), "annotate": self.all_stay}
+        return choices if self.revisits else {name: chosen for name, chosen in choices.items() if name != "revisits"}
 
 
 def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
@@ -139,8 +139,8 @@ def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
 def _told(copied: Sequence[Any], decided: Decided) -> str:
     """How many of the removed documents became revisits."""
     number, others = sum(len(part.origins) for part in copied), decided.rows.size
-    told = f"{number:,} of {others:,} removed documents are revisits in kept/"
-    return told if number == others else f"{told}; the others stay, since their witness could not give them back"
+    line = f"{number:,} of {others:,} removed documents are revisits in kept/"
+    return line if number == others else f"{line}; the others stay, since their witness could not give them back"
 
 
 def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:

@@ -35,8 +35,8 @@ def show_urls(report: Report, stats: Mapping[str, Any], groups: pa.Table, skippe
     _row(report, "canonical", stats["canonical"], f"{stats['merged']:,} merged, in {stats['groups']:,} {groups_are}")
     if stats["rules"]:
         report.heading("By rule: URLs that it changed, and that would be apart without it")
-        for rule, found in stats["rules"].items():
-            report.line(f"  {rule:<16}{found['changed']:>10,}{found['merged']:>10,}   {found['degree']}")
+        for rule, counts in stats["rules"].items():
+            report.line(f"  {rule:<16}{counts['changed']:>10,}{counts['merged']:>10,}   {counts['degree']}")
     if groups.num_rows:
         report.heading("Some groups" if stats["groups"] > _GROUPS else "Groups")
         _groups(report, groups.slice(0, 1000))
@@ -76,9 +76,9 @@ def _rules(report: Report, title: str, rules: list[Mapping[str, Any]]) -> None:
     report.line()
     report.line(f"{title:<44}{'for':>8}{'against':>9}{'held out':>15}")
     for rule in rules[:_RULES]:
-        found = rule["evidence"]
-        held = f"{found['held_support']:,}/{found['held_against']:,}"
-        report.line(f"  {_short(_what(rule), 40):<42}{found['support']:>8,}{found['against']:>9,}{held:>15}")
+        evidence = rule["evidence"]
+        held = f"{evidence['held_support']:,}/{evidence['held_against']:,}"
+        report.line(f"  {_short(_what(rule), 40):<42}{evidence['support']:>8,}{evidence['against']:>9,}{held:>15}")
         report.line(f"    {_where(rule)}" + (f": {rule['why_not']}" if rule["why_not"] else ""))
         if rule["examples"] and not rule["why_not"]:
             for url in rule["examples"][0]:

@@ -76,6 +76,6 @@ class Verdict:
 
 def _spread(values: Rows, at: Rows, size: int) -> pa.Array:
     """Values at their positions; null elsewhere, and where they are negative."""
-    found = np.full(size, -1)
-    found[at] = values
-    return pa.array(found, mask=found < 0)
+    numbers = np.full(size, -1)
+    numbers[at] = values
+    return pa.array(numbers, mask=numbers < 0)

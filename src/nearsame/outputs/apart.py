@@ -44,7 +44,7 @@ def require_apart(typed: str, place: Path, read: Inputs, *, folder: bool) -> Non
         return
     above: dict[str, bool] = {}
     for name, path in read.paths():
-        if _id(path) == here or any(_is_in(each, here, above) for each in _ways(path)):
+        if _id(path) == here or any(_is_in(way, here, above) for way in _ways(path)):
             raise OutputError(f"{typed} is or holds the source {name}", hint=_OUTSIDE)
 
 
@@ -90,15 +90,15 @@ def _require_unread(typed: str, place: Path, name: str, path: str, *, folder: bo
 def _holds(folder: str, place: Path) -> bool:
     """Whether a place, there or not, is a folder or lies in it."""
     outer = _id(folder)
-    return any(_id(str(each)) == outer for each in (place, *place.parents))
+    return any(_id(str(path)) == outer for path in (place, *place.parents))
 
 
 def _rests(patterns: Sequence[tuple[str, ...]], path: Sequence[str]) -> list[tuple[str, ...]]:
     """What is left of patterns once they have matched the pieces of a path, in every way that they can."""
-    found = list(_opened(patterns))
+    rests = list(_opened(patterns))
     for piece in path:
-        found = list(_opened([rest for each in found if each for rest in _after(each, piece)]))
-    return found
+        rests = list(_opened([rest for pattern in rests if pattern for rest in _after(pattern, piece)]))
+    return rests
 
 
 def _after(pattern: tuple[str, ...], piece: str) -> Iterator[tuple[str, ...]]:
@@ -124,7 +124,7 @@ def _opened(patterns: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
 def _id(path: str) -> _Id | None:
     """Device and inode; None where there is nothing."""
     try:
-        found = os.stat(path)  # noqa: PTH116  (a million of them)
+        status = os.stat(path)  # noqa: PTH116  (a million of them)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -48,31 +48,31 @@ class Sources(NamedTuple):
     b_text: str
 
 
-def report(out: ReportPage, found: Comparison, sources: Sources, *, everything: bool = False) -> None:
-    """Print a comparison."""
-    unit = "words" if found.recipe.get("unit") != "chars" else "characters"
-    for letter, name, side in (("a", sources.a, found.a), ("b", sources.b, found.b)):
+def report(out: ReportPage, comparison: Comparison, sources: Sources, *, everything: bool = False) -> None:
+    """Print both sides, the measures with the decision, and the longest shared passages, or all of them."""
+    unit = "words" if comparison.recipe.get("unit") != "chars" else "characters"
+    for letter, name, side in (("a", sources.a, comparison.a), ("b", sources.b, comparison.b)):
         out.line(f"{letter}  {clean(name)}", style="bold")
         out.line(f"   {_counts(side, unit)}")
     out.line()
-    out.show(_measures(found))
+    out.show(_measures(comparison))
     out.line()
-    out.line(verdict(found), style="bold")
-    _list_passages(out, found, sources, unit, everything=everything)
+    out.line(verdict(comparison), style="bold")
+    _list_passages(out, comparison, sources, unit, everything=everything)
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """The decision in words."""
-    if found.measure == "containment":
-        value = max(_value(found["containment_a"]), _value(found["containment_b"]))
+    if comparison.measure == "containment":
+        value = max(_value(comparison["containment_a"]), _value(comparison["containment_b"]))
     else:
-        value = _value(found[found.measure])
-    least = f"{float(found.threshold):g}"
-    if found.similar:
-        return f"Near-duplicates: {NAMES[found.measure]} {_cut(value)} >= {least}."
-    if value >= found.threshold:
+        value = _value(comparison[comparison.measure])
+    least = f"{float(comparison.threshold):g}"
+    if comparison.similar:
+        return f"Near-duplicates: {NAMES[comparison.measure]} {_cut(value)} >= {least}."
+    if value >= comparison.threshold:
         return "Not near-duplicates: a text without words resembles only its copies, and an empty one resembles none."
-    return f"Not near-duplicates: {NAMES[found.measure]} {_cut(value)} < {least}."
+    return f"Not near-duplicates: {NAMES[comparison.measure]} {_cut(value)} < {least}."
 
 
 def _value(measured: Measured) -> Fraction | float:
@@ -84,14 +84,14 @@ def _counts(side: ComparedText, unit: str) -> str:
     return f"{side.characters:,} characters{words}, {side.shingles:,} different shingles"
 
 
-def _measures(found: Comparison) -> Table:
+def _measures(comparison: Comparison) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
     table.add_column("measure", no_wrap=True)
     table.add_column("similarity", no_wrap=True)
     table.add_column("distance", no_wrap=True)
     table.add_column("of", overflow="fold")
-    for measured in found.measures:
-        style = "bold" if measured.name == found.measure else ""
+    for measured in comparison.measures:
+        style = "bold" if measured.name == comparison.measure else ""
         similarity = "" if measured.similarity is None else _cut(measured.similarity)
         error = "" if measured.error is None else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
@@ -111,16 +111,17 @@ def _distance(measured: Measured) -> str:
     return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.4f}{unit}"
 
 
-def _list_passages(out: ReportPage, found: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:
+def _list_passages(out: ReportPage, comparison: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:
     out.line()
-    shown = found.passages
-    promise = f"Every shared run of {found.passage_tokens} or more {unit} is found."
+    shown = comparison.passages
+    promise = f"Every shared run of {comparison.passage_tokens} or more {unit} is found."
     if not shown:
         out.line(f"No shared passage. {promise}")
         return
     plural = "passage" if len(shown) == 1 else "passages"
     sides = " and ".join(
-        f"{side.in_passages / side.tokens:.0%} of {letter}" for letter, side in (("a", found.a), ("b", found.b))
+        f"{side.in_passages / side.tokens:.0%} of {letter}"
+        for letter, side in (("a", comparison.a), ("b", comparison.b))
     )
     out.line(f"{len(shown):,} shared {plural}, {sides}. {promise}")
     if not everything and len(shown) > _MOST_PASSAGES:
@@ -131,9 +132,9 @@ def _list_passages(out: ReportPage, found: Comparison, sources: Sources, unit: s
         places = f"a {passage.a_start:,}-{passage.a_end:,}, b {passage.b_start:,}-{passage.b_end:,}"
         out.line(f"{passage.tokens:,} {unit}: characters {places}", style="dim")
         out.show(_side_by_side(out, passage, sources, everything=everything))
-    if len(shown) < len(found.passages):
+    if len(shown) < len(comparison.passages):
         out.line()
-        out.line(f"The {len(shown)} longest are shown; --all shows all {len(found.passages):,}.")
+        out.line(f"The {len(shown)} longest are shown; --all shows all {len(comparison.passages):,}.")
 
 
 def _side_by_side(out: ReportPage, passage: Passage, sources: Sources, *, everything: bool) -> Table:
@@ -177,5 +178,5 @@ def _last_words(text: str, size: int = _CONTEXT) -> str:
 
 def _spaced(text: str) -> str:
     """A text made harmless, a space at its ends kept."""
-    found = clean(text)
-    return f"{' ' if text[:1].isspace() and found else ''}{found}{' ' if text[-1:].isspace() else ''}"
+    cleaned = clean(text)
+    return f"{' ' if text[:1].isspace() and cleaned else ''}{cleaned}{' ' if text[-1:].isspace() else ''}"

@@ -160,8 +160,8 @@ class Report:
         if stats.same_host is None or not stats.removed:
             return
         self._hosts(stats, stats.removed, "removed for a document of their own host", "for one of another")
-        found = ", ".join(f"{kind} {count:,}" for kind, count in stats.evidence.items())
-        self.line(f"  evidence: {found} (a document may have several)")
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in stats.evidence.items())
+        self.line(f"  evidence: {kinds} (a document may have several)")
 
     def _hosts(self, stats: Stats, total: int, same: str, other: str) -> None:
         """Of one host and of two, apart."""
@@ -173,13 +173,13 @@ class Report:
 
     def _largest(self, stats: Stats) -> str:
         room = self._width - len("  largest: ")
-        found = ""
+        listed = ""
         for name, size in stats.largest:
-            more = f"{', ' if found else ''}{size:,} {self._short(name)}"
-            if found and cell_len(found + more) > room:
+            more = f"{', ' if listed else ''}{size:,} {self._short(name)}"
+            if listed and cell_len(listed + more) > room:
                 break
-            found += more
-        return found
+            listed += more
+        return listed
 
     def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
         of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
@@ -193,8 +193,8 @@ class Report:
                 self.line(f"{count:,} {plural(count, 'document')} {remark}.")
         if stats.dropped_shingles:
             self.line(dropped(stats))
-        for told in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
-            self.line(told)
+        for sentence in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
+            self.line(sentence)
         for remark in about_pages(stats.pages, stats.recipe):
             self.line(remark)
         if num_ignored:
@@ -267,8 +267,8 @@ def _near(stats: Stats) -> str:
 
 
 def _pairs_of(stats: Stats) -> str:
-    found = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
-    return f"{found}, across the two sides" if stats.against else found
+    condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
+    return f"{condition}, across the two sides" if stats.against else condition
 
 
 def _place(record: Mapping[str, Any]) -> str:

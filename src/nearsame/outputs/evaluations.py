@@ -37,54 +37,54 @@ class Table:
         return column in self.texts or column == self.columns[0]
 
 
-def heading(found: Evaluation) -> str:
+def heading(evaluation: Evaluation) -> str:
     """What was compared with what."""
-    sampled = "" if found.documents == found.of_documents else f", a sample of {found.of_documents:,}"
-    return f"{found.documents:,} documents{sampled}. Held against {found.truth}."
+    sampled = "" if evaluation.documents == evaluation.of_documents else f", a sample of {evaluation.of_documents:,}"
+    return f"{evaluation.documents:,} documents{sampled}. Held against {evaluation.truth}."
 
 
-def tables(found: Evaluation) -> list[Table]:
-    """All of it."""
-    made = [_answers(found), _costs(found)]
-    if found.closing:
-        made.append(_closing(found))
-    if found.lost:
-        rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in found.lost)
+def tables(evaluation: Evaluation) -> list[Table]:
+    """Answers and costs; the pairs that were lost and the curve, where there are some."""
+    made = [_answers(evaluation), _costs(evaluation)]
+    if evaluation.closing:
+        made.append(_closing(evaluation))
+    if evaluation.lost:
+        rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in evaluation.lost)
         columns = ("method", "document", "other", "Jaccard", "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
-    if found.trades:
-        trades = tuple((f"{t:.2f}", f"{p:.3f}", f"{r:.3f}", f"{f:.3f}") for t, p, r, f in found.trades)
+    if evaluation.trades:
+        trades = tuple((f"{t:.2f}", f"{p:.3f}", f"{r:.3f}", f"{f:.3f}") for t, p, r, f in evaluation.trades)
         remark = "Of the judged pairs, by exact Jaccard similarity: what each threshold would make of them."
         made.append(Table("Your own curve", ("threshold", "precision", "recall", "F1"), trades, remark))
     return made
 
 
-def markdown(found: Evaluation) -> str:
+def markdown(evaluation: Evaluation) -> str:
     """A page of Markdown."""
-    parts = ["# Evaluation", heading(found)]
-    for table in tables(found):
+    parts = ["# Evaluation", heading(evaluation)]
+    for table in tables(evaluation):
         parts += [f"## {table.title}", "\n".join(_piped(table))]
         if table.remark:
             parts.append(table.remark)
     return "\n\n".join(parts) + "\n"
 
 
-def text(found: Evaluation) -> str:
+def text(evaluation: Evaluation) -> str:
     """Tables of plain text, with fewer of the lost pairs."""
-    parts = ["\n".join(wrap(heading(found), _WIDTH))]
+    parts = ["\n".join(wrap(heading(evaluation), _WIDTH))]
     seen: Counter[str] = Counter()
     few = []
-    for lost in found.lost:
+    for lost in evaluation.lost:
         seen[lost.method] += 1
         few += [lost] if seen[lost.method] <= _SHOWN_LOST else []
-    parts += [f"{table.title}\n" + "\n".join(_aligned(table)) for table in tables(replace(found, lost=tuple(few)))]
+    parts += [f"{table.title}\n" + "\n".join(_aligned(table)) for table in tables(replace(evaluation, lost=tuple(few)))]
     return "\n\n".join(parts) + "\n"
 
 
-def _answers(found: Evaluation) -> Table:
-    rows = tuple(_answer(score) for score in found.scores)
+def _answers(evaluation: Evaluation) -> Table:
+    rows = tuple(_answer(score) for score in evaluation.scores)
     columns = ("method", "against", "pairs", "true", "precision", "recall", "F1", "Rand")
-    unjudged = sum(score.unjudged or 0 for score in found.scores)
+    unjudged = sum(score.unjudged or 0 for score in evaluation.scores)
     remark = "Rand: the adjusted Rand index of the clusters. A pair that nobody has judged counts nowhere."
     return Table("Answers", columns, rows, remark if unjudged else remark.split(". ", 1)[0] + ".", ("against",))
 
@@ -96,8 +96,8 @@ def _answer(score: Score) -> tuple[str, ...]:
     return score.method, score.reference, f"{score.pairs:,}", f"{score.true_pairs:,}", *(_share(one) for one in shares)
 
 
-def _costs(found: Evaluation) -> Table:
-    rows = tuple(_cost(score) for score in found.scores if not score.note)
+def _costs(evaluation: Evaluation) -> Table:
+    rows = tuple(_cost(score) for score in evaluation.scores if not score.note)
     columns = ("method", "seconds", "MiB", "candidates", "per true pair", "in vain")
     remark = (
         "MiB: the peak above what the process had before, with the corpus in it. Candidates: two documents compared in"
@@ -117,13 +117,13 @@ def _cost(score: Score) -> tuple[str, ...]:
     )
 
 
-def _closing(found: Evaluation) -> Table:
+def _closing(evaluation: Evaluation) -> Table:
     rows = tuple(
         (line.method, f"{line.seconds:.3f}", f"{line.near_pairs:,}", f"{line.detected:,}", _reasons(line))
-        for line in found.closing
+        for line in evaluation.closing
     )
     columns = ("method", "seconds", "pairs", "detected", "why the rest was lost")
-    title = f"Pairs of Jaccard {found.near:g} and above"
+    title = f"Pairs of Jaccard {evaluation.near:g} and above"
     return Table(title, columns, rows, texts=("why the rest was lost",))
 
 
@@ -168,8 +168,8 @@ def _aligned(table: Table) -> Iterator[str]:
     for row, cells in zip(table.rows, rows, strict=True):
         yield _line(cells, widths)
         if _SHARED not in table.columns:
-            told = "   ".join(row[place] for place in below)
-            yield from wrap(told, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
+            texts = "   ".join(row[place] for place in below)
+            yield from wrap(texts, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
     if _SHARED in table.columns:
         yield from _grouped(table, table.columns.index(_SHARED))
 

@@ -16,7 +16,7 @@ _LONGEST = 1_000_000  # characters of a cell
 
 
 def report(out: ReportPage, walk: Explanation, *, everything: bool = False) -> None:
-    """Print the steps."""
+    """Print the steps by number, each with its note and rows."""
     for number, step in enumerate(walk.steps, 1):
         if number > 1:
             out.line()

@@ -83,7 +83,7 @@ def _is_mark(path: Path) -> bool:
         record = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return False
-    return isinstance(record, dict) and any(record.keys() >= each for each in _WRITES)
+    return isinstance(record, dict) and any(record.keys() >= keys for keys in _WRITES)
 
 
 def require_place(  # noqa: PLR0913  (where, beside what, and over what)
@@ -130,12 +130,12 @@ def _and_parents(path: Path) -> tuple[Path, ...]:
 @contextlib.contextmanager
 def appearing(place: Place) -> Iterator[Path]:
     """A path to write a folder or a file at; it moves to its place when the block ends without an error."""
-    with _told(place.path), Beside(place.path) as beside:
-        yield beside.made
-        to_disk(beside.made)
+    with _told(place.path), Beside(place.path) as draft:
+        yield draft.made
+        to_disk(draft.made)
         place.require()
         place.read.require_unchanged()
-        beside.put(replace=place.overwrite)
+        draft.put(replace=place.overwrite)
 
 
 @contextlib.contextmanager

@@ -14,20 +14,20 @@ from nearsame.outputs import evaluations, plots
 __all__ = ["evaluation_page", "render", "require"]
 
 
-def evaluation_page(found: Evaluation) -> str:
+def evaluation_page(evaluation: Evaluation) -> str:
     """An evaluation with its pictures."""
-    charts = [plots.seconds_chart(found)]
-    if found.scatter:
-        charts.append(plots.scatter_chart(found))
-    if found.trades:
-        charts.append(plots.trades_chart(found))
+    charts = [plots.seconds_chart(evaluation)]
+    if evaluation.scatter:
+        charts.append(plots.scatter_chart(evaluation))
+    if evaluation.trades:
+        charts.append(plots.trades_chart(evaluation))
     return render(
         "evaluation.html",
-        heading=evaluations.heading(found),
-        tables=evaluations.tables(found),
+        heading=evaluations.heading(evaluation),
+        tables=evaluations.tables(evaluation),
         pictures=[plots.svg(chart) for chart in charts],
-        versions=found.versions,
-        settings=found.settings,
+        versions=evaluation.versions,
+        settings=evaluation.settings,
     )
 
 

@@ -47,11 +47,11 @@ class AddTally:
                 self.conflicts.append(added.id)
 
     def record(self) -> dict[str, int]:
-        """All counts."""
+        """How many documents there were, how many of each status, and how many of the added resemble others."""
         return {"documents": sum(self.counts.values()), **self.counts, "added_resembling": self.resembling}
 
     def show(self, page: ReportPage, seconds: float) -> None:
-        """Print them."""
+        """Print how many documents there were, in what time, and what became of them."""
         total = sum(self.counts.values())
         _row(page, "documents", total, f"in {seconds:,.1f} s, {total / max(seconds, 1e-3):,.0f} a second")
         for status, remark in _REMARKS.items():
@@ -113,8 +113,8 @@ def show_stats(page: ReportPage, stats: Mapping[str, Any]) -> None:
     page.line(clean(stats["where"]), style="bold")
     _row(page, "documents", stats["documents"], "")
     if stats["bytes"] is not None:
-        each = stats["bytes_per_document"]
-        _row(page, "bytes", stats["bytes"], "" if each is None else f"{each:,.0f} a document")
+        mean_bytes = stats["bytes_per_document"]
+        _row(page, "bytes", stats["bytes"], "" if mean_bytes is None else f"{mean_bytes:,.0f} a document")
     page.line(f"{'stored':<16}{stats['store']:>14}   of a text")
     page.line(f"{'format':<16}{stats['format']:>14}")
     for number, method in enumerate(stats["methods"]):

@@ -24,8 +24,8 @@ def show_mirrors(report: Report, record: Mapping[str, Any], skipped: pa.Table) -
     for name, remark in (("without_url", "without a URL"), ("unread", "could not be read")):
         if stats[name]:
             _row(report, "", stats[name], remark)
-    for each in skipped.slice(0, _SKIPS).to_pylist():
-        report.line(f"  {clean(each['source'])}: {clean(each['reason'])}")
+    for skip in skipped.slice(0, _SKIPS).to_pylist():
+        report.line(f"  {clean(skip['source'])}: {clean(skip['reason'])}")
     _row(report, "clusters", stats["clusters"], "of near-duplicates")
     _row(report, "same host", stats["same_host"], "pages with a near-duplicate on their own host")
     _row(report, "cross host", stats["cross_host"], "pages with one on another host")
@@ -69,11 +69,11 @@ def _mirrors(report: Report, stats: Mapping[str, Any], mirrors: Sequence[Mapping
 
 def _by_hosts(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Groups of the same hosts together, where the first of them stands: a host with many folders is one block."""
-    found: dict[tuple[str, ...], list[Any]] = {}
+    blocks: dict[tuple[str, ...], list[Any]] = {}
     for rows in groups:
         hosts = {row[side].partition("://")[2].partition("/")[0] for row in rows for side in "ab"}
-        found.setdefault(tuple(sorted(hosts)), []).append(rows)
-    return list(found.items())
+        blocks.setdefault(tuple(sorted(hosts)), []).append(rows)
+    return list(blocks.items())
 
 
 def _pair(report: Report, row: Mapping[str, Any]) -> None:

@@ -47,11 +47,11 @@ def simhash_chart(plan: SimHashPlan) -> Any:
     return _curve_chart(plan.curve, plan.threshold, title, f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %")
 
 
-def seconds_chart(found: Evaluation) -> Any:
+def seconds_chart(evaluation: Evaluation) -> Any:
     """How long each method took, on a logarithmic scale."""
     alt = altair()
-    rows = [{"method": one.method, "seconds": max(one.seconds, _INSTANT)} for one in found.scores if one.seconds]
-    rows += [{"method": line.method, "seconds": line.seconds} for line in found.closing[:1]]
+    rows = [{"method": one.method, "seconds": max(one.seconds, _INSTANT)} for one in evaluation.scores if one.seconds]
+    rows += [{"method": line.method, "seconds": line.seconds} for line in evaluation.closing[:1]]
     x = alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds")
     y = alt.Y("method:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
     bars = alt.Chart(alt.Data(values=rows)).mark_point(color=_BLUE, filled=True, size=90).encode(x=x, y=y)
@@ -61,10 +61,10 @@ def seconds_chart(found: Evaluation) -> Any:
     return bars.properties(width=_WIDTH - 140, height=alt.Step(24), title=heading, padding=padding)
 
 
-def scatter_chart(found: Evaluation) -> Any:
+def scatter_chart(evaluation: Evaluation) -> Any:
     """The similarity of codes against the cosine of what they stand for, and the angle that they estimate."""
     alt = altair()
-    points = [point._asdict() for point in found.scatter]
+    points = [point._asdict() for point in evaluation.scatter]
     x = alt.X("cosine:Q", title="cosine of the features", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("similarity:Q", title="equal bits of the codes", scale=alt.Scale(domain=[0.2, 1], clamp=True))
     angle = [{"cosine": c / 100, "similarity": 1 - math.acos(c / 100) / math.pi} for c in range(101)]
@@ -75,15 +75,15 @@ def scatter_chart(found: Evaluation) -> Any:
     return alt.layer(dots, line).properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
-def trades_chart(found: Evaluation) -> Any:
+def trades_chart(evaluation: Evaluation) -> Any:
     """Precision, recall and F1 of the judged pairs, by threshold."""
     alt = altair()
     rows = [
         {"threshold": trade.threshold, "value": getattr(trade, name), "measure": label}
-        for trade in found.trades
+        for trade in evaluation.trades
         for name, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
     ]
-    least = min(trade.threshold for trade in found.trades)
+    least = min(trade.threshold for trade in evaluation.trades)
     x = alt.X("threshold:Q", title="Jaccard threshold", scale=alt.Scale(domain=[least, 1]))
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
     colours = alt.Scale(domain=["precision", "recall", "F1"], range=[_BLUE, _ORANGE, _GREY])

@@ -71,7 +71,7 @@ class _Step:
         self._read_before = _bytes_read()
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """Count some more."""
+        """Count documents that were read, and the bytes of their text."""
         self.documents += documents
         self._text_bytes += num_bytes
 
@@ -102,10 +102,10 @@ def _short(number: float) -> str:
 def _bytes_read() -> int:
     """By this process until now, where Linux counts it."""
     try:
-        found = re.match(r"rchar: (\d+)", Path("/proc/self/io").read_text("ascii"))
+        line = re.match(r"rchar: (\d+)", Path("/proc/self/io").read_text("ascii"))
     except OSError:
         return 0
-    return int(found[1]) if found else 0
+    return int(line[1]) if line else 0
 
 
 class Lines:
@@ -116,7 +116,7 @@ class Lines:
         self._step = _Step("", None)
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """A step begins."""
+        """Count from zero, as a step begins."""
         self._step = _Step(stage, total_bytes)
         self._say()
 
@@ -131,7 +131,7 @@ class Lines:
         sys.stderr.flush()
 
     def end(self) -> None:
-        """Say no more."""
+        """Do nothing: the lines that were written stay."""
 
     def _say(self) -> None:
         if time.monotonic() - self._last < _EVERY_SECONDS:
@@ -163,7 +163,7 @@ class Live:
         self._display.start()
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """A step begins."""
+        """Show a bar for the step that begins, in the place of the one before."""
         if self._task is not None:
             self._display.remove_task(self._task)
         self._step = _Step(stage, total_bytes)

@@ -48,14 +48,14 @@ def _layered(stats: Stats) -> str:
 
 def component(stats: Stats) -> str:
     """What the largest component is like, in words."""
-    found = stats.component
-    if found is None:
+    largest = stats.component
+    if largest is None:
         return ""
-    sampled = f" of {found.pairs_measured:,} sampled pairs" if found.pairs_measured < found.pairs else ""
-    bridges = f"{found.bridges:,} {plural(found.bridges, 'pair')} without which it falls apart"
+    sampled = f" of {largest.pairs_measured:,} sampled pairs" if largest.pairs_measured < largest.pairs else ""
+    bridges = f"{largest.bridges:,} {plural(largest.bridges, 'pair')} without which it falls apart"
     return (
-        f"largest component: {found.documents:,} documents, {found.distinct:,} distinct, least similarity"
-        f" {found.least_similarity:.3f}{sampled}, {bridges}."
+        f"largest component: {largest.documents:,} documents, {largest.distinct:,} distinct, least similarity"
+        f" {largest.least_similarity:.3f}{sampled}, {bridges}."
     )
 
 
@@ -96,18 +96,21 @@ def dropped(stats: Stats) -> str:
 
 def shuffled(stats: Stats) -> str:
     """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
-    found = stats.room.get("shuffle")
-    if not found or "written_bytes" not in found:
+    shuffle = stats.room.get("shuffle")
+    if not shuffle or "written_bytes" not in shuffle:
         return ""
-    foretold = found.get("predicted", {})
-    told = [
+    foretold = shuffle.get("predicted", {})
+    methods = [
         f"{name} {foretold[name]['keys_per_document']:g} a document, {in_bytes(foretold[name]['bytes'])}"
         + (f" and {in_bytes(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
         for name in ("jaccard", "minhash")
         if name in foretold
     ]
-    keys = f", of it {in_bytes(found['keys_bytes'])} of keys" if found.get("keys_bytes") else ""
-    return f"Shuffled: {in_bytes(found['written_bytes'])}{keys}{'; keys foretold: ' if told else ''}{'; '.join(told)}."
+    keys = f", of it {in_bytes(shuffle['keys_bytes'])} of keys" if shuffle.get("keys_bytes") else ""
+    return (
+        f"Shuffled: {in_bytes(shuffle['written_bytes'])}{keys}"
+        f"{'; keys foretold: ' if methods else ''}{'; '.join(methods)}."
+    )
 
 
 def plural(count: int, noun: str) -> str:

@@ -8,27 +8,27 @@ from nearsame.printable import printable
 __all__ = ["lines"]
 
 
-def lines(found: Mapping[str, Any], *, most: int | None, quiet: bool) -> Iterator[str]:
+def lines(record: Mapping[str, Any], *, most: int | None, quiet: bool) -> Iterator[str]:
     """The record of a verification, line by line, with at most so many of the things that do not hold."""
     if not quiet:
-        yield from _checked(found)
-    shown = found["problems"] if most is None else found["problems"][:most]
+        yield from _checked(record)
+    shown = record["problems"] if most is None else record["problems"][:most]
     for problem in shown:
         yield printable(f"wrong: {problem['place']}: {problem['what']}")
-    left = found["num_problems"] - len(shown)
+    left = record["num_problems"] - len(shown)
     if left:
         more = " (--all shows more)" if most is not None else ""
         yield f"and {left:,} more{more}"
     if not quiet:
-        number = found["num_problems"]
+        number = record["num_problems"]
         wrong = "One thing does not hold." if number == 1 else f"{number:,} things do not hold."
-        yield "Everything holds." if found["holds"] else wrong
+        yield "Everything holds." if record["holds"] else wrong
 
 
-def _checked(found: Mapping[str, Any]) -> Iterator[str]:
-    checked = ", ".join(f"{count:,} {what}" for what, count in found["checked"].items())
-    yield printable(f"{found['directory']}: checked {checked or 'nothing'}.")
-    estimates, residual = found["estimates"], found["residual"]
+def _checked(record: Mapping[str, Any]) -> Iterator[str]:
+    checked = ", ".join(f"{count:,} {what}" for what, count in record["checked"].items())
+    yield printable(f"{record['directory']}: checked {checked or 'nothing'}.")
+    estimates, residual = record["estimates"], record["residual"]
     if estimates:
         yield (
             f"The {estimates['rows']:,} similarities that say {estimates['measure']} are estimates. The true Jaccard"
@@ -36,12 +36,12 @@ def _checked(found: Mapping[str, Any]) -> Iterator[str]:
             f" {100 * estimates['reached']:.1f} % at or above {estimates['threshold']:g}."
         )
     if residual:
-        told = (
+        sentence = (
             f"{residual['similar']:,} of {residual['sampled']:,} sampled kept documents are similar to another of the"
         )
         may = ", which the method may miss" if residual["may_miss"] and residual["similar"] else ""
-        yield f"{told} {residual['compared']:,} that stay{may}."
-    for note in found["notes"]:
+        yield f"{sentence} {residual['compared']:,} that stay{may}."
+    for note in record["notes"]:
         yield printable(f"note: {note}")
-    if found["unproven"]:
-        yield f"Not proven, only held to the rest: of stats.json {', '.join(found['unproven'])}."
+    if record["unproven"]:
+        yield f"Not proven, only held to the rest: of stats.json {', '.join(record['unproven'])}."

@@ -16,5 +16,5 @@ class ReportPage(Report):
         return self._console.is_terminal and not self._console.no_color
 
     def show(self, renderable: RenderableType) -> None:
-        """Print a table."""
+        """Print a table, or what else Rich can lay out, within the width of the page."""
         self._console.print(renderable, width=self._width)

@@ -53,8 +53,8 @@ def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
     return _FORMATS[suffix]
 
 
-def _json(found: Evaluation) -> str:
-    return json.dumps(found.record(), indent=2, ensure_ascii=False) + "\n"
+def _json(evaluation: Evaluation) -> str:
+    return json.dumps(evaluation.record(), indent=2, ensure_ascii=False) + "\n"
 
 
 _FORMATS: dict[str, Callable[[Evaluation], str]] = {

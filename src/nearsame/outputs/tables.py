@@ -59,11 +59,11 @@ class RowNames(NamedTuple):
 
     def of(self, rows: Rows) -> list[pa.Array]:
         """[id, source, row] columns of the given rows."""
-        found = self.origins.take(pa.array(rows)).combine_chunks()
-        positions = _whole(found.column("position"))
+        origins = self.origins.take(pa.array(rows)).combine_chunks()
+        positions = _whole(origins.column("position"))
         names = pa.array(list(self.sources), pa.string())
-        sources = names.take(_whole(found.column("source"))) if len(names) else pa.nulls(0, pa.string())
-        ids = _whole(found.column("id"))
+        sources = names.take(_whole(origins.column("source"))) if len(names) else pa.nulls(0, pa.string())
+        ids = _whole(origins.column("id"))
         default = pc.binary_join_element_wise(sources, positions.cast(pa.string()), ":")
         return [pc.coalesce(ids, default), sources, positions]
 
@@ -125,7 +125,7 @@ def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
 
 
 def pairs_table(names: RowNames, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
-    """Pairs of documents."""
+    """PAIRS of rows, each named by its id, its source and its position."""
     columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
     return pa.Table.from_arrays(columns, schema=PAIRS)
 

@@ -266,9 +266,9 @@ class Kept:
 
     def _check_revisits(self, part: Part) -> set[int]:
         """The positions at which the copy has a revisit; all other records are to be what was read."""
-        path, found = self._path(part), set[int]()
+        path, positions = self._path(part), set[int]()
         if not self.claims.has_revisits or part.format != "warc" or not path.is_file():
-            return found
+            return positions
         names = ("source", "row", "witness_source", "witness_row")
         lines = zip(*(self.claims.removed.column(name).to_pylist() for name in names), strict=True)
         leads = {row: (other, at) for source, row, other, at in lines if source == part.name}
@@ -276,32 +276,32 @@ class Kept:
         source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
         try:
             for position, problem in changes(stored_records(source), stored_records(copy), leads.keys(), witnesses):
-                found.add(position)
+                positions.add(position)
                 self.findings.count("revisits")
                 if problem:
                     self.findings.wrong(self._place(part), f"record {position}: {problem}")
         except ValueError as error:
             if list(raw(str(path), None)) != list(raw(part.path, None)):
                 self.findings.wrong(self._place(part), f"its revisits cannot be looked at: {error}")
-        return found
+        return positions
 
     @cached_property
     def _witnesses(self) -> dict[tuple[str, int], Witness]:
         """The witnesses of removed documents, of archives that can be read from end to end."""
         wanted: dict[str, set[int]] = {}
         for name, at in zip(
-            *(self.claims.removed.column(f"witness_{each}").to_pylist() for each in ("source", "row")), strict=True
+            *(self.claims.removed.column(f"witness_{column}").to_pylist() for column in ("source", "row")), strict=True
         ):
             wanted.setdefault(name, set()).add(at)
-        found: dict[tuple[str, int], Witness] = {}
+        witnesses: dict[tuple[str, int], Witness] = {}
         for part in self.claims.parts:
             if part.against or part.format != "warc" or part.name not in wanted:
                 continue
             with contextlib.suppress(ValueError):
                 for position, record in enumerate(stored_records(raw(part.path, part.compression))):
                     if position in wanted[part.name]:
-                        found[part.name, position] = Witness.of(record)
-        return found
+                        witnesses[part.name, position] = Witness.of(record)
+        return witnesses
 
     def _check_other(self, part: Part, revisits: AbstractSet[int]) -> set[int] | None:
         """By the product's reader: the documents of the copy are those that stay; their positions, if they are."""

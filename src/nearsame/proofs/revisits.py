@@ -68,8 +68,8 @@ class Witness(NamedTuple):
         """What is to be known of a record."""
         payload, fields = record.pieces[1], record.fields
         sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest())
-        told = fields.get(b"warc-payload-digest") or sha1
-        return cls(fields, hashlib.sha256(payload).digest(), told)
+        digest = fields.get(b"warc-payload-digest") or sha1
+        return cls(fields, hashlib.sha256(payload).digest(), digest)
 
 
 class _Bytes:
@@ -87,8 +87,8 @@ class _Bytes:
 
     def take(self, size: int) -> bytes:
         """Some bytes, as many as are held at most."""
-        found, self.held = self.held[:size], self.held[size:]
-        return found
+        piece, self.held = self.held[:size], self.held[size:]
+        return piece
 
 
 def stored_records(chunks: Iterator[bytes]) -> Iterator[Stored]:
@@ -150,7 +150,7 @@ def changes(
 
 
 def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
-    told, was, leads = other.fields, mine.fields, witness.fields
+    fields, was, leads = other.fields, mine.fields, witness.fields
     http, payload = mine.pieces
     wanted = [
         (b"warc-type", b"revisit"),
@@ -160,15 +160,17 @@ def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
         (b"warc-refers-to-target-uri", leads.get(b"warc-target-uri", b"")),
         (b"warc-refers-to-date", leads.get(b"warc-date", b"")),
         (b"warc-payload-digest", witness.payload_digest),
-        (b"nearsame-original", told.get(b"nearsame-original", b"")),
+        (b"nearsame-original", fields.get(b"nearsame-original", b"")),
         (b"nearsame-original-digest", b"sha256:" + mine.digest.encode()),
         (b"content-type", b"application/http; msgtype=response"),
         (b"content-length", b"%d" % len(http)),
     ]
     if other.lines != wanted or not other.header.startswith(b"WARC/1.1\r\n"):
         pairs = zip_longest(wanted, other.lines, fillvalue=(b"", b""))
-        (name, value), (other_name, found) = next((pair for pair in pairs if pair[0] != pair[1]), (_VERSION, _VERSION))
-        shown = found.decode("utf-8", "replace") if other_name == name else "not there"
+        (name, value), (other_name, other_value) = next(
+            (pair for pair in pairs if pair[0] != pair[1]), (_VERSION, _VERSION)
+        )
+        shown = other_value.decode("utf-8", "replace") if other_name == name else "not there"
         return f"its {name.decode('utf-8', 'replace')} is {shown}, and should be {value.decode('utf-8', 'replace')}"
     if was.get(b"warc-type") != b"response" or leads.get(b"warc-type") != b"response":
         return "it stands for what is no response, or leads to none"
@@ -176,13 +178,13 @@ def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
         return "what it leads to has another payload"
     if other.block != http or other.tail != b"\r\n\r\n":
         return "it has another HTTP header than the record that it stands for"
-    return "" if _unpacked(told.get(b"nearsame-original", b"")) == mine.header else "it cannot give its record back"
+    return "" if _unpacked(fields.get(b"nearsame-original", b"")) == mine.header else "it cannot give its record back"
 
 
-def _unpacked(told: bytes) -> bytes:
+def _unpacked(encoded: bytes) -> bytes:
     inflating = zlib.decompressobj()
     try:
-        found = inflating.decompress(base64.b64decode(told, validate=True), _HEADER_MOST)
+        header = inflating.decompress(base64.b64decode(encoded, validate=True), _HEADER_MOST)
     except (ValueError, zlib.error):
         return b""
-    return found if inflating.eof and not inflating.unused_data else b""
+    return header if inflating.eof and not inflating.unused_data else b""

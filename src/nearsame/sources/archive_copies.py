@@ -81,25 +81,25 @@ def _links(places: Sequence[RecordPlace]) -> Mapping[int, set[int]]:
     named: dict[str, list[int]] = {}
     for position, place in enumerate(places):
         named.setdefault(place.id, []).append(position)
-    found: dict[int, set[int]] = {}
+    links: dict[int, set[int]] = {}
     for position, place in enumerate(places):
         words = {*place.concurrent, place.refers_to if place.kind == "metadata" else ""} - {""}
         for other in itertools.chain.from_iterable(named.get(word, ()) for word in words):
-            found.setdefault(position, set()).add(other)
-            found.setdefault(other, set()).add(position)
-    return found
+            links.setdefault(position, set()).add(other)
+            links.setdefault(other, set()).add(position)
+    return links
 
 
 def _reached(links: Mapping[int, set[int]], places: Sequence[RecordPlace], start: set[int]) -> set[int]:
     """Requests and metadata to which links lead, over no other record."""
-    found: set[int] = set()
+    companions: set[int] = set()
     waiting = list(start)
     while waiting:
         for other in links.get(waiting.pop(), ()):
-            if other not in found and places[other].kind in _ASIDE:
-                found.add(other)
+            if other not in companions and places[other].kind in _ASIDE:
+                companions.add(other)
                 waiting.append(other)
-    return found
+    return companions
 
 
 def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, whereto, how it is packed)
@@ -143,12 +143,12 @@ def are_apart(data: Any, packed: str, form: str, places: Sequence[RecordPlace]) 
 
 def _staying(offsets: Sequence[int], size: int, gone: set[int]) -> list[Span]:
     """The stretches of a file that stay, as few as can be; what comes before the first record belongs to it."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for position, (start, end) in enumerate(itertools.pairwise([0, *offsets[1:], size])):
         if position not in gone:
-            joined = bool(found) and found[-1][1] == start
-            found.append((found.pop()[0] if joined else start, end))
-    return found
+            joined = bool(spans) and spans[-1][1] == start
+            spans.append((spans.pop()[0] if joined else start, end))
+    return spans
 
 
 def pour(data: Any, start: int, end: int, out: Any) -> None:

@@ -15,10 +15,10 @@ def page_of(record: archives.Archived, columns: Columns, wanted: set[str]) -> Pa
     """The document of a record; of what is none, what it is."""
     match record.kind:
         case "response":
-            found = http.response(record.block, columns.max_document)
-            if found is None:
+            response = http.response(record.block, columns.max_document)
+            if response is None:
                 return _plain(record, columns, wanted)
-            return _responded(record, found, columns, wanted)
+            return _responded(record, response, columns, wanted)
         case "resource" | "conversion":
             return _plain(record, columns, wanted)
         case "revisit" if columns.bare:
@@ -29,8 +29,10 @@ def page_of(record: archives.Archived, columns: Columns, wanted: set[str]) -> Pa
             return f"record {kind}"
 
 
-def _responded(record: archives.Archived, found: http.Response, columns: Columns, wanted: set[str]) -> PageRecord | str:
-    status, headers = found.status or 0, found.headers
+def _responded(
+    record: archives.Archived, response: http.Response, columns: Columns, wanted: set[str]
+) -> PageRecord | str:
+    status, headers = response.status or 0, response.headers
     if status != 200:
         if columns.bare and 300 <= status < 400:
             target = absolute(headers.get("location"), record.headers.get("warc-target-uri"))
@@ -38,16 +40,16 @@ def _responded(record: archives.Archived, found: http.Response, columns: Columns
         return f"status {status}"
     kind = headers.get("content-type", "")
     mime = http.media_type(kind) or record.headers.get("warc-identified-payload-type", "").lower()
-    mime = mime or _sniffed(found.body.data)
+    mime = mime or _sniffed(response.body.data)
     if not _is_text(mime):
         return f"type {mime}"
     charset = http.charset_of(kind)
-    cut = found.body.cut or len(record.block) < record.length
+    cut = response.body.cut or len(record.block) < record.length
     values = _values(record, wanted) | {"status": str(status), "mime": mime}
     if not {"title", "canonical"}.isdisjoint(wanted) and mime in HTML:
-        title, canonical = about_page(found.body.data, charset, values["url"], title="title" in wanted)
+        title, canonical = about_page(response.body.data, charset, values["url"], title="title" in wanted)
         values |= {"title": title, "canonical": canonical or link_canonical(headers.get("link", ""), values["url"])}
-    return PageRecord(found.body.data, charset, mime, values, cut)
+    return PageRecord(response.body.data, charset, mime, values, cut)
 
 
 def _plain(record: archives.Archived, columns: Columns, wanted: set[str]) -> PageRecord | str:

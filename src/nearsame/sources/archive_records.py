@@ -39,9 +39,9 @@ def raw_records(
         packed = packing(data, form)
         ends = [*(place.offset for place in places[1:]), len(data)]
         for position in sorted(wanted):
-            found = _inflated(data, places[position].offset, ends[position], packed)
-            if found is not None:
-                yield position, found
+            record = _inflated(data, places[position].offset, ends[position], packed)
+            if record is not None:
+                yield position, record
 
 
 def _inflated(data: Any, start: int, end: int, packed: str | None) -> bytes | None:
@@ -54,11 +54,11 @@ def _inflated(data: Any, start: int, end: int, packed: str | None) -> bytes | No
     try:
         if packed == "gzip":
             decoder = zlib.decompressobj(31)
-            found = decoder.decompress(some, MAX_RECORD + 1)
-            return found if decoder.eof and not decoder.unused_data and len(found) <= MAX_RECORD else None
+            plain = decoder.decompress(some, MAX_RECORD + 1)
+            return plain if decoder.eof and not decoder.unused_data and len(plain) <= MAX_RECORD else None
         with pa.CompressedInputStream(pa.BufferReader(some), packed) as stream:
-            found = bytes(stream.read(MAX_RECORD + 1))
-            return found if len(found) <= MAX_RECORD else None
+            plain = bytes(stream.read(MAX_RECORD + 1))
+            return plain if len(plain) <= MAX_RECORD else None
     except (zlib.error, OSError, pa.ArrowException):
         return None
 

@@ -194,33 +194,33 @@ def _warc(path: str, data: Any, packed: str | None, start: int, most: int) -> It
             headers, runs_on = _fields(record.headers)
             block = record.reader.read(most)
             size = len(block) + (record.reader.consume() if len(block) == most else 0)
-            found = Archived(
+            archived = Archived(
                 record.stream_pos, headers.get("warc-type", "unknown").lower(), headers, block, record.content_length
             )
             if runs_on:
-                found = _damaged(found, "its header runs on into that of another record", data, packed)
+                archived = _damaged(archived, "its header runs on into that of another record", data, packed)
             elif "content-length" not in headers:
-                found = _damaged(found, "its header breaks off, or says no Content-Length", data, packed)
-            elif size < found.length:
-                reason = f"breaks off after {size:,} of {found.length:,} bytes"
-                found = _damaged(found, reason, data, packed)
+                archived = _damaged(archived, "its header breaks off, or says no Content-Length", data, packed)
+            elif size < archived.length:
+                reason = f"breaks off after {size:,} of {archived.length:,} bytes"
+                archived = _damaged(archived, reason, data, packed)
             if packed is None:
-                if data[behind : found.offset].strip(b"\r\n"):
+                if data[behind : archived.offset].strip(b"\r\n"):
                     yield Archived(behind, DAMAGE, {}, b"", 0, "no record begins here")
-                head = _HEADS[WARC].search(data, found.offset)
-                behind = found.offset if head is None else head.end() + found.length
-            yield found
+                head = _HEADS[WARC].search(data, archived.offset)
+                behind = archived.offset if head is None else head.end() + archived.length
+            yield archived
 
 
 def _fields(lines: Any) -> tuple[dict[str, str], bool]:
     """A header, the first of what is repeated (where that is allowed, all of it); whether it has another's fields."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     num_lengths = 0
     for name, value in lines.items():
         key = name.lower()
         num_lengths += key == "content-length"
-        found[key] = f"{found[key]} {value}" if key == _REPEATED and key in found else found.get(key, value)
-    return found, num_lengths > 1
+        fields[key] = f"{fields[key]} {value}" if key == _REPEATED and key in fields else fields.get(key, value)
+    return fields, num_lengths > 1
 
 
 def _damaged(record: Archived, reason: str, data: Any, packed: str | None) -> Archived:
@@ -248,17 +248,17 @@ def _arc(path: str, data: Any, packed: str | None, start: int, most: int) -> Ite
             line = plain.line()
         if not line:
             return
-        found = _ARC_HEADER.match(line)
-        if found is None:
+        match = _ARC_HEADER.match(line)
+        if match is None:
             raise BrokenError(f"no header of a record: {line[:40].decode('utf-8', 'replace')!r}")
-        offset, length = plain.began, int(found[5])
+        offset, length = plain.began, int(match[5])
         block = plain.take(length, most)
-        url, date = found[1].decode("utf-8", "replace"), found[3].decode()
+        url, date = match[1].decode("utf-8", "replace"), match[3].decode()
         kind = "warcinfo" if url.startswith("filedesc:") else "response" if block.startswith(b"HTTP/") else "resource"
         headers = {
             "warc-target-uri": url,
             "warc-date": f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[8:10]}:{date[10:12]}:{date[12:14] or '00'}Z",
-            "content-type": (found[4] or b"").decode("utf-8", "replace"),
+            "content-type": (match[4] or b"").decode("utf-8", "replace"),
         }
         if plain.missing:
             reason = f"breaks off after {length - plain.missing:,} of {length:,} bytes"

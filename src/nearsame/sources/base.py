@@ -91,9 +91,9 @@ Skip = Callable[[Skipped | Aside], None]
 def into(skipped: list[Skipped]) -> Skip:
     """What adds the records that could not be read to a list, and counts nothing else."""
 
-    def report(found: Skipped | Aside) -> None:
-        if isinstance(found, Skipped):
-            skipped.append(found)
+    def report(record: Skipped | Aside) -> None:
+        if isinstance(record, Skipped):
+            skipped.append(record)
 
     return report
 

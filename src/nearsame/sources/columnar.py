@@ -34,7 +34,7 @@ class Columnar(FilePart):
 
     @abstractmethod
     def schema(self, opened: Any) -> pa.Schema:
-        """The columns."""
+        """All columns of the opened file, chosen or not, with their types."""
 
     @abstractmethod
     def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:
@@ -55,7 +55,7 @@ class Columnar(FilePart):
     def rewrite(
         self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | None
     ) -> None:
-        """Write what stays."""
+        """Write the records whose positions are not among the removed, with their annotations."""
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""

@@ -77,8 +77,8 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     identity = columns.id or ("id" if names.count("id") == 1 else None)
     textless = columns.items is not None or columns.vectors is not None
     text = None if textless else columns.text or columns.html or _guess(columns, names, strings, source)
-    beside = tuple(name for name in columns.beside if names.count(name) == 1)
-    return Chosen(text, identity, columns.order, columns.items, columns.vectors, beside)
+    extras = tuple(name for name in columns.beside if names.count(name) == 1)
+    return Chosen(text, identity, columns.order, columns.items, columns.vectors, extras)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
@@ -132,14 +132,14 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         order = None if chosen.order is None else column[chosen.order]
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
         vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
-        beside = {name: _strings(column[name]) for name in chosen.beside}
-        found = assemble(positions, ids, texts, order=order, items=items, vectors=vectors, beside=beside)
+        extras = {name: _strings(column[name]) for name in chosen.beside}
+        record_batch = assemble(positions, ids, texts, order=order, items=items, vectors=vectors, beside=extras)
         if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
-            found = found.filter(pa.array(np.isin(np.arange(len(found)), list(bad), invert=True)))
-        if len(found):
-            yield found
+            record_batch = record_batch.filter(pa.array(np.isin(np.arange(len(record_batch)), list(bad), invert=True)))
+        if len(record_batch):
+            yield record_batch
 
 
 def _not_too_long(  # noqa: PLR0913, PLR0917  (as above)
@@ -199,11 +199,11 @@ def pieces(batch: pa.RecordBatch, chosen: Chosen) -> Iterator[pa.RecordBatch]:
     yield from (batch.slice(at, end - at) for at, end in _cuts(ends))
 
 
-def bounded(found: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def bounded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A RECORDS batch in slices of bounded rows and bytes."""
-    name = next((name for name in ("text", "vector") if name in found.schema.names), None)
+    name = next((name for name in ("text", "vector") if name in batch.schema.names), None)
     chosen = Chosen(None, None, None, None, name) if name == "vector" else Chosen(name, None, None, None)
-    return pieces(found, chosen)
+    return pieces(batch, chosen)
 
 
 def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -218,16 +218,16 @@ def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_dictionary(column.type):
-        found = pc.take(pa.array(_lengths(column.dictionary)), column.indices)
+        lengths = pc.take(pa.array(_lengths(column.dictionary)), column.indices)
     elif pa.types.is_run_end_encoded(column.type):
         return _lengths(pc.run_end_decode(column))
     elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        found = pc.binary_length(_castable(column))
+        lengths = pc.binary_length(_castable(column))
     elif _is_list(column.type):
-        found = pc.multiply(pc.list_value_length(column).cast(pa.int64()), _NUMBER_BYTES)
+        lengths = pc.multiply(pc.list_value_length(column).cast(pa.int64()), _NUMBER_BYTES)
     else:
         return np.zeros(len(column), np.int64)
-    return np.asarray(found.fill_null(0).cast(pa.int64()))
+    return np.asarray(lengths.fill_null(0).cast(pa.int64()))
 
 
 def _castable(column: pa.Array) -> pa.Array:
@@ -267,12 +267,12 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
         raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint="Choose another --id-column.")
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     try:
-        found = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+        ids = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # intervals, a zone that nobody knows
         message = f"{source}: column {name!r} of type {kind} gives no ids: {str(error).partition(chr(10))[0]}"
         raise ColumnError(message, hint="Choose another --id-column.") from None
-    if not _not_utf8(found):
-        return found.cast(pa.string())
+    if not _not_utf8(ids):
+        return ids.cast(pa.string())
     # bytes that may be no UTF-8: an id only has to be tellable from others
     values = (
         value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
@@ -297,11 +297,11 @@ def _items(column: pa.Array, name: str, source: str) -> pa.Array:
             f"{source}: column {name!r} is {kind}, not a list of strings or integers",
             hint="Choose a list column with --features-column.",
         )
-    found = column.cast(_ITEMS_TYPE)
-    if found.flatten().null_count:  # an item that is null says nothing about its document
-        rows = found.to_pylist()
+    items = column.cast(_ITEMS_TYPE)
+    if items.flatten().null_count:  # an item that is null says nothing about its document
+        rows = items.to_pylist()
         return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
-    return found
+    return items
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -327,12 +327,12 @@ def not_finite(vectors: pa.Array) -> dict[int, str]:
         return {}
     sizes = pc.list_value_length(vectors).fill_null(0).to_numpy()
     rows = np.repeat(np.arange(sizes.size), sizes)  # what Arrow calls the parents counts null rows in, too
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for at in np.flatnonzero(~np.isfinite(values)).tolist():
         place = at - int(np.searchsorted(rows, rows[at]))
         what = "null" if not numbers[at].is_valid else "NaN" if np.isnan(values[at]) else "infinity"
-        found.setdefault(int(rows[at]), f"{what} at place {place} of the vector")
-    return found
+        reasons.setdefault(int(rows[at]), f"{what} at place {place} of the vector")
+    return reasons
 
 
 def _not_utf8(texts: pa.Array) -> dict[int, str]:
@@ -341,8 +341,8 @@ def _not_utf8(texts: pa.Array) -> dict[int, str]:
         texts.validate(full=True)
     except pa.ArrowInvalid:
         kind = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
-        found = ((row, why_not_utf8(value.as_py())) for row, value in enumerate(texts.view(kind)))
-        return {row: reason for row, reason in found if reason}
+        reasons = ((row, why_not_utf8(value.as_py())) for row, value in enumerate(texts.view(kind)))
+        return {row: reason for row, reason in reasons if reason}
     return {}
 
 

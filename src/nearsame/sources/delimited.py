@@ -229,9 +229,9 @@ def _no_text(name: str) -> SourceError:
     return SourceError(f"{name} is not UTF-8 text", hint=hint)
 
 
-def _from_second(found: RecordSpans) -> RecordSpans:
-    fields = None if found.num_fields is None else found.num_fields[1:]
-    return found._replace(starts=found.starts[1:], ends=found.ends[1:], lines=found.lines[1:], num_fields=fields)
+def _from_second(spans: RecordSpans) -> RecordSpans:
+    fields = None if spans.num_fields is None else spans.num_fields[1:]
+    return spans._replace(starts=spans.starts[1:], ends=spans.ends[1:], lines=spans.lines[1:], num_fields=fields)
 
 
 def _fields(block: Block) -> npt.NDArray[np.int64]:

@@ -86,19 +86,19 @@ def open_parts(
         ['memory']
     """
     names_of(tuple(sources))  # refuses what is none
-    found: list[Part] = []
+    opened: list[Part] = []
     num_ignored = 0
     num_tables = sum(not isinstance(source, (str, os.PathLike)) for source in sources)
     for source in _texts_together(sources):
         if isinstance(source, _Listing):
-            found += _parts_of(source, columns, strict=strict, copy_files=copy_files)
+            opened += _parts_of(source, columns, strict=strict, copy_files=copy_files)
             num_ignored += source.num_ignored
         elif isinstance(source, str):
-            found.append(_spooled(stdin or sys.stdin.buffer, strict=strict))
+            opened.append(_spooled(stdin or sys.stdin.buffer, strict=strict))
         else:
-            number = sum(isinstance(part, Memory) for part in found) + 1
-            found.append(Memory(table_of(source), "memory" if num_tables == 1 else f"memory-{number}", strict=strict))
-    parts = Parts(with_own_targets(found))
+            number = sum(isinstance(part, Memory) for part in opened) + 1
+            opened.append(Memory(table_of(source), "memory" if num_tables == 1 else f"memory-{number}", strict=strict))
+    parts = Parts(with_own_targets(opened))
     parts.num_ignored = num_ignored
     return parts
 
@@ -224,11 +224,11 @@ def _located_remotely(url: str) -> _Listing:
     with mishaps(url):
         if "*" in path:
             prefix = _static_prefix(path)
-            found = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
-            if not found:
+            matches = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
+            if not matches:
                 raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
             root = _static_prefix(named) + container
-            return _inside(root, [item[len(prefix) :].lstrip("/") for item in found])
+            return _inside(root, [item[len(prefix) :].lstrip("/") for item in matches])
         if _format(suffixed_name(url))[0] is None and system.isdir(path):
             return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
     at = suffixed_name(url).rindex("/") + 1

@@ -36,7 +36,7 @@ class Feather(Columnar):
         return _reader(source)
 
     def schema(self, opened: Any) -> pa.Schema:
-        """The columns."""
+        """All columns with their types, which file and stream name before the first batch."""
         return opened.schema
 
     def batches(self, opened: Any, chosen: Chosen) -> Iterator[pa.RecordBatch]:

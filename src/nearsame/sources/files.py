@@ -57,9 +57,9 @@ class File:
             if not is_url(self.url):
                 return open(self.url, "rb")  # noqa: PTH123  (a Path would rewrite what the user wrote)
             system, path = filesystem(self.url)
-            found = cast("BinaryIO", system.open(path, "rb"))
-            weakref.finalize(found, id, system)  # an archive is closed when its file system goes
-            return found
+            file = cast("BinaryIO", system.open(path, "rb"))
+            weakref.finalize(file, id, system)  # an archive is closed when its file system goes
+            return file
 
     def stamp(self) -> tuple[Any, ...]:
         """What changes when the file does: its size, its times, or the server's tag."""
@@ -177,10 +177,10 @@ def mishaps(url: str, *others: type[Exception]) -> Iterator[None]:
 
 def _beneath(error: BaseException) -> BaseException | None:
     """Why a file "was not found", if for another reason: fsspec says so of whatever a web server could not be asked."""
-    found: BaseException | None = error
-    while isinstance(found, FileNotFoundError):
-        found = found.__cause__
-    return None if getattr(found, "status", None) in _NOT_THERE else found
+    cause: BaseException | None = error
+    while isinstance(cause, FileNotFoundError):
+        cause = cause.__cause__
+    return None if getattr(cause, "status", None) in _NOT_THERE else cause
 
 
 def _remote(url: str, error: BaseException) -> SourceError:

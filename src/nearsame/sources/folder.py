@@ -53,7 +53,7 @@ class TextFolder:
 
     @property
     def files(self) -> Files:
-        """All of them."""
+        """The text files, with what told them from others when they were listed."""
         return Files(self.root, self.paths, self.stamps)
 
     def size_bytes(self) -> int | None:
@@ -83,8 +83,8 @@ class TextFolder:
         if self.pages:
             return pages_at(self, positions, columns)
         batches = list(self.read(columns, lambda _: None, positions))
-        found = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
-        return found.select(["id", "text"])
+        table = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
+        return table.select(["id", "text"])
 
     @property
     def format(self) -> str:

@@ -132,19 +132,19 @@ class _Compact:
 
     @property
     def num_read(self) -> int:
-        """Bytes so far."""
+        """How many bytes have been taken from the start."""
         return self._at
 
     def struct(self, depth: int) -> dict[int, Any]:
         """The fields up to the stop."""
         if depth > _DEEPEST:
             raise ValueError("too deep")
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._integer()
-            found[number] = self._value(head & 15, depth)
-        return found
+            fields[number] = self._value(head & 15, depth)
+        return fields
 
     def _value(self, kind: int, depth: int, *, in_list: bool = False) -> Any:  # noqa: PLR0911  (a table)
         if kind in _INTEGERS:
@@ -181,17 +181,17 @@ class _Compact:
         return self._data[self._at - size : self._at]
 
     def _varint(self) -> int:
-        found, shift = 0, 0
+        number, shift = 0, 0
         while True:
             byte = self._data[self._at]
             self._at += 1
-            found |= (byte & 0x7F) << shift
+            number |= (byte & 0x7F) << shift
             if byte < 0x80:
-                return found
+                return number
             shift += 7
             if shift > 63:
                 raise ValueError("no number")
 
     def _integer(self) -> int:
-        found = self._varint()
-        return (found >> 1) ^ -(found & 1)
+        zigzag = self._varint()
+        return (zigzag >> 1) ^ -(zigzag & 1)

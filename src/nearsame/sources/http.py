@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What came back."""
+    """The answer of a web server: its header, and the body without its encodings."""
 
     status: int | None
     headers: dict[str, str]  # names in lower case; of repeated ones the first
@@ -67,8 +67,8 @@ def charset_of(value: str) -> str | None:
     >>> charset_of('text/html; charset="ISO-8859-1"')
     'ISO-8859-1'
     """
-    found = _CHARSET.search(value)
-    return found[1] if found else None
+    match = _CHARSET.search(value)
+    return match[1] if match else None
 
 
 def inflated(body: bytes, encodings: str, most: int) -> Body:
@@ -84,19 +84,19 @@ def inflated(body: bytes, encodings: str, most: int) -> Body:
 
 
 def _fields(head: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     name = ""
     for line in head.decode("utf-8", "replace").splitlines()[1:]:
         if line[:1] in {" ", "\t"} and name:
-            found[name] += f" {line.strip()}"
+            fields[name] += f" {line.strip()}"
             continue
         name, colon, value = line.partition(":")
         name = name.strip().lower()
-        if colon and name not in found:
-            found[name] = value.strip()
+        if colon and name not in fields:
+            fields[name] = value.strip()
         else:
             name = ""
-    return found
+    return fields
 
 
 def _unchunked(body: bytes) -> bytes:
@@ -136,25 +136,25 @@ def _has_zlib_header(body: bytes) -> bool:
 
 def _inflate(body: bytes, most: int, wbits: int) -> tuple[bytes, bool]:
     """All members; what comes before a break is kept."""
-    found = bytearray()
-    while body and len(found) <= most:
+    plain = bytearray()
+    while body and len(plain) <= most:
         decoder = zlib.decompressobj(wbits)
         try:
-            found += decoder.decompress(body, most + 1 - len(found))
+            plain += decoder.decompress(body, most + 1 - len(plain))
         except zlib.error:
             break
         body = decoder.unused_data
-    return bytes(found[:most]), len(found) > most
+    return bytes(plain[:most]), len(plain) > most
 
 
 def _by_reader(name: str, body: bytes, most: int) -> tuple[bytes, bool]:
     import fastwarc.stream_io  # noqa: PLC0415  (an optional package)
 
-    found = bytearray()
+    plain = bytearray()
     try:
         reader = getattr(fastwarc.stream_io, name)(io.BytesIO(body))
-        while len(found) <= most and (piece := reader.read(min(most + 1 - len(found), 1 << 20))):
-            found += piece
+        while len(plain) <= most and (piece := reader.read(min(most + 1 - len(plain), 1 << 20))):
+            plain += piece
     except (OSError, ValueError, EOFError):
         pass  # what comes before a break is kept
-    return bytes(found[:most]), len(found) > most
+    return bytes(plain[:most]), len(plain) > most

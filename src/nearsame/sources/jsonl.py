@@ -71,10 +71,10 @@ class JsonLines(FilePart):
             good = _good(block, columns, skip, self.name)
             plan = plan or _plan(block, good, columns, self.name, order)
             fast = _fast(block, plan) if plan and good.size == block.records.starts.size else None
-            found = _slow(block, good, plan, skip, self.name) if fast is None else fast
+            batch = _slow(block, good, plan, skip, self.name) if fast is None else fast
             block.data.release()  # what works on the records now needs the memory
-            yield from bounded(found)
-            del fast, found  # likewise what reads the next ones
+            yield from bounded(batch)
+            del fast, batch  # likewise what reads the next ones
             if block.broken:
                 skip(unread_rest(block, self.name))
 
@@ -188,9 +188,9 @@ def _refuse_keys(block: Block, name: str) -> None:
         line = block.raw(index)
         if not any(key in line for key in _KEYS):
             continue
-        found = json_object(line)
-        if isinstance(found, dict):
-            refuse_annotated(list(found), f"{name}, line {block.line_of(index)}")
+        record = json_object(line)
+        if isinstance(record, dict):
+            refuse_annotated(list(record), f"{name}, line {block.line_of(index)}")
 
 
 def _good(block: Block, columns: Columns, skip: Skip, source: str) -> Rows:
@@ -201,7 +201,7 @@ def _good(block: Block, columns: Columns, skip: Skip, source: str) -> Rows:
 
 def _plan(block: Block, good: Rows, columns: Columns, source: str, order: pa.DataType | None) -> _Plan | None:
     """What the first readable records say; None when the block has none."""
-    readable = (found for index in good.tolist() if isinstance(found := json_object(block.raw(index)), dict))
+    readable = (parsed for index in good.tolist() if isinstance(parsed := json_object(block.raw(index)), dict))
     sample = list(itertools.islice(readable, _SNIFFED))
     if not sample:
         return None
@@ -286,8 +286,8 @@ def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str)
             rows.append((block.position + index, *row_values(json_object(block.raw(index)), chosen, order)))
         except UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
-    positions, ids, texts, orders, items, vectors, beside = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
-    strings = zip(*beside, strict=True) if beside else [[]] * len(chosen.beside)
+    positions, ids, texts, orders, items, vectors, extras = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
+    strings = zip(*extras, strict=True) if extras else [[]] * len(chosen.beside)
     return assemble(
         np.array(positions, np.int64),
         pa.array(ids, pa.string()),
@@ -306,8 +306,8 @@ def _kinds(block: Block, name: str, most: int) -> set[str]:
         table = _table(block, pa.schema([(name, _TYPES[kind])]))
         if table is not None:
             return set() if table.column(name).null_count == len(table) else {kind}
-    found = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
-    values = (record.get(name) for record in found if isinstance(record, dict))
+    objects = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
+    values = (record.get(name) for record in objects if isinstance(record, dict))
     return {kind_of(value) for value in values if value is not None}
 
 

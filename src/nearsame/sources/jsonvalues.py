@@ -29,13 +29,13 @@ class UnreadableError(Exception):
 def json_object(line: bytes) -> dict[str, Any] | str:
     """The object of a line, or why there is none; NaN and what else pyarrow accepts included."""
     try:
-        found = orjson.loads(line)
+        parsed = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         try:
-            found = json.loads(line.decode("utf-8", "surrogateescape"))
+            parsed = json.loads(line.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError):
             return f"not valid JSON: {error}"
-    return found if isinstance(found, dict) else f"not a JSON object but {_article(found)}"
+    return parsed if isinstance(parsed, dict) else f"not a JSON object but {_article(parsed)}"
 
 
 def row_values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, ...]:

@@ -79,10 +79,10 @@ def require_room(texts: pa.Array, columns: Columns, place: Callable[[int], str])
     room = columns.room
     if room is None:
         return
-    found = arrow.strings(texts)
-    sizes = np.diff(found.offsets)
+    strings = arrow.strings(texts)
+    sizes = np.diff(strings.offsets)
     for row in np.flatnonzero(sizes > LARGE).tolist():
-        size, text = int(sizes[row]), found.data[found.offsets[row] : found.offsets[row + 1]]
+        size, text = int(sizes[row]), strings.data[strings.offsets[row] : strings.offsets[row + 1]]
         tokens = _most_tokens(text, of_chars=room.of_chars) if room.token_bytes else 0
         _refuse(_PREPARING * size + room.token_bytes * tokens, size, columns, place(row))
 
@@ -114,11 +114,11 @@ def too_long(
 ) -> npt.NDArray[np.bool_]:
     """Which of some records of a block are too long; they are reported."""
     sizes = (block.records.ends - block.records.starts)[among]
-    found = sizes > longest(columns)
-    for index, size in zip(among[found].tolist(), sizes[found].tolist(), strict=True):
+    is_long = sizes > longest(columns)
+    for index, size in zip(among[is_long].tolist(), sizes[is_long].tolist(), strict=True):
         line = block.line_of(index)
         skip(Skipped(source, block.position + index, line, why_too_long(size, columns, f"{source}, line {line}")))
-    return found
+    return is_long
 
 
 def pass_by(block: Block, columns: Columns, skip: Skip, source: str) -> None:

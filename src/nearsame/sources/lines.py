@@ -42,18 +42,18 @@ def holds_lines(source: str, stdin: BinaryIO | None = None) -> bool:
 
 def lines(source: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa.Array]:
     """The lines of a file or URL, compressed or not, or of `-`, in columns of strings."""
-    found: list[str] = []
+    batch: list[str] = []
     for number, line in enumerate(_raw(source, skip, stdin), start=1):
         bare = line.strip()
         if reason := why_not_utf8(bare):
             skip(Skipped(source, number - 1, number, reason.removesuffix(" of the text")))
         elif bare:
-            found.append(bare.decode())
-        if len(found) == _BATCH:
-            yield pa.array(found, pa.large_string())
-            found = []
-    if found:
-        yield pa.array(found, pa.large_string())
+            batch.append(bare.decode())
+        if len(batch) == _BATCH:
+            yield pa.array(batch, pa.large_string())
+            batch = []
+    if batch:
+        yield pa.array(batch, pa.large_string())
 
 
 def _begins(stdin: Any) -> bytes:
@@ -61,9 +61,9 @@ def _begins(stdin: Any) -> bytes:
     if hasattr(stdin, "peek"):
         return bytes(stdin.peek(64))
     place = stdin.tell()
-    found = bytes(stdin.read(64))
+    head = bytes(stdin.read(64))
     stdin.seek(place)
-    return found
+    return head
 
 
 def _raw(source: str, skip: Skip, stdin: BinaryIO | None) -> Iterator[bytes]:

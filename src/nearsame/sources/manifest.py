@@ -57,8 +57,8 @@ def manifest(
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
     read = asdict(replace(columns, room=None))  # which is of the machine, not of the answer
     del read["room"]
-    told = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
-    return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: told.encode()}))
+    settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
+    return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: settings.encode()}))
 
 
 def _lines(part: Any) -> Iterator[tuple[Any, ...]]:

@@ -45,14 +45,14 @@ def about_page(
     known = known or encoding.detect_encoding(body[: 1 << 17], from_html_meta=True) or "utf-8"
     tree = resiliparse("parse.html").HTMLTree.parse(encoding.bytes_to_str(head, known, "ignore", ("utf-8", "cp1252")))
     found_title = _SPACES.sub(" ", tree.title or "").strip().encode("utf-8", "ignore").decode()
-    found = _link(tree) if _CANONICAL.search(head) or wide else None
-    return found_title or None, absolute(found, url)
+    link = _link(tree) if _CANONICAL.search(head) or wide else None
+    return found_title or None, absolute(link, url)
 
 
 def link_canonical(header: str, url: str | None) -> str | None:
     """The canonical URL of an HTTP Link header."""
-    found = _LINK_HEADER.search(header)
-    return absolute(found[1] if found else None, url)
+    match = _LINK_HEADER.search(header)
+    return absolute(match[1] if match else None, url)
 
 
 def absolute(target: str | None, url: str | None) -> str | None:

@@ -96,10 +96,10 @@ def unread(data: Any, packed: str, start: int) -> tuple[int, str]:
 def next_start(data: Any, packed: str | None, form: str, after: int) -> int | None:
     """Where the next record may begin; a false one is found out by reading it, at the cost of another search."""
     if packed is None:
-        found = STARTS[form].search(data, max(after - 1, 0))
-        if found is not None and found.start() < after:
-            found = STARTS[form].search(data, after)
-        return None if found is None else found.start()
+        match = STARTS[form].search(data, max(after - 1, 0))
+        if match is not None and match.start() < after:
+            match = STARTS[form].search(data, after)
+        return None if match is None else match.start()
     while (at := data.find(_magic(packed), after)) >= 0:
         if begins_record(data, packed, form, at):
             return int(at)
@@ -109,8 +109,8 @@ def next_start(data: Any, packed: str | None, form: str, after: int) -> int | No
 
 def next_member(data: Any, packed: str, after: int) -> int:
     """Where the next member may begin; the end of all where none does."""
-    found = data.find(_magic(packed), after)
-    return int(found) if found >= 0 else len(data)
+    offset = data.find(_magic(packed), after)
+    return int(offset) if offset >= 0 else len(data)
 
 
 def begins_member(data: Any, packed: str, at: int) -> bool:
@@ -143,7 +143,7 @@ def first_bytes(data: Any, packed: str | None, at: int) -> bytes:
 
 def members(data: Any, form: str, out: Any) -> list[Member]:
     """The gzip members of a file, what is in them written to `out`; behind damage, from the next record on."""
-    found: list[Member] = []
+    all_members: list[Member] = []
     start: int | None = 0
     while start is not None:
         begun, since = start, out.tell()
@@ -151,17 +151,17 @@ def members(data: Any, form: str, out: Any) -> list[Member]:
         try:
             for member, piece in Plain.pieces(data, begun):
                 if member != begun:
-                    found.append(Member(begun, member, since, out.tell()))
+                    all_members.append(Member(begun, member, since, out.tell()))
                     begun, since = member, out.tell()
                 out.write(piece)
         except BrokenError as error:
             start = next_start(data, "gzip", form, error.offset + 1)
             behind, is_broken = len(data) if start is None else start, True
             if error.offset != begun:
-                found.append(Member(begun, error.offset, since, out.tell()))
+                all_members.append(Member(begun, error.offset, since, out.tell()))
                 begun, since = error.offset, out.tell()
-        found.append(Member(begun, behind, since, out.tell(), is_broken))
-    return found
+        all_members.append(Member(begun, behind, since, out.tell(), is_broken))
+    return all_members
 
 
 def member_end(data: Any, start: int, length: int, ending: bytes) -> int | None:
@@ -236,15 +236,15 @@ class Plain:
         return b"".join(held)
 
     def _cut(self, size: int) -> bytes:
-        found, self._buffer = self._buffer[:size], self._buffer[size:]
+        piece, self._buffer = self._buffer[:size], self._buffer[size:]
         self._at += 0 if self._packed else size
-        return found
+        return piece
 
     def _more(self) -> bool:
-        found = next(self._pieces, None)
-        if found is None:
+        pair = next(self._pieces, None)
+        if pair is None:
             return False
-        offset, piece = found
+        offset, piece = pair
         if not self._buffer:
             self._at = offset
         self._buffer += piece

@@ -44,7 +44,7 @@ class Memory:
 
     @property
     def files(self) -> Files:
-        """None."""
+        """No files: what is in memory is read from none."""
         return Files("", ())
 
     def size_bytes(self) -> int | None:

@@ -22,16 +22,16 @@ __all__ = ["Orc"]
 
 
 class Orc(Columnar):
-    """An ORC file."""
+    """An ORC file, read stripe by stripe."""
 
     kind = "ORC"
 
     def reader(self, source: Any) -> orc.ORCFile:
-        """Open it."""
+        """Open it, which reads its footer and no stripe."""
         return orc.ORCFile(source)
 
     def schema(self, opened: orc.ORCFile) -> pa.Schema:
-        """The columns."""
+        """All columns, with the Arrow types that their ORC types are read as."""
         return opened.schema
 
     def batches(self, opened: orc.ORCFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:

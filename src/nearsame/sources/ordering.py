@@ -50,12 +50,12 @@ def one_order(arrays: Sequence[pa.Array], sources: Sequence[str], name: str) -> 
             raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
     for candidate in _candidates(list(filled)):
         try:
-            found = [
+            chunks = [
                 array.cast(candidate) if _has_values(array) else pa.nulls(len(array), candidate) for array in arrays
             ]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-        return pa.chunked_array(found, candidate)
+        return pa.chunked_array(chunks, candidate)
     raise _apart(filled, name)
 
 

@@ -36,21 +36,21 @@ def contents(path: str) -> list[zipfile.ZipInfo]:
     """
     try:
         with zipfile.ZipFile(path) as package:
-            found = [each for each in package.infolist() if not each.is_dir()]
+            members = [member for member in package.infolist() if not member.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
         raise PackageError(str(error) or "its directory cannot be read") from error
     size = Path(path).stat().st_size
-    if sum(each.compress_size for each in found) > size:
+    if sum(member.compress_size for member in members) > size:
         raise PackageError("its members lie over one another")
-    names = [each.filename for each in found]
+    names = [member.filename for member in members]
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None:
         raise PackageError(f"two members are called {twice!r}")
     with Path(path).open("rb") as raw:
-        for each in found:
-            if problem := _problem(each) or ("" if _begins(raw, each, size) else "is not where its directory says"):
-                raise PackageError(f"its member {each.filename!r} {problem}")
-    return found
+        for member in members:
+            if problem := _problem(member) or ("" if _begins(raw, member, size) else "is not where its directory says"):
+                raise PackageError(f"its member {member.filename!r} {problem}")
+    return members
 
 
 def _problem(member: zipfile.ZipInfo) -> str:
@@ -82,15 +82,15 @@ def _data_start(raw: Any, member: zipfile.ZipInfo) -> int:
     return member.header_offset + len(head) + name + extra if magic == _LOCAL_MAGIC else 0
 
 
-def archives_in(found: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+def archives_in(members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     """The web archives among the members.
 
     Raises:
         PackageError: There is none.
     """
-    chosen = [each for each in found if each.filename.startswith("archive/") and form_of(each)]
+    chosen = [member for member in members if member.filename.startswith("archive/") and form_of(member)]
     if not chosen:
-        inner = next((each.filename for each in found if each.filename.lower().endswith(".wacz")), None)
+        inner = next((member.filename for member in members if member.filename.lower().endswith(".wacz")), None)
         raise PackageError(
             "it holds no archive/*.warc.gz" + (f", but {inner}: unpack it, and give that" if inner else "")
         )

@@ -60,7 +60,7 @@ class Batched:
         self._size += size
 
     def close(self) -> Iterator[pa.RecordBatch]:
-        """What is left."""
+        """A last batch of the pages that no full batch took; nothing, where none are left."""
         if not self._rows:
             return
         pages = [page for _, _, page in self._rows]
@@ -68,25 +68,25 @@ class Batched:
         plain = text if text in BESIDE else None  # what is known beside the pages is to be read in their place
         content = [RECORDS.field("text")] if plain else list(PAGES)[1:]
         names = [RECORDS.field("position"), RECORDS.field("id"), *content]
-        found = [
+        columns = [
             pa.array([position for position, _, _ in self._rows], pa.int64()),
             pa.array([self._id(path, page) for _, path, page in self._rows], pa.string()),
         ]
         if plain:
-            found.append(pa.array([page.values.get(plain) for page in pages], pa.large_string()))
+            columns.append(pa.array([page.values.get(plain) for page in pages], pa.large_string()))
         else:
-            found.append(_binaries([page.body for page in pages]))
-            found.append(pa.array([page.charset for page in pages], pa.string()))
-            found.append(pa.array([page.mime for page in pages], pa.string()))
+            columns.append(_binaries([page.body for page in pages]))
+            columns.append(pa.array([page.charset for page in pages], pa.string()))
+            columns.append(pa.array([page.mime for page in pages], pa.string()))
         if self._chosen.order is not None:
             names.append(pa.field("order", pa.string()))
-            found.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
+            columns.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
         for name in self._beside:
             if name != "mime" or plain:  # it stands there already
                 names.append(pa.field(name, pa.string()))
-                found.append(pa.array([page.values.get(name) for page in pages], pa.string()))
+                columns.append(pa.array([page.values.get(name) for page in pages], pa.string()))
         self._rows, self._size = [], 0
-        yield pa.RecordBatch.from_arrays(found, schema=pa.schema(names))
+        yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(names))
 
     def _id(self, path: str | None, page: PageRecord) -> str | None:
         """A file's path, a record's URL, or the column that was asked for."""
@@ -158,9 +158,9 @@ def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) 
 def pages_at(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
     """Pages with all that is known of them; `body` and `charset` have still to become a text."""
     wanted = replace(columns, beside=BESIDE)
-    found = []
+    tables = []
     for batch in part.read(wanted, lambda _: None):
         at = np.isin(batch.column("position").to_numpy(), positions)
-        found.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
-    table = pa.concat_tables(found) if found else pa.table({})
+        tables.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
+    table = pa.concat_tables(tables) if tables else pa.table({})
     return table.drop_columns([name for name in ("position", "order") if name in table.column_names])

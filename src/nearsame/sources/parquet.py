@@ -33,19 +33,19 @@ _PROBED_ROWS, _PIECES = 256, 8
 
 
 class Parquet(Columnar):
-    """A Parquet file."""
+    """A Parquet file, read row group by row group."""
 
     kind = "Parquet"
 
     def reader(self, source: Any) -> pq.ParquetFile:
-        """Open it."""
+        """Open it, unless its footer says that Arrow cannot read it safely."""
         if reason := why_not_readable(source):
             raise pa.ArrowInvalid(reason)
         remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
         return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
 
     def schema(self, opened: pq.ParquetFile) -> pa.Schema:
-        """The columns."""
+        """All columns, with the Arrow types that their Parquet types are read as."""
         return opened.schema_arrow
 
     def batches(self, opened: pq.ParquetFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
@@ -86,9 +86,11 @@ class Parquet(Columnar):
             strings = [field.name for field in file.schema_arrow if is_stringlike(field.type)]
             chosen = choose(columns, file.schema_arrow.names, strings, self.name)
             groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
-            found = (group.column(number) for group in groups for number in range(group.num_columns))
+            chunks = (group.column(number) for group in groups for number in range(group.num_columns))
             wanted = {chosen.text, chosen.items, chosen.vectors}
-            return sum(each.total_uncompressed_size for each in found if each.path_in_schema.split(".")[0] in wanted)
+            return sum(
+                chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in wanted
+            )
 
     def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
         """Something that writes as the file was written."""
@@ -112,8 +114,8 @@ def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
 def _row_bytes(file: pq.ParquetFile, group: int, names: list[str] | None = None) -> float:
     """About how much a row takes once it is decoded: repeated values are stored once, and only decoding shows them."""
     meta = file.metadata.row_group(group)
-    found = [meta.column(index) for index in range(meta.num_columns)]
-    stored = [column for column in found if names is None or column.path_in_schema.split(".")[0] in names]
+    columns = [meta.column(index) for index in range(meta.num_columns)]
+    stored = [column for column in columns if names is None or column.path_in_schema.split(".")[0] in names]
     mean = sum(column.total_uncompressed_size for column in stored) / max(meta.num_rows, 1)
     if _is_encoded(stored):
         probe = next(file.iter_batches(_PROBED_ROWS, row_groups=[group], columns=names), None)
@@ -176,17 +178,17 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     if not meta.num_row_groups:
         return settings
     group = meta.row_group(0)
-    found = [group.column(index) for index in range(group.num_columns)]
-    codecs = {column.path_in_schema: _codec(column.compression) for column in found}
+    columns = [group.column(index) for index in range(group.num_columns)]
+    codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
     settings["compression"] = codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "none")
     settings["use_dictionary"] = [
-        column.path_in_schema for column in found if any("DICTIONARY" in encoding for encoding in column.encodings)
+        column.path_in_schema for column in columns if any("DICTIONARY" in encoding for encoding in column.encodings)
     ]
-    settings["write_statistics"] = [column.path_in_schema for column in found if column.is_stats_set]
-    settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in found)
+    settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
+    settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
     settings["store_schema"] = b"ARROW:schema" in (meta.metadata or {})
-    settings["write_page_index"] = any(column.has_offset_index for column in found)
+    settings["write_page_index"] = any(column.has_offset_index for column in columns)
     settings["sorting_columns"] = group.sorting_columns or None
     return settings
 

@@ -84,9 +84,9 @@ class FilePart:
             if not copy.exists():  # it could not be read at all
                 return pa.table({})
             with damage(self.name):
-                found = self.table(File(str(copy)))
-                require_sound(found, self.name)
-            return found
+                table = self.table(File(str(copy)))
+                require_sound(table, self.name)
+            return table
 
     def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
         """The bytes; None, and a skip, where a file breaks off before the first, or in a folder is not compressed."""
@@ -143,7 +143,7 @@ class Dangling:
 
     @property
     def files(self) -> Files:
-        """The link."""
+        """The link itself, by its name."""
         return Files("", (self.name,))
 
     def size_bytes(self) -> int | None:

@@ -174,9 +174,9 @@ class Reading:
             names, nulls = set(batch.schema.names), pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(batch.column(n) if n in names else nulls for n in self.columns.beside))
         if self.pages:
-            found = as_pages(rows, batch, self.columns)
-            self.progress.add(len(batch), pc.sum(pc.binary_length(found.column("body"))).as_py() or 0)
-            return found
+            pages = as_pages(rows, batch, self.columns)
+            self.progress.add(len(batch), pc.sum(pc.binary_length(pages.column("body"))).as_py() or 0)
+            return pages
         name, schema = self._content
         content = batch.column(name)
         if name == "text":

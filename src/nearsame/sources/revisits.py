@@ -75,19 +75,19 @@ def _parsed(raw: bytes) -> _Response | None:
     """The pieces of a response record; None if it is anything else, or not whole."""
     header, end, rest = raw.partition(_END)
     first, *lines = header.split(b"\r\n")
-    found = [_FIELD.fullmatch(line) for line in lines]
-    if not end or not re.fullmatch(rb"WARC/1\.[01]", first) or len(header) > _HEADER_MOST or None in found:
+    matches = [_FIELD.fullmatch(line) for line in lines]
+    if not end or not re.fullmatch(rb"WARC/1\.[01]", first) or len(header) > _HEADER_MOST or None in matches:
         return None
-    fields = [(match[1].lower(), match[2]) for match in found if match]
-    told = dict(fields)
-    if told.get(b"warc-type", b"").lower() != b"response" or not _NEVER.isdisjoint(told):
+    fields = [(match[1].lower(), match[2]) for match in matches if match]
+    headers = dict(fields)
+    if headers.get(b"warc-type", b"").lower() != b"response" or not _NEVER.isdisjoint(headers):
         return None
     if (
-        not told.get(b"content-type", b"application/http").lower().startswith(b"application/http")
-        or not told.get(b"content-length", b"").isdigit()
+        not headers.get(b"content-type", b"application/http").lower().startswith(b"application/http")
+        or not headers.get(b"content-length", b"").isdigit()
     ):
         return None
-    length = int(told[b"content-length"])
+    length = int(headers[b"content-length"])
     block = rest[:length]
     http, split, payload = block.partition(_END)
     if rest[length:] != _END or len(block) < length or not block.startswith(b"HTTP/") or not split or not payload:
@@ -97,20 +97,22 @@ def _parsed(raw: bytes) -> _Response | None:
 
 def origin_of(raw: bytes) -> Origin | None:
     """What is to be known of a record; None: it cannot be a revisit, nor what a revisit leads to."""
-    found = _parsed(raw)
-    if found is None:
+    response = _parsed(raw)
+    if response is None:
         return None
-    told = dict(found.fields)
-    names = [told.get(name, b"") for name in (b"warc-record-id", b"warc-target-uri", b"warc-date")]
-    once = all(sum(name == each for name, _ in found.fields) == 1 for each in (*_KEPT[:3], b"content-length"))
+    headers = dict(response.fields)
+    names = [headers.get(name, b"") for name in (b"warc-record-id", b"warc-target-uri", b"warc-date")]
+    once = all(sum(name == key for name, _ in response.fields) == 1 for key in (*_KEPT[:3], b"content-length"))
     if not once or not all(names):
         return None
-    own = told.get(b"warc-payload-digest", b"")
-    sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(found.payload, usedforsecurity=False).digest())
-    http = [line.partition(b":") for line in found.http.split(b"\r\n")[1:]]
+    own = headers.get(b"warc-payload-digest", b"")
+    sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(response.payload, usedforsecurity=False).digest())
+    http = [line.partition(b":") for line in response.http.split(b"\r\n")[1:]]
     wanted = (b"transfer-encoding", b"content-encoding")
     codings = tuple(value.strip().lower() for name, _, value in http if name.strip().lower() in wanted)
-    return Origin(names[0], names[1], names[2], own or sha1, bool(own), hashlib.sha256(found.payload).digest(), codings)
+    return Origin(
+        names[0], names[1], names[2], own or sha1, bool(own), hashlib.sha256(response.payload).digest(), codings
+    )
 
 
 def _are_equal(one: Origin, other: Origin) -> bool:
@@ -121,11 +123,11 @@ def _are_equal(one: Origin, other: Origin) -> bool:
 
 def revisit(raw: bytes, origin: Origin) -> bytes:
     """The revisit of a response, in the place of its record."""
-    found = _parsed(raw)
-    if found is None:
+    response = _parsed(raw)
+    if response is None:
         raise ValueError("no response can be read here any more")
     lines = [b"WARC/1.1", b"WARC-Type: revisit"]
-    spelt = (line.partition(b":") for line in found.header.split(b"\r\n")[1:])
+    spelt = (line.partition(b":") for line in response.header.split(b"\r\n")[1:])
     lines += [name + b":" + value for name, _, value in spelt if name.lower() in _KEPT]
     lines += [
         b"WARC-Profile: " + PROFILE,
@@ -133,12 +135,12 @@ def revisit(raw: bytes, origin: Origin) -> bytes:
         b"WARC-Refers-To-Target-URI: " + origin.url,
         b"WARC-Refers-To-Date: " + origin.date,
         b"WARC-Payload-Digest: " + origin.digest,
-        b"Nearsame-Original: " + base64.b64encode(zlib.compress(found.header, 9)),
+        b"Nearsame-Original: " + base64.b64encode(zlib.compress(response.header, 9)),
         b"Nearsame-Original-Digest: sha256:" + hashlib.sha256(raw).hexdigest().encode(),
         b"Content-Type: application/http; msgtype=response",
-        b"Content-Length: %d" % len(found.http),
+        b"Content-Length: %d" % len(response.http),
     ]
-    return b"\r\n".join(lines) + _END + found.http + _END
+    return b"\r\n".join(lines) + _END + response.http + _END
 
 
 def given_back(raw: bytes, headers: Mapping[str, str], origins: Iterable[bytes]) -> bytes | None:
@@ -150,8 +152,8 @@ def given_back(raw: bytes, headers: Mapping[str, str], origins: Iterable[bytes])
     except (ValueError, zlib.error):
         return None
     http = raw.partition(_END)[2].removesuffix(_END)
-    for each in origins:
-        origin = _parsed(each)
+    for record in origins:
+        origin = _parsed(record)
         if origin is not None:
             made = header + http + origin.payload + _END
             if f"sha256:{hashlib.sha256(made).hexdigest()}" == headers[ORIGINAL_DIGEST]:
@@ -228,11 +230,11 @@ def with_revisits(
     for number, position in (*removed, *witnesses):
         wanted.setdefault(number, set()).add(position)
     known = {number: part.origins(frozenset(wanted[number])) for number, part in enumerate(parts) if number in wanted}
-    found: dict[int, dict[int, Origin]] = {}
+    origins: dict[int, dict[int, Origin]] = {}
     for (number, position), (other, at) in zip(removed, witnesses, strict=True):
         one, origin = known.get(number, {}).get(position), known.get(other, {}).get(at)
         if one is None or origin is None or not _are_equal(one, origin):
             continue
         if one.id.decode("latin-1") not in ids and one.url.decode("latin-1") not in urls:
-            found.setdefault(number, {})[position] = origin
-    return [Revisiting(part, found.get(number, {})) for number, part in enumerate(parts)]
+            origins.setdefault(number, {})[position] = origin
+    return [Revisiting(part, origins.get(number, {})) for number, part in enumerate(parts)]

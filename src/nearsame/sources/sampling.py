@@ -96,8 +96,8 @@ def sample(
 
 def _ids(reading: Reading) -> pa.Array:
     """What all documents are called: by their own ids, or `source:position`."""
-    found = reading.origins.combine_chunks()
+    origins = reading.origins.combine_chunks()
     names = pa.array([part.name for part in reading.all_parts], pa.string())
-    sources = names.take(found.column("source").combine_chunks()) if len(found) else pa.nulls(0, pa.string())
-    positions = found.column("position").combine_chunks().cast(pa.string())
-    return pc.coalesce(found.column("id").combine_chunks(), pc.binary_join_element_wise(sources, positions, ":"))
+    sources = names.take(origins.column("source").combine_chunks()) if len(origins) else pa.nulls(0, pa.string())
+    positions = origins.column("position").combine_chunks().cast(pa.string())
+    return pc.coalesce(origins.column("id").combine_chunks(), pc.binary_join_element_wise(sources, positions, ":"))

@@ -58,7 +58,7 @@ def texts(
         columns: What the run reads.
         extract: Takes the texts out of PAGES, where the run reads pages.
     """
-    found: dict[int, str] = {}
+    by_position: dict[int, str] = {}
     wanted = np.unique(positions)
     part.require_unchanged(wanted)
     for batch in part.read(columns, lambda _: None):
@@ -70,7 +70,7 @@ def texts(
             )
         values = chosen.column("vector" if columns.vectors else "items" if columns.items else "text").to_pylist()
         for position, value in zip(chosen.column("position").to_pylist(), values, strict=True):
-            found[position] = " ".join(map(_word, value)) if isinstance(value, list) else value or ""
-        if len(found) == len(wanted):
+            by_position[position] = " ".join(map(_word, value)) if isinstance(value, list) else value or ""
+        if len(by_position) == len(wanted):
             break
-    return found
+    return by_position

@@ -130,14 +130,14 @@ def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
 
 def _before_break(file: File, codec: str, done: int) -> bytes:
     """What a failed read had decompressed and dropped: read again, a byte at a time."""
-    found = bytearray()
+    dropped = bytearray()
     with file.open() as raw, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec) as stream:
         while done:
             done -= len(stream.read(min(done, _CHUNK)))
         with contextlib.suppress(OSError, pa.ArrowException):
             while byte := stream.read(1):
-                found += byte
-    return bytes(found)
+                dropped += byte
+    return bytes(dropped)
 
 
 def _ends_in_zeros(file: File) -> bool:
@@ -148,7 +148,7 @@ def _ends_in_zeros(file: File) -> bool:
             while piece:
                 if decoder.eof and piece[:1] == b"\0":
                     rest = itertools.chain([piece], iter(lambda: raw.read(_CHUNK), b""))
-                    return not any(each.strip(b"\0") for each in rest)
+                    return not any(chunk.strip(b"\0") for chunk in rest)
                 decoder = zlib.decompressobj(zlib.MAX_WBITS | 16) if decoder.eof else decoder
                 try:
                     decoder.decompress(piece)
@@ -264,11 +264,11 @@ def blocks(
     ended = False
     while not ended:
         ended, broken = _fill(data, stream, wanted)
-        found = split(data, ended and not broken)
-        if not found.consumed and not ended and len(data) <= most:
+        spans = split(data, ended and not broken)
+        if not spans.consumed and not ended and len(data) <= most:
             wanted = min(2 * len(data), max(most, len(data)) + 1)  # doubled, so that the search stays linear
             continue
-        if not found.consumed and not ended:
+        if not spans.consumed and not ended:
             passing = Passing(data, stream, past())
             data = bytearray()
             yield Block(memoryview(b""), _ONE, position, line, passing=passing)
@@ -277,11 +277,11 @@ def blocks(
             if passing.broken:
                 yield Block(memoryview(b""), _NO_RECORDS, position, line, b"", passing.broken)
             continue
-        whole, data, wanted = [data], data[found.consumed :], BATCH_BYTES  # nothing here holds on to what was given
+        whole, data, wanted = [data], data[spans.consumed :], BATCH_BYTES  # nothing here holds on to what was given
         yield Block(
-            memoryview(whole.pop())[: found.consumed], found, position, line, bytes(data) if ended else b"", broken
+            memoryview(whole.pop())[: spans.consumed], spans, position, line, bytes(data) if ended else b"", broken
         )
-        position, line = position + len(found.starts), line + found.num_lines
+        position, line = position + len(spans.starts), line + spans.num_lines
 
 
 def _fill(data: bytearray, stream: Iterator[bytes], wanted: int) -> tuple[bool, str]:
@@ -336,10 +336,10 @@ def sink(target: Path, compression: str | None) -> Iterator[Any]:
 
 def unused(path: Path) -> Path:
     """The path, or one with a number that no file has."""
-    number, found = 1, path
-    while found.exists():
-        found, number = path.with_stem(f"{path.stem}-{number}"), number + 1
-    return found
+    number, candidate = 1, path
+    while candidate.exists():
+        candidate, number = path.with_stem(f"{path.stem}-{number}"), number + 1
+    return candidate
 
 
 def _compressor(raw: Any, compression: str | None) -> Any:

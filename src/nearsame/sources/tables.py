@@ -51,12 +51,12 @@ def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start:
         return pa.concat_tables(runs).combine_chunks()
 
 
-def require_sound(found: pa.Table | pa.RecordBatch, name: str) -> None:
+def require_sound(table: pa.Table | pa.RecordBatch, name: str) -> None:
     """Raise a SourceError where a buffer does not hold what its column says: reading it would end the process.
 
     Bytes that are not UTF-8 are no damage: who reads texts skips those records.
     """
-    for field, column in zip(found.schema, found.columns, strict=True):
+    for field, column in zip(table.schema, table.columns, strict=True):
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         try:
             for chunk in chunks:
@@ -145,9 +145,9 @@ def annotated(table: pa.Table, annotations: Annotations, start: int) -> pa.Table
 
 def values_of(annotations: Annotations, start: int, count: int) -> list[pa.Array]:
     """The three columns for some positions; null beyond the last."""
-    found = []
+    columns = []
     for field, column in zip(ANNOTATIONS, annotations.__dict__.values(), strict=True):
         part = column.slice(start, count).cast(field.type)
         whole = part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
-        found.append(pa.concat_arrays([whole, pa.nulls(count - len(whole), field.type)]))
-    return found
+        columns.append(pa.concat_arrays([whole, pa.nulls(count - len(whole), field.type)]))
+    return columns

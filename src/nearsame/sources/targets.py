@@ -47,8 +47,8 @@ def _from_common_folder(parts: Sequence[Part]) -> list[str] | None:
         return None
     levels = zip(*(place[:-1] for place in places), strict=False)
     common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
-    found = ["/".join(place[common:]) for place in places]
-    return found if len(set(found)) == len(found) and all(len(place) > common for place in places) else None
+    targets = ["/".join(place[common:]) for place in places]
+    return targets if len(set(targets)) == len(targets) and all(len(place) > common for place in places) else None
 
 
 def _place(part: Part) -> tuple[str, ...]:
@@ -69,9 +69,9 @@ def _pieces(path: str) -> tuple[str, ...]:
 
 def _numbered(target: str, taken: set[str]) -> str:
     path, number = PurePosixPath(target), 1
-    while (found := str(path.with_name(f"{number}-{path.name}") if path.name else PurePosixPath(str(number)))) in taken:
+    while (name := str(path.with_name(f"{number}-{path.name}") if path.name else PurePosixPath(str(number)))) in taken:
         number += 1
-    return found
+    return name
 
 
 def _moved(part: Any, target: str) -> Part:

@@ -28,7 +28,7 @@ __all__ = ["Wacz"]
 
 @dataclass(frozen=True)
 class Wacz(WebArchive):
-    """A WACZ file."""
+    """A WACZ file: a zip file of web archives with their indexes, whose records are counted through."""
 
     def copy(
         self,
@@ -44,22 +44,22 @@ class Wacz(WebArchive):
             if path is None:
                 self.copy_unread(target, drop=drop_unread)
                 return
-            found, start = [], 0
+            web_archives, start = [], 0
             for member in packages.archives_in(packages.contents(path)):
                 places = self._places(path, member)
                 inside = removed[(removed >= start) & (removed < start + len(places))] - start
-                found.append(Archive(member, places, with_companions(places, inside)))
+                web_archives.append(Archive(member, places, with_companions(places, inside)))
                 start += len(places)
-            if any(each.gone for each in found):
-                write_without(path, found, self.name, target, self.compression)
+            if any(archive.gone for archive in web_archives):
+                write_without(path, web_archives, self.name, target, self.compression)
             else:
                 copy_raw(self.file, target)
         if annotations is not None:
-            places = [place for each in found for place in each.places]
+            places = [place for archive in web_archives for place in archive.places]
             gone, start = set(), 0
-            for each in found:
-                gone |= {start + position for position in each.gone}
-                start += len(each.places)
+            for archive in web_archives:
+                gone |= {start + position for position in archive.gone}
+                start += len(archive.places)
             self.annotate(target, places, gone, annotations)
 
     def labels(self) -> list[tuple[str, str]]:
@@ -105,9 +105,9 @@ class Wacz(WebArchive):
 def _problem(path: str) -> str:
     """Why a file cannot be read; the deflated members to their end, so that nothing else is found out later."""
     try:
-        found = packages.contents(path)
-        packages.archives_in(found)
-        for member in found:
+        members = packages.contents(path)
+        packages.archives_in(members)
+        for member in members:
             packages.check(path, member)
     except PackageError as error:
         return str(error)

@@ -57,23 +57,23 @@ class _Copy:
 
     def __init__(self, path: str, archives: Sequence[Archive], name: str, home: Path) -> None:
         self.path, self.name, self.home = path, name, home
-        self.archives = {each.member.filename: each for each in archives}
+        self.archives = {archive.member.filename: archive for archive in archives}
         self.digests: dict[str, tuple[Path, int]] = {}  # of what was written: where it is, how long
         self.moved: dict[str, dict[int, int | None]] = {}  # by the archive's name: offsets, None: removed
         self.indexes: dict[str, list[tuple[str, int, int, str]]] = {}  # blocks of compressed indexes
 
     def write(self) -> Path:
         """The file, in a folder of its own."""
-        found = packages.contents(self.path)
-        order = sorted(found, key=lambda each: _rank(each.filename))  # what tells of others comes after them
-        made = {each.filename: self._made(each, number) for number, each in enumerate(order)}
+        members = packages.contents(self.path)
+        order = sorted(members, key=lambda member: _rank(member.filename))  # what tells of others comes after them
+        made = {member.filename: self._made(member, number) for number, member in enumerate(order)}
         target = self.home / "made.wacz"
         with zipfile.ZipFile(target, "w", allowZip64=True) as out:
-            for each in found:
-                info = zipfile.ZipInfo(each.filename, each.date_time)
-                info.compress_type, info.external_attr = each.compress_type, each.external_attr
-                with made[each.filename].open("rb") as raw, out.open(info, "w", force_zip64=True) as member:
-                    shutil.copyfileobj(raw, member)
+            for member in members:
+                info = zipfile.ZipInfo(member.filename, member.date_time)
+                info.compress_type, info.external_attr = member.compress_type, member.external_attr
+                with made[member.filename].open("rb") as raw, out.open(info, "w", force_zip64=True) as stream:
+                    shutil.copyfileobj(raw, stream)
         return target
 
     def _made(self, member: zipfile.ZipInfo, number: int) -> Path:
@@ -106,8 +106,8 @@ class _Copy:
                 copy_without(spool, (f"{self.name}: {name}", form), archive.places, archive.gone, place, None)
             else:
                 shutil.copyfile(spool, place)
-        staying = [each.offset for at, each in enumerate(archive.places) if at not in archive.gone]
-        now = [each.offset for each in places_of(str(place), form)]
+        staying = [record.offset for at, record in enumerate(archive.places) if at not in archive.gone]
+        now = [record.offset for record in places_of(str(place), form)]
         if len(staying) != len(now):
             raise ValueError(f"of {name} other records were written than were to stay")
         moved: dict[int, int | None] = {archive.places[at].offset: None for at in archive.gone}
@@ -118,17 +118,17 @@ class _Copy:
         """The lines of what stays, with the places where it stands now."""
         packed = name.endswith(".gz")
         plain = gzip.decompress(data) if packed else data
-        lines = [line for each in plain.splitlines(keepends=True) if (line := self._line(each, name))]
+        lines = [line for raw_line in plain.splitlines(keepends=True) if (line := self._line(raw_line, name))]
         if not packed:
             return b"".join(lines)
-        found, blocks = b"", []
+        compressed, blocks = b"", []
         for some in _batched(lines):
             block = gzip.compress(b"".join(some), mtime=0)
             key = some[0].partition(b" {")[0].decode()
-            blocks.append((key, len(found), len(block), hashlib.sha256(block).hexdigest()))
-            found += block
+            blocks.append((key, len(compressed), len(block), hashlib.sha256(block).hexdigest()))
+            compressed += block
         self.indexes[PurePosixPath(name).name] = blocks
-        return found
+        return compressed
 
     def _line(self, line: bytes, name: str) -> bytes:
         """A line of an index as it is to be; nothing, where its record goes."""
@@ -137,21 +137,21 @@ class _Copy:
         key, brace, rest = line.partition(b" {")
         if not brace:
             raise ValueError(f"{name} is no CDXJ")
-        told = orjson.loads(b"{" + rest)
-        moved = self.moved.get(PurePosixPath(str(told.get("filename"))).name, {})
-        old = int(told["offset"])
+        entry = orjson.loads(b"{" + rest)
+        moved = self.moved.get(PurePosixPath(str(entry.get("filename"))).name, {})
+        old = int(entry["offset"])
         if old not in moved or moved[old] == old:
             return line
         if moved[old] is None:
             return b""
-        told["offset"] = type(told["offset"])(moved[old])
-        return key + b" " + orjson.dumps(told) + b"\n"
+        entry["offset"] = type(entry["offset"])(moved[old])
+        return key + b" " + orjson.dumps(entry) + b"\n"
 
     def _blocks(self, data: bytes, name: str) -> bytes:
         """The list of the blocks of a compressed index."""
         head = [line for line in data.splitlines(keepends=True) if line.startswith(b"!")]
-        told: dict[str, Any] = next((orjson.loads(line[line.index(b"{") :]) for line in head if b"{" in line), {})
-        index = PurePosixPath(str(told.get("filename", f"{PurePosixPath(name).stem}.cdx.gz"))).name
+        header: dict[str, Any] = next((orjson.loads(line[line.index(b"{") :]) for line in head if b"{" in line), {})
+        index = PurePosixPath(str(header.get("filename", f"{PurePosixPath(name).stem}.cdx.gz"))).name
         if index not in self.indexes:
             raise ValueError(f"{name} is about {index}, which is not there")
         lines = [
@@ -163,7 +163,9 @@ class _Copy:
         return b"".join([*head, *lines])
 
     def _pages(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
-        places = [(place, at in each.gone) for each in self.archives.values() for at, place in enumerate(each.places)]
+        places = [
+            (place, at in archive.gone) for archive in self.archives.values() for at, place in enumerate(archive.places)
+        ]
         stay = {
             place.target[0]
             for place, is_gone in places
@@ -175,16 +177,16 @@ class _Copy:
 
     def _package(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
         """The list of files, with the sizes and digests of what was written."""
-        told = orjson.loads(data)
-        for each in told["resources"]:
-            if each.get("path") in self.digests:
-                place, size = self.digests[each["path"]]
-                each["hash"], each["bytes"] = _digest(place, str(each.get("hash", ""))), size
-        return orjson.dumps(told, option=orjson.OPT_INDENT_2)
+        package = orjson.loads(data)
+        for resource in package["resources"]:
+            if resource.get("path") in self.digests:
+                place, size = self.digests[resource["path"]]
+                resource["hash"], resource["bytes"] = _digest(place, str(resource.get("hash", ""))), size
+        return orjson.dumps(package, option=orjson.OPT_INDENT_2)
 
     def _package_digest(self, data: bytes, name: str) -> bytes:  # noqa: ARG002  (as for the others)
-        told: Mapping[str, Any] = orjson.loads(data)
-        digest = _digest(self.digests[_PACKAGE][0], str(told.get("hash", "")))
+        record: Mapping[str, Any] = orjson.loads(data)
+        digest = _digest(self.digests[_PACKAGE][0], str(record.get("hash", "")))
         return orjson.dumps({"path": _PACKAGE, "hash": digest}, option=orjson.OPT_INDENT_2)
 
 

@@ -101,7 +101,7 @@ class WebArchive(FilePart):
             yield path
 
     def walked(self, path: str, most: int) -> Iterator[archives.Archived]:
-        """The records."""
+        """The records of a file, of whose blocks at most so many bytes are held."""
         return archives.walk(path, self.form, most)
 
     def copy(
@@ -156,9 +156,11 @@ class WebArchive(FilePart):
     def revisited(self) -> tuple[set[str], set[str]]:
         """The ids and the URLs to which revisits lead."""
         with self.opened(lambda _: None, []) as path:
-            found = [] if path is None else [each for each in places_of(path, self.form) if each.kind == "revisit"]
-        urls = {url for each in found for url in (each.target[0], each.refers_to_target[0])}
-        return {each.refers_to for each in found}, urls
+            revisits = (
+                [] if path is None else [place for place in places_of(path, self.form) if place.kind == "revisit"]
+            )
+        urls = {url for revisit in revisits for url in (revisit.target[0], revisit.refers_to_target[0])}
+        return {revisit.refers_to for revisit in revisits}, urls
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""

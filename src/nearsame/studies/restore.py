@@ -70,11 +70,11 @@ def restore(source: Any, directory: str | os.PathLike[str]) -> Restored:
     place = folder.require_place(directory, Inputs.of(source))
     with ExitStack() as stack:
         paths = [stack.enter_context(part.local_path([])) for part in parts]
-        found = _Found.of(paths)
+        archives = _Found.of(paths)
         with folder.appearing(place) as home:
             for number, part in enumerate(parts):
-                _write(part, found.made(parts, number), home / part.target)
-    return Restored(len(parts), found.num_records, len(found.revisits))
+                _write(part, archives.made(parts, number), home / part.target)
+    return Restored(len(parts), archives.num_records, len(archives.revisits))
 
 
 def _is_warc(part: Any) -> bool:
@@ -98,7 +98,7 @@ class _Found(NamedTuple):
 
     @property
     def num_records(self) -> int:
-        """Of all archives."""
+        """How many records all archives hold together."""
         return sum(map(len, self.places))
 
     @classmethod
@@ -111,9 +111,9 @@ class _Found(NamedTuple):
         places = [places_of(path, WARC) for path in paths]
         origins: dict[str, list[Place]] = {}
         for number, some in enumerate(places):
-            for position, each in enumerate(some):
-                if each.kind == "response" and each.id in wanted:
-                    origins.setdefault(each.id, []).append((number, position))
+            for position, origin in enumerate(some):
+                if origin.kind == "response" and origin.id in wanted:
+                    origins.setdefault(origin.id, []).append((number, position))
         return cls(paths, places, revisits, origins)
 
     def made(self, parts: Sequence[Any], number: int) -> dict[int, Callable[[bytes], bytes]]:
@@ -127,13 +127,13 @@ class _Found(NamedTuple):
     def _record(self, raw: bytes, *, parts: Sequence[Any], place: Place) -> bytes:
         headers = self.revisits[place]
         known = self.origins.get(headers.get("warc-refers-to", ""), [])
-        found = given_back(raw, headers, self._raw(known))
-        if found is None:
+        record = given_back(raw, headers, self._raw(known))
+        if record is None:
             name, url = headers.get("warc-record-id", ""), headers.get("warc-refers-to-target-uri", "")
             what = f"record {name} of {parts[place[0]].name} cannot be given back"
             why = f"what it leads to ({url}) is {'another record now' if known else 'not there'}"
             raise SourceError(f"{what}: {why}", hint="Name all the archives that were written together.")
-        return found
+        return record
 
     def _raw(self, places: Sequence[Place]) -> Iterator[bytes]:
         for number, at in places:
