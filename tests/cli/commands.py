@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import click
 from click.testing import CliRunner, Result
 
 from nearsame.cli.main import commands
@@ -41,3 +42,12 @@ def write_jsonl(path: Path, records: list[dict[str, str]]) -> Path:
 def leftovers(folder: Path) -> list[str]:
     """What a run must not leave behind."""
     return sorted(path.name for path in folder.iterdir() if path.name.endswith((".partial", ".old")))
+
+
+def every_command(group=commands, above=()):
+    """The words of each command, those of a group's below it, and the command."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        yield (*above, name), command
+        if isinstance(command, click.Group):
+            yield from every_command(command, (*above, name))

@@ -3,24 +3,14 @@
 import click
 import pytest
 
-from nearsame.cli.main import commands
 from nearsame.cli.options import APART, FILE, FOLDER
 
-from .commands import documents, run, write_jsonl
+from .commands import documents, every_command, run, write_jsonl
 
 _PLACES = ("FILE", "DIR", "SOURCE", "INDEX", "A", "B", "FILE|TEXT")  # what metavars call files and folders
 
 
-def every(group=commands, above=()):
-    """Each command with its words."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from every(command, (*above, name))
-        else:
-            yield (*above, name), command
-
-
-COMMANDS = dict(every())
+COMMANDS = {words: command for words, command in every_command() if not isinstance(command, click.Group)}
 BOTH = [
     pytest.param(words, reads, writes, id=f"{' '.join(words)} {reads.name}-{writes.name}")
     for words, command in COMMANDS.items()

@@ -1,24 +1,11 @@
 """An option that is given twice is refused, where one value counts: which of them was meant is not ours to guess."""
 
-from collections.abc import Iterator
-
 import click
 import pytest
 
-from nearsame.cli.main import commands
+from .commands import every_command, run
 
-from .commands import run
-
-
-def _all(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from _all(command, (*path, name))
-        else:
-            yield (*path, name), command
-
-
-COMMANDS = dict(_all(commands))
+COMMANDS = {words: command for words, command in every_command() if not isinstance(command, click.Group)}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

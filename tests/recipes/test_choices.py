@@ -93,8 +93,10 @@ def test_every_method_that_can_be_explained_is(name: Any) -> None:
 def _offered(command: click.Command) -> Iterator[tuple[str, set[str]]]:
     """What a command line chooses among, by option; its words have dashes."""
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            yield from _offered(each)
+        for name in command.list_commands(click.Context(command)):
+            below = command.get_command(click.Context(command), name)
+            assert below is not None
+            yield from _offered(below)
     for param in command.params:
         if isinstance(param.type, click.Choice):
             yield param.opts[0], {word.replace("-", "_") for word in param.type.choices}

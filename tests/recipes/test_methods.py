@@ -284,3 +284,10 @@ def test_given_bands_leave_no_recall_in_the_record():
     assert (None, 0.99) == (MinHash(bands=5, rows=5).record()["recall"], MinHash().record()["recall"])
     raised = MinHash(bands=5, rows=5).raised(0.9)
     assert (5, 5) == (raised.bands, raised.rows)
+
+
+@pytest.mark.parametrize("threshold", [0, 2, "x", -1])
+def test_a_threshold_of_codes_that_is_none_names_its_method(threshold):
+    """It is asked of a run that has ended, and becomes a k."""
+    with pytest.raises(ConfigError, match=r"^SimHash: threshold="):
+        SimHash().raised(threshold)

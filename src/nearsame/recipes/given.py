@@ -13,10 +13,10 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Codes", "Confirming", "Seed", "Threshold", "read"]
+__all__ = ["Codes", "Confirming", "Seed", "Threshold", "in_unit_interval", "read", "refuse_recall", "without_none"]
 
 
-def _in_unit_interval(value: Any) -> Fraction:
+def in_unit_interval(value: Any) -> Fraction:
     """A threshold as a fraction; ValueError for what is none."""
     text = str(value)
     try:
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
         def __set__(self, recipe: object, value: str | Iterable[str]) -> None: ...
 else:
-    Threshold = Annotated[Fraction, BeforeValidator(_in_unit_interval), PlainSerializer(_written, return_type=Any)]
+    Threshold = Annotated[Fraction, BeforeValidator(in_unit_interval), PlainSerializer(_written, return_type=Any)]
     Confirming = Threshold | None
     Seed = Annotated[int, Field(ge=0)]  # below 2**128, as every setting (see arguments.py)
     Codes = Annotated[tuple[str, ...], BeforeValidator(_codes)]
@@ -79,3 +79,16 @@ else:
 def read(default: Any, description: str) -> Any:
     """A setting that may be given in another form than it is kept in."""
     return Field(default=default, description=description)
+
+
+def without_none(settings: Any, name: str) -> Any:
+    """What was given, less a setting that is None."""
+    if not isinstance(settings, dict):
+        return settings
+    return {key: value for key, value in settings.items() if key != name or value is not None}
+
+
+def refuse_recall(recipe: Any) -> None:
+    """What bands are chosen by does nothing where they are given."""
+    if recipe.bands is not None and "recall" in recipe.model_fields_set:
+        raise ValueError(f"recall={recipe.recall} does nothing with bands={recipe.bands} and rows={recipe.rows}")

@@ -1,24 +1,21 @@
 """The methods: each is a recipe of its own settings, validated and frozen, and nothing that computes."""
 
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import TOKENISER, UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
+from nearsame.recipes.base import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
 from nearsame.recipes.choices import (
     BandRows,
-    ConfirmedBy,
     DigestName,
-    FeatureHash,
-    SearchKind,
     SketchKind,
     VerifiedBy,
-    WeightKind,
     WhatGoes,
 )
-from nearsame.recipes.given import Confirming, Seed, Threshold, read
+from nearsame.recipes.codes import Hyperplane, SimHash
+from nearsame.recipes.given import Confirming, Threshold, read, refuse_recall, without_none
 
 __all__ = [
     "METHODS",
@@ -124,7 +121,7 @@ class MinHash(Shingled):
     @model_validator(mode="before")
     @classmethod
     def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        return _without_none(settings, "recall")
+        return without_none(settings, "recall")
 
     def record(self) -> dict[str, Any]:
         """Given bands go by no recall: then it is null."""
@@ -134,7 +131,7 @@ class MinHash(Shingled):
     def _bands_fit(self) -> "MinHash":
         if (self.bands is None) != (self.rows is None):
             raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
-        _refuse_recall(self)
+        refuse_recall(self)
         if self.bands is None or self.rows is None:
             return self
         if self.rows > self.num_perm:
@@ -203,188 +200,6 @@ class Digest(TextRecipe):
         if given and not self.normalise:
             raise ValueError(f"{given[0]} does nothing to raw text: it needs normalise=True")
         return self
-
-
-class SimHash(Shingling):
-    """Every pair of SimHash codes within k bits, then optionally confirmed by a measure of the documents themselves."""
-
-    name: ClassVar[str] = "simhash"
-    measure: ClassVar[str] = "hamming"
-
-    shingle_size: int = Field(
-        default=1, ge=1, le=1000, description="Consecutive tokens (or characters) in a feature; 1: words as they are."
-    )
-    bits: int = Field(default=64, ge=1, le=128, description="Length of a code: 32, 64 or 128; any with a table.")
-    weights: WeightKind = Field(
-        default="one",
-        description="What a feature adds to the sums: 1 (so that common words do not drown the others), its frequency"
-        " in the text, or that times ln((1 + N) / (1 + documents that have it)) + 1.",
-    )
-    frequencies: str | None = Field(
-        default=None,
-        description="A frequencies.parquet of an earlier tfidf run; default: counted over the documents at hand.",
-    )
-    feature_hash: FeatureHash = Field(
-        default="xxh3",
-        description="Hash of a feature's UTF-8 bytes; its low bits are used. xxh3 is by far the fastest.",
-    )
-    zero_bit: Literal[0, 1] = Field(default=0, description="The bit of a sum of exactly zero: the sources disagree.")
-    table: dict[str, int] | None = Field(
-        default=None, description="Hashes of all features by their text, in the place of a hash function."
-    )
-    k: int = Field(
-        default=3,
-        ge=0,
-        le=16,
-        description="Most bits in which two codes differ. 3 of 64 finds near-identical texts only; see `plan`.",
-    )
-    search: SearchKind = Field(
-        default="blocks",
-        description="Block-permuted tables; sorted rotations, whole runs of them, or only neighbours (which loses"
-        " pairs, and runs on one machine only); or every code with every other. All but adjacent give one answer.",
-    )
-    blocks: int | None = Field(default=None, ge=1, description="Blocks a code is cut into; default: the cheapest.")
-    header: int | None = Field(
-        default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
-    )
-    confirm: ConfirmedBy | None = Field(
-        default=None,
-        description="What a pair within k bits must also be similar by: its sets of features, its weighted features, or"
-        " its texts, edited by insertions and deletions.",
-    )
-    threshold: Confirming = read(None, "Least similarity to confirm a pair; default 0.8.")
-
-    @property
-    def least(self) -> Fraction:
-        """Of Hamming similarity 1 - d/f, or of the measure that confirms."""
-        if self.confirm is None:
-            return Fraction(self.bits - self.k, self.bits)
-        return Fraction(4, 5) if self.threshold is None else self.threshold
-
-    @property
-    def reports(self) -> str:
-        """The measure that confirms, if there is one."""
-        return self.confirm or self.measure
-
-    @property
-    def for_texts(self) -> list[str]:
-        """Edits are of texts."""
-        return [*super().for_texts, *(["confirm=edit"] if self.confirm == "edit" else [])]
-
-    def raised(self, threshold: Any) -> Self:
-        """Unconfirmed, a threshold of Hamming similarity is another k."""
-        if self.confirm is not None:
-            return super().raised(threshold)
-        k = (1 - Jaccard(threshold=threshold).threshold) * self.bits
-        return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
-
-    @model_validator(mode="after")
-    def _settings_fit(self) -> "SimHash":
-        if self.table is None and self.bits not in (32, 64, 128):
-            raise ValueError(f"bits={self.bits} is not 32, 64 or 128, which it must be without a table of hashes")
-        if self.table is not None:
-            self._check_table(self.table)
-        if self.k >= self.bits:
-            raise ValueError(f"k={self.k} is not below bits={self.bits}")
-        if self.frequencies is not None and self.weights != "tfidf":
-            raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
-        if self.threshold is not None and self.confirm is None:
-            raise ValueError(f"threshold={float(self.threshold)} does nothing without confirm: k={self.k} decides")
-        self._check_blocks()
-        return self
-
-    def _check_table(self, table: dict[str, int]) -> None:
-        if self.feature_hash != "xxh3":
-            raise ValueError(f"feature_hash={self.feature_hash} does nothing with a table of hashes")
-        for word, value in table.items():
-            if not 0 <= value < 1 << self.bits:
-                raise ValueError(f"the table's hash of {word!r}, {value}, does not fit bits={self.bits}")
-
-    def _check_blocks(self) -> None:
-        given = [name for name in ("blocks", "header") if getattr(self, name) is not None]
-        if given and self.search != "blocks":
-            raise ValueError(f"{given[0]}={getattr(self, given[0])} does nothing with search={self.search}")
-        if self.blocks is not None and not self.k < self.blocks <= self.bits:
-            raise ValueError(f"blocks={self.blocks} is not above k={self.k} and at most bits={self.bits}")
-        most = (self.bits if self.blocks is None else self.blocks) - self.k
-        if self.header is not None and self.header > most:
-            cut = f"bits={self.bits}" if self.blocks is None else f"blocks={self.blocks}"
-            raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
-
-
-class Hyperplane(Recipe):
-    """Vectors with cosine ≥ threshold: candidates from sign codes of random hyperplanes, each one verified."""
-
-    name: ClassVar[str] = "hyperplane"
-    measure: ClassVar[str] = "cosine"
-
-    threshold: Threshold = read(
-        Fraction(9, 10),
-        "Least cosine of two vectors (rounded to 15 bits), above 0 and at most 1.",
-    )
-    recall: float = Field(
-        default=0.99, gt=0, lt=1, description="Least chance that a pair at the threshold becomes a candidate."
-    )
-    bits: int = Field(
-        default=512,
-        ge=64,
-        le=512,
-        description="Hyperplanes, a bit each: a multiple of 64. More bits make wider bands and fewer false candidates:"
-        " at 0.9, one pair of unrelated vectors in 18 with 128 bits, in 89 with 256, in 248 with 512.",
-    )
-    bands: int | None = Field(default=None, ge=1, description="Bands a code is cut into; default: chosen from recall.")
-    rows: int | None = Field(default=None, ge=1, le=64, description="Bits in a band; default: chosen from recall.")
-    seed: Seed = read(0, "Of the hyperplanes, below 2**128; `random` draws a secret one.")
-    tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
-
-    @property
-    def may_miss(self) -> bool:
-        """Bands may have no bucket in common."""
-        return True
-
-    @property
-    def stored_ratio(self) -> float:
-        """Two bytes a number, and 21 for each of some 33 keys."""
-        return 2
-
-    @property
-    def of_vectors(self) -> bool:
-        """Whether documents are vectors of numbers, not texts."""
-        return True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        return _without_none(settings, "recall")
-
-    def record(self) -> dict[str, Any]:
-        """Given bands go by no recall: then it is null."""
-        return super().record() | ({} if self.bands is None else {"recall": None})
-
-    @model_validator(mode="after")
-    def _bands_fit(self) -> "Hyperplane":
-        if self.bits % 64:
-            raise ValueError(f"bits={self.bits} is not a multiple of 64")
-        if (self.bands is None) != (self.rows is None):
-            raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
-        _refuse_recall(self)
-        if self.bands is not None and self.rows is not None and self.bands * self.rows > self.bits:
-            needed = self.bands * self.rows
-            raise ValueError(f"bands={self.bands} of rows={self.rows} need {needed} bits, bits={self.bits}")
-        return self
-
-
-def _without_none(settings: Any, name: str) -> Any:
-    """What was given, less a setting that is None."""
-    if not isinstance(settings, dict):
-        return settings
-    return {key: value for key, value in settings.items() if key != name or value is not None}
-
-
-def _refuse_recall(recipe: MinHash | Hyperplane) -> None:
-    """What bands are chosen by does nothing where they are given."""
-    if recipe.bands is not None and "recall" in recipe.model_fields_set:
-        raise ValueError(f"recall={recipe.recall} does nothing with bands={recipe.bands} and rows={recipe.rows}")
 
 
 Method = Jaccard | Containment | MinHash | ModP | Digest | SimHash | Hyperplane
