@@ -92,5 +92,8 @@ def test_what_comes_first_is_what_is_imported(tmp_path, monkeypatch):
     """Two folders may hold two versions of a package."""
     for folder, name in (("one", "some_package-2.0.dist-info"), ("two", "Some.Package-1.0-py3.11.egg-info")):
         (tmp_path / folder / name).mkdir(parents=True)
-    monkeypatch.setattr("sys.path", [str(tmp_path / "gone"), str(tmp_path / "one"), str(tmp_path / "two")])
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(
+        "sys.path", [str(tmp_path / "gone"), str(tmp_path / "file"), str(tmp_path / "one"), str(tmp_path / "two")]
+    )
     assert {"some-package": "2.0"} == versions(["some-package"])

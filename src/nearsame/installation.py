@@ -5,7 +5,9 @@
    importlib.metadata takes as long to import and to read as a small run takes to compute.
 """
 
+import contextlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -36,9 +38,9 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     ['numpy']
     """
     there: dict[str, str] = {}
-    for folder in map(Path, reversed(sys.path)):  # what comes first is what is imported
-        for entry in folder.iterdir() if folder.is_dir() else ():
-            if installed := _METADATA.fullmatch(entry.name):
+    for folder in reversed(sys.path):  # what comes first is what is imported
+        with contextlib.suppress(OSError):  # no folder, or one that we may not look into
+            for installed in filter(None, map(_METADATA.fullmatch, os.listdir(folder or "."))):  # noqa: PTH208  (names)
                 there[_normal(installed["name"])] = installed["version"]
     return {name: there[_normal(name)] for name in names if _normal(name) in there}
 

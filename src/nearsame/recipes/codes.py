@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import TOKENISER, Recipe, Shingling
+from nearsame.recipes.base import TOKENISER, Banded, Shingling
 from nearsame.recipes.choices import (
     ConfirmedBy,
     FeatureHash,
     SearchKind,
     WeightKind,
 )
-from nearsame.recipes.given import Confirming, Seed, Threshold, in_unit_interval, read, refuse_recall, without_none
+from nearsame.recipes.given import Confirming, Seed, Threshold, in_unit_interval, read
 
 __all__ = ["Hyperplane", "SimHash"]
 
@@ -128,7 +128,7 @@ class SimHash(Shingling):
             raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
 
 
-class Hyperplane(Recipe):
+class Hyperplane(Banded):
     """Vectors with cosine ≥ threshold: candidates from sign codes of random hyperplanes, each one verified."""
 
     name: ClassVar[str] = "hyperplane"
@@ -154,11 +154,6 @@ class Hyperplane(Recipe):
     tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
 
     @property
-    def may_miss(self) -> bool:
-        """Bands may have no bucket in common."""
-        return True
-
-    @property
     def stored_ratio(self) -> float:
         """Two bytes a number, and 21 for each of some 33 keys."""
         return 2
@@ -168,22 +163,10 @@ class Hyperplane(Recipe):
         """Whether documents are vectors of numbers, not texts."""
         return True
 
-    @model_validator(mode="before")
-    @classmethod
-    def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        return without_none(settings, "recall")
-
-    def record(self) -> dict[str, Any]:
-        """Given bands go by no recall: then it is null."""
-        return super().record() | ({} if self.bands is None else {"recall": None})
-
     @model_validator(mode="after")
     def _bands_fit(self) -> "Hyperplane":
         if self.bits % 64:
             raise ValueError(f"bits={self.bits} is not a multiple of 64")
-        if (self.bands is None) != (self.rows is None):
-            raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
-        refuse_recall(self)
         if self.bands is not None and self.rows is not None and self.bands * self.rows > self.bits:
             needed = self.bands * self.rows
             raise ValueError(f"bands={self.bands} of rows={self.rows} need {needed} bits, bits={self.bits}")

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Codes", "Confirming", "Seed", "Threshold", "in_unit_interval", "read", "refuse_recall", "without_none"]
+__all__ = ["Codes", "Confirming", "Seed", "Threshold", "in_unit_interval", "read"]
 
 
 def in_unit_interval(value: Any) -> Fraction:
@@ -79,16 +79,3 @@ else:
 def read(default: Any, description: str) -> Any:
     """A setting that may be given in another form than it is kept in."""
     return Field(default=default, description=description)
-
-
-def without_none(settings: Any, name: str) -> Any:
-    """What was given, less a setting that is None."""
-    if not isinstance(settings, dict):
-        return settings
-    return {key: value for key, value in settings.items() if key != name or value is not None}
-
-
-def refuse_recall(recipe: Any) -> None:
-    """What bands are chosen by does nothing where they are given."""
-    if recipe.bands is not None and "recall" in recipe.model_fields_set:
-        raise ValueError(f"recall={recipe.recall} does nothing with bands={recipe.bands} and rows={recipe.rows}")

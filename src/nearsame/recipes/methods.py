@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
+from nearsame.recipes.base import UNICODE_VERSION, Banded, Recipe, Shingled, Shingling, TextRecipe
 from nearsame.recipes.choices import (
     BandRows,
     DigestName,
@@ -15,7 +15,7 @@ from nearsame.recipes.choices import (
     WhatGoes,
 )
 from nearsame.recipes.codes import Hyperplane, SimHash
-from nearsame.recipes.given import Confirming, Threshold, read, refuse_recall, without_none
+from nearsame.recipes.given import Confirming, Threshold, read
 
 __all__ = [
     "METHODS",
@@ -88,7 +88,7 @@ class Containment(Shingled):
         return self
 
 
-class MinHash(Shingled):
+class MinHash(Banded, Shingled):
     """Candidates from LSH bands over a MinHash signature, each one verified."""
 
     name: ClassVar[str] = "minhash"
@@ -113,25 +113,8 @@ class MinHash(Shingled):
         """An estimate says that it is one."""
         return "estimated" if self.verify == "estimate" else self.measure
 
-    @property
-    def may_miss(self) -> bool:
-        """Bands may have no bucket in common."""
-        return True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        return without_none(settings, "recall")
-
-    def record(self) -> dict[str, Any]:
-        """Given bands go by no recall: then it is null."""
-        return super().record() | ({} if self.bands is None else {"recall": None})
-
     @model_validator(mode="after")
     def _bands_fit(self) -> "MinHash":
-        if (self.bands is None) != (self.rows is None):
-            raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
-        refuse_recall(self)
         if self.bands is None or self.rows is None:
             return self
         if self.rows > self.num_perm:

@@ -70,7 +70,7 @@ def restore(source: Any, directory: str | os.PathLike[str]) -> Restored:
     place = folder.require_place(directory, Inputs.of(source))
     with ExitStack() as stack:
         paths = [stack.enter_context(part.local_path([])) for part in parts]
-        archives = _Found.of(paths)
+        archives = _Revisits.of(paths)
         with folder.appearing(place) as home:
             for number, part in enumerate(parts):
                 _write(part, archives.made(parts, number), home / part.target)
@@ -88,7 +88,7 @@ def _write(part: Any, made: Mapping[int, Callable[[bytes], bytes]], target: Path
         part.copy_whole(target)
 
 
-class _Found(NamedTuple):
+class _Revisits(NamedTuple):
     """The revisits that can be given back, and where the records are that they lead to."""
 
     paths: Sequence[str]
@@ -102,7 +102,7 @@ class _Found(NamedTuple):
         return sum(map(len, self.places))
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> "_Found":
+    def of(cls, paths: Sequence[str]) -> "_Revisits":
         """Those of some archives."""
         revisits: dict[Place, Mapping[str, str]] = {
             place: record.headers for place, record in _records(paths) if _is_ours(record)
