@@ -90,11 +90,14 @@ def _server(*, durable: bool) -> Iterator[Server]:
     server.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What pyspark leaves open is not ours to close."""
+    """A test on Spark is slow unless it says `usual` or `long`; and what pyspark leaves open is not ours to close."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+            if not any(item.iter_markers("usual")) and not any(item.iter_markers("long")):
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:

@@ -9,12 +9,16 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import grimp
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from nearsame.recipes.methods import METHODS, Recipe
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "nearsame"
@@ -24,6 +28,7 @@ BENCHES = sorted(path for path in (ROOT / "bench").rglob("*.py") if ".venv-peers
 OPTIONAL_OR_HEAVY = {"altair", "fastapi", "llvmlite", "numba", "pandas", "pyspark", "rich", "scipy", "uvicorn"}
 NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+CHOOSING = {"flow/code_steps.py", "flow/steps.py", "index/facets.py"}  # where a method gets its stages
 TWINS = {"Meeting", "Transaction"}  # of arrays and of frames; of each store: the same thing in two hands
 VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
 
@@ -112,6 +117,52 @@ def test_a_word_means_one_thing() -> None:
                 places.setdefault(node.name, []).append(relative(path))
     known = {name: each for name, each in places.items() if len(each) > 1 and name not in TWINS}
     assert {} == known
+
+
+@pytest.fixture(scope="module")
+def asked_for() -> Iterator[Callable[[str], set[str]]]:
+    """The methods that code asks for, as `scripts/bench house` counts them."""
+    families = {base for kind in METHODS.values() for base in kind.__mro__ if issubclass(base, Recipe)} - {Recipe}
+    classes = {family.__name__ for family in families}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "bench")  # benchmarks are scripts that import each other from their own folder
+        house = import_module("house")
+        assert classes == {*house.METHODS.values(), *house.FAMILIES}
+        yield lambda code: set(house.methods_asked_for(ast.parse(code), classes, METHODS))
+
+
+def elsewhere(path: Path) -> bool:
+    """Whether a module has no business with what method it is; proofs are looked at apart."""
+    room = path.relative_to(PACKAGE).as_posix()
+    return room not in CHOOSING and not room.startswith(("recipes/", "proofs/"))
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if elsewhere(path)], ids=relative)
+def test_nobody_asks_which_method_it_is(path: Path, asked_for: Callable[[str], set[str]]) -> None:
+    """What differs between methods is a property of recipes, or a stage."""
+    assert set() == asked_for(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "proofs").glob("*.py")), ids=relative)
+def test_proofs_ask_for_no_class_of_a_method(path: Path, asked_for: Callable[[str], set[str]]) -> None:
+    """They have tables of their own, by the names in records."""
+    assert asked_for(path.read_text("utf-8")) <= {*METHODS}
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ("MinHash", "isinstance(method, MinHash)"),
+        ("Shingled", "isinstance(method, Shingled | Digest)"),
+        ("Jaccard", "match method:\n    case Jaccard():\n        pass"),
+        ("minhash", "method.name == 'minhash'"),
+        ("digest", "stats.recipe['method'] in ('digest', 'jaccard')"),
+        ("MinHash.name", "record['method'] == MinHash.name"),
+    ],
+)
+def test_a_question_for_the_method_is_noticed(asked: str, code: str, asked_for: Callable[[str], set[str]]) -> None:
+    """The law above is no ornament."""
+    assert asked in asked_for(code)
 
 
 def test_nothing_inside_imports_the_package_itself() -> None:

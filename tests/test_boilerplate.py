@@ -1,7 +1,9 @@
 """Dropping what too many documents have: exactly that, counted over all of them, whatever the memory."""
 
+import json
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +14,13 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.engines.local import Local
+from nearsame.frames.corpus import Frames
+from nearsame.outputs.promises import dropped as dropped_in_words
+from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.features import boilerplate as stage
+from nearsame.stages.features import host_boilerplate
 from tests.examples import share
-from tests.oracle.boilerplate import boilerplate, without
+from tests.oracle.boilerplate import boilerplate, without, without_by_host
 from tests.oracle.corpora import corpora, item_lists, settings_of, thresholds
 from tests.oracle.decisions import Decisions, decide, pairs
 from tests.oracle.shingles import Raw, features
@@ -153,3 +159,139 @@ def test_where_there_is_no_corpus_it_is_refused() -> None:
     ):
         with pytest.raises(ns.ConfigError, match="drop_boilerplate=9 is about a corpus"):
             question()
+
+
+def _pages(texts: Corpus, hosts: list[str | None]) -> list[dict[str, str | None]]:
+    urls = [None if host is None else f"http://{host}/{row}" for row, host in enumerate(hosts)]
+    return [
+        {"id": f"d{row}", "text": text, "url": url} for row, (text, url) in enumerate(zip(texts, urls, strict=True))
+    ]
+
+
+@given(corpora(max_size=24), st.data(), settings_of(), st.tuples(thresholds(), st.integers(1, 4)))
+def test_boilerplate_of_a_host_is_dropped_from_its_pages_alone(
+    texts: Corpus, data: st.DataObject, settings: dict[str, Any], limits: tuple[str, int]
+) -> None:
+    """Brute force over the sets, host by host; what nobody knows the host of keeps all that it has."""
+    threshold, (share, least) = data.draw(thresholds()), limits
+    names = st.sampled_from(["a.org", "A.ORG", "b.org:80", "b.org", "c.org", None])
+    given_hosts = data.draw(st.lists(names, min_size=len(texts), max_size=len(texts)))
+    hosts = [None if host is None else host.lower().removesuffix(":80") for host in given_hosts]
+    if not any(hosts):
+        return
+    method = ns.Jaccard(threshold=threshold, boilerplate_per_host=share, **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_boilerplate, "LEAST_DOCUMENTS", least)
+        found = ns.dedup(_pages(texts, given_hosts), method=method)
+    sets = _sets(texts, settings)
+    left, dropped = without_by_host(sets, texts, hosts, Fraction(share), least)
+    ids = [f"d{row}" for row in range(len(texts))]
+    assert _named(decide(left, Fraction(threshold), range(len(texts))), ids) == _removals(found)
+    emptied = sum(isinstance(next(iter(b), None), Raw) and a != b for a, b in zip(sets, left, strict=True))
+    several = [counts for counts in dropped.values() if counts]
+    assert (sum(map(len, several)), sum(sum(counts.values()) for counts in several), emptied) == _counted(found)
+    told = {line["host"]: (line["shingles"], line["occurrences"]) for line in found.stats.dropped_by_host}
+    assert {host: (len(counts), sum(counts.values())) for host, counts in dropped.items() if counts} == told
+    assert len(told) == found.stats.dropped_hosts
+
+
+@configured(max_examples=share(30))
+@given(corpora(max_size=24), st.sampled_from([ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP]))
+def test_batches_and_threads_change_nothing_of_hosts(texts: Corpus, method: Any) -> None:
+    """The same tables and counts, whoever counts what."""
+    recipe = method(threshold="0.6", shingle_size=2, boilerplate_per_host=0.4)
+    pages = _pages(texts, ["a.org", "b.org"] * (len(texts) // 2) + ["a.org"] * (len(texts) % 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_boilerplate, "LEAST_DOCUMENTS", 2)
+        runs = [
+            ns.dedup(pages, method=recipe, batch_rows=batch_rows, threads=threads)
+            for batch_rows, threads in [(1000, 1), (1, 1), (7, 2), (1000, 4)]
+        ]
+    answers = [(run.removals.to_pylist(), _counted(run), run.stats.dropped_by_host) for run in runs]
+    assert all(answers[0] == answer for answer in answers)
+
+
+def _site(host: str, number: int, footer: str) -> list[dict[str, str]]:
+    return [
+        {"url": f"http://{host}/{page}", "text": f"{host} says {page} of {page * page} {footer}"}
+        for page in range(number)
+    ]
+
+
+def test_a_small_host_loses_nothing_and_a_footer_elsewhere_is_no_boilerplate() -> None:
+    """20 pages make a host large enough; the same footer on another host, in few of its pages, counts there."""
+    footer = "all rights reserved by the owners of this very site"
+    large, small = _site("large.org", 20, footer), _site("small.org", 19, footer)
+    found = ns.dedup([*large, *small], method=ns.Jaccard(shingle_size=1, threshold=0.7, boilerplate_per_host=1))
+    (told,) = found.stats.dropped_by_host
+    assert ("large.org", 20, 1) == (told["host"], told["documents"], found.stats.dropped_hosts)
+    assert {"small.org"} == {line["url"].split("/")[2] for line in found.removed().to_pylist()}
+    said = "13 shingles in 100 % of a host's documents dropped on large.org."
+    assert said == dropped_in_words(found.stats)
+
+
+def test_twins_are_found_without_the_pages_around_them() -> None:
+    """Two articles under other headings and with other menus are one where boilerplate goes host by host."""
+    article = "the river rose by two metres in the night and the old bridge was closed to all traffic at dawn today"
+    one, two = _site("one.org", 30, "menu one " * 9), _site("two.org", 30, "other menu two " * 9)
+    twins = [
+        {"url": "http://one.org/river", "text": f"{article} {'menu one ' * 9}"},
+        {"url": "http://two.org/river", "text": f"{article} {'other menu two ' * 9}"},
+    ]
+    recipe = {"shingle_size": 3, "threshold": 0.8}
+    assert 0 == ns.dedup([*one, *two, *twins], method=ns.Jaccard(**recipe)).stats.cross_host
+    found = ns.dedup([*one, *two, *twins], method=ns.Jaccard(**recipe, boilerplate_per_host="0.9"))
+    assert 1 == found.stats.cross_host
+
+
+@pytest.mark.parametrize("value", [0, 2, "most", -0.5])
+def test_a_share_that_cannot_be_is_refused(value: Any) -> None:
+    """The message names the value."""
+    with pytest.raises(ns.ConfigError, match=f"boilerplate_per_host={value!r}"):
+        ns.Jaccard(boilerplate_per_host=value)
+
+
+def test_two_kinds_of_boilerplate_are_refused_and_so_are_hosts_that_nobody_knows() -> None:
+    """Both at once, no URLs, texts alone, two texts, a plan."""
+    method = ns.Jaccard(boilerplate_per_host=0.5)
+    needs = "boilerplate_per_host=0.5 needs URLs"
+    for question, why in (
+        (lambda: ns.Jaccard(drop_boilerplate=2, boilerplate_per_host=0.5), "cannot be combined"),
+        (lambda: ns.dedup(["a b c"], method=method), f"{needs}, and no document has one in the column 'url'"),
+        (lambda: ns.pairs([{"text": "a"}], method=method, url_column="at"), f"{needs}, and no document has one"),
+        (lambda: ns.evaluate(["a b c"] * 3, boilerplate_per_host=0.5), f"{needs}, and here only texts are read"),
+        (lambda: ns.compare("a", "b", method=method), "boilerplate_per_host=0.5 is about a corpus"),
+        (lambda: ns.plan(boilerplate_per_host=0.5), "boilerplate_per_host=0.5 is about a corpus"),
+    ):
+        with pytest.raises(ns.ConfigError, match=why):
+            question()
+
+
+def test_stored_recipes_say_nothing_of_hosts_unless_it_was_asked_for() -> None:
+    """What was written down before there was such a setting is still the same recipe."""
+    assert "boilerplate_per_host" not in ns.MinHash().record()
+    assert "1/3" == ns.MinHash(boilerplate_per_host="1/3").record()["boilerplate_per_host"]
+
+
+def test_spark_refuses_hosts_in_the_words_of_other_options() -> None:
+    """URLs are not read there."""
+    with pytest.raises(
+        ns.ConfigError, match=r"boilerplate_per_host=0\.5 is about one machine, and the engine is Spark"
+    ):
+        Frames((), None, Keep.parse("first", "content", None)).hosts_by(0.5)
+
+
+def test_a_run_that_was_stopped_goes_on_with_its_hosts(tmp_path: Path) -> None:
+    """A work directory gives the same answer again, and refuses another share."""
+    source, footer = tmp_path / "pages.jsonl", "all rights reserved by the owners of this very site"
+    lines = [*_site("one.org", 25, footer), *_site("two.org", 25, footer)]
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    method, workdir = ns.Jaccard(shingle_size=2, threshold=0.5, boilerplate_per_host=0.5), tmp_path / "work"
+    one, two = (ns.dedup(source, method=method, workdir=workdir) for _ in range(2))
+    assert (one.removals.to_pylist(), one.stats.dropped_by_host) == (
+        two.removals.to_pylist(),
+        two.stats.dropped_by_host,
+    )
+    assert 2 == one.stats.dropped_hosts
+    with pytest.raises(ns.NearSameError, match="boilerplate_per_host"):
+        ns.dedup(source, method=ns.Jaccard(shingle_size=2, threshold=0.5, boilerplate_per_host=0.9), workdir=workdir)

@@ -355,7 +355,7 @@ MATRIX = np.eye(3)
         (MATRIX, {"vector_column": "b"}, "memory has no column 'b'"),
         (MATRIX, {"text_column": "b"}, "method=hyperplane needs vectors, not text_column='b'"),
         (MATRIX, {"features_column": "b"}, "method=hyperplane needs vectors, not features_column='b'"),
-        (MATRIX, {"keep": "longest"}, "keep='longest' says nothing about vectors of one length"),
+        (MATRIX, {"keep": "longest"}, "keep='longest' cannot rank vectors of one length"),
         (MATRIX, {"method": "jaccard", "vector_column": "b"}, "vector_column='b' does nothing with method=jaccard"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -76,7 +76,7 @@ def test_an_index_of_an_older_version_is_refused(
         migrates = (
             "Run `nearsame index migrate`, if it stores texts; or create" if "with version" in message else "Create"
         )
-        assert f"{migrates} it anew from its source, or use the version that made it." == caught.value.hint
+        assert f"{migrates} it again from its source, or use the version that made it." == caught.value.hint
 
 
 def test_a_work_directory_of_an_older_version_is_refused(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_work_directory_of_an_older_version_is_refused(tmp_path: Path) -> None
         message = f"{work} belongs to a run of another version of nearsame: {difference}"
         with pytest.raises(WorkdirError, match=re.escape(message)) as caught:
             again()
-        assert "Delete the folder to begin anew, or name another." == caught.value.hint
+        assert "Delete the folder to start over, or name another." == caught.value.hint
     (work / "run.json").write_text("[]")
     with pytest.raises(WorkdirError, match=f"{work} is not a work directory"):
         again()

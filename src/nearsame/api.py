@@ -1,7 +1,7 @@
 """What a user calls: dedup and pairs, and the results to be questioned.
 
 1. The first argument is what to read; everything else goes by keyword.
-2. A list is documents; several sources are a tuple: `dedup(("a.jsonl", "b.parquet"))`.
+2. A list is documents; several sources are a tuple: `dedup(("a.jsonl", "b.parquet"))`, or a list of `Path`s.
 3. Results are immutable: asking for another threshold gives another result.
 """
 
@@ -32,7 +32,6 @@ from nearsame.flow.checks import (
 )
 from nearsame.flow.corpus import Question
 from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
-from nearsame.flow.guesses import comparing
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
@@ -41,8 +40,10 @@ from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
+from nearsame.inputs import several
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName
+from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
@@ -103,8 +104,8 @@ def dedup(
     """Find near-duplicates and decide which documents stay.
 
     Args:
-        source: A path, glob or URL; a list of texts or of dicts; a 2-D array; anything with
-            `__arrow_c_stream__`; a tuple of such.
+        source: A path, glob or URL; a list or iterator of texts, of dicts or of pairs (id, text); a dict of id to text;
+            a table of pandas, polars, DuckDB, Arrow or Hugging Face; a 2-D array; a tuple of such. See docs/inputs.md.
         method: A recipe, or the name of one with its defaults; `Jaccard()` if None.
         keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays.
         against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
@@ -130,7 +131,7 @@ def dedup(
     within = chosen_within(method, against, within)
     require_clusters(clusters, method)
     if method.of_vectors and policy.policy in ("longest", "shortest"):
-        raise ConfigError(f"keep={keep!r} says nothing about vectors of one length", hint="Choose another policy.")
+        raise ConfigError(f"keep={keep!r} cannot rank vectors of one length", hint="Choose another policy.")
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     settings: dict[str, Any] = {
         "keep": keep, "within": within, "clusters": clusters,
@@ -279,9 +280,14 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
     clock = Clock(options["progress"])
     judged, other = sides
+    lenient = not options["strict"]  # the summary names what is passed over
     parts = [
-        open_parts(_several(judged), columns=asked.columns),
-        open_parts(_several(other), columns=replace(asked.columns, order=None)),
+        open_parts(several(judged), columns=asked.columns, without_extras=lenient),
+        open_parts(
+            [] if other is None else several(other),
+            columns=replace(asked.columns, order=None),
+            without_extras=lenient,
+        ),
     ]
     parts[1][:] = _named_apart(parts[1])
     layered = asked.layers is not None
@@ -292,7 +298,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     require_pages(reading)
     ready, settings, used = asked.columns.items is not None, asked.settings, asked.layers or ()
     before = json.dumps([settings["use"], settings["urls"]]) if layered else None
-    guesses = comparing(recipe, has_text="text" in used)
+    guesses = for_guesses(recipe, has_text="text" in used)
     settings |= {"guesses": guesses.record()} if layers.GUESSED in used else {}
     known = {} if workdir is None else identity(reading, recipe, asked.keep, listing=asked.listing, layers=before)
     inputs = inputs_of(sides, parts, recipe, workdir)
@@ -351,9 +357,3 @@ def _audited(run: Run, asked: _Asked, law: Callable[..., Audit], answer: Any, **
         return None
     with run.clock("audit"):
         return law(run.state, run.reading.origins, answer, recipe.least, **settings)
-
-
-def _several(source: Any) -> list[Any]:
-    if source is None:
-        return []
-    return list(source) if isinstance(source, tuple) else [source]

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from nearsame.recipes.choices import MeasureName
+
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]
 
 
@@ -93,7 +95,7 @@ class Comparison:
         recipe: everything that decides the answer.
     """
 
-    measure: str
+    measure: MeasureName
     threshold: Fraction
     similar: bool
     a: ComparedText

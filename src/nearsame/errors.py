@@ -50,7 +50,7 @@ __all__ = [
 
 
 _MENDING = (
-    "Restore a copy; or save what is whole with `nearsame index export`, and create the index anew."
+    "Restore a copy; or save what is whole with `nearsame index export`, and create the index again."
     " `nearsame index check` lists what is wrong."
 )
 

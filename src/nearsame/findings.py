@@ -161,7 +161,7 @@ class Score:
         peak_bytes: memory above what there was before the run; None where it was not measured.
         candidates: documents compared in full, two at a time.
         candidates_per_true_pair: of the pairs that are both found and true.
-        false_candidates: compared in vain, where the answer is equality.
+        false_candidates: compared and found to differ, where the answer is equality.
         unjudged: pairs found that nobody has judged; None where the truth is whole.
         note: why it was not run, if it was not.
     """

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["BY_SUFFIX", "FORMATS", "Format"]
+__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "TEXTS", "Format"]
+
+TEXTS = (".md", ".txt")  # files that are one text each
+PAGES = {  # and those that are one web page each, with the type that says so
+    ".htm": "text/html", ".html": "text/html", ".mht": "multipart/related", ".mhtml": "multipart/related",
+    ".xhtml": "application/xhtml+xml",
+}  # fmt: skip
+
+PAGES_NEED = ("resiliparse",)
+ARCHIVES_NEED = ("fastwarc", "resiliparse")
 
 
 class Format(NamedTuple):
@@ -21,6 +30,8 @@ class Format(NamedTuple):
         settings: What the class is told besides.
         on_spark: What Spark calls its reader.
         is_archive: Whether its records are web pages among others.
+        needs: The packages of the extra `web` that read it.
+        is_written: Whether a table can be written as one file of it (outputs/lists.py).
     """
 
     name: str
@@ -29,18 +40,21 @@ class Format(NamedTuple):
     settings: Mapping[str, Any] = MappingProxyType({})
     on_spark: str | None = None
     is_archive: bool = False
+    needs: tuple[str, ...] = ()
+    is_written: bool = False
 
 
 FORMATS = (
-    Format("jsonl", (".json", ".jsonl", ".ndjson"), "jsonl.JsonLines", on_spark="json"),
-    Format("csv", (".csv",), "delimited.Delimited", on_spark="csv"),
-    Format("tsv", (".tsv",), "delimited.Delimited", {"delimiter": "\t"}, on_spark="csv"),
-    Format("parquet", (".parquet",), "parquet.Parquet", on_spark="parquet"),
-    Format("orc", (".orc",), "orc.Orc", on_spark="orc"),
-    Format("arrow", (".arrow", ".feather"), "feather.Feather"),
-    Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", is_archive=True),
-    Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, is_archive=True),
-    Format("wacz", (".wacz",), "wacz.Wacz", is_archive=True),
+    Format("jsonl", (".json", ".jsonl", ".ndjson"), "jsonl.JsonLines", on_spark="json", is_written=True),
+    Format("csv", (".csv",), "delimited.Delimited", on_spark="csv", is_written=True),
+    Format("tsv", (".tsv",), "delimited.Delimited", {"delimiter": "\t"}, on_spark="csv", is_written=True),
+    Format("parquet", (".parquet",), "parquet.Parquet", on_spark="parquet", is_written=True),
+    Format("orc", (".orc",), "orc.Orc", on_spark="orc", is_written=True),
+    Format("arrow", (".arrow", ".feather"), "feather.Feather", is_written=True),
+    Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", is_archive=True, needs=ARCHIVES_NEED),
+    Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, is_archive=True, needs=ARCHIVES_NEED),
+    Format("cdx", (".cdx", ".cdxj"), "cdx.ArchiveIndex"),
+    Format("wacz", (".wacz",), "wacz.Wacz", is_archive=True, needs=ARCHIVES_NEED),
 )
 
 BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}

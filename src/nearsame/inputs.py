@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
 
-__all__ = ["Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "names_of", "no_path"]
+__all__ = ["Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "names_of", "no_path", "several"]
 
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
@@ -87,15 +87,29 @@ class Inputs:
                         raise SourceError(f"{name} {what} since it was read, and nothing was written", hint=hint)
 
 
+def several(source: Any) -> list[Any]:
+    """The sources of a call: a tuple is several, and so is a list of `Path`s; a list of strings is one, of texts.
+
+    Example:
+        >>> several(("a.jsonl", ["a text"])), several([Path("a"), Path("b")]) == [Path("a"), Path("b")]
+        (['a.jsonl', ['a text']], True)
+    """
+    sources = source if isinstance(source, tuple) else (source,)
+    return [single for one in sources for single in (one if _is_of_paths(one) else (one,))]
+
+
+def _is_of_paths(source: Any) -> bool:
+    return isinstance(source, list) and bool(source) and all(isinstance(one, os.PathLike) for one in source)
+
+
 def names_of(sources: Any) -> tuple[str, ...]:
-    """What of some sources (one, or a tuple or list of them) are names.
+    """What of some sources (one, or a tuple of them) are names.
 
     Example:
         >>> names_of(("a.jsonl", Path("b"), ["a text"], "-"))
         ('a.jsonl', 'b')
     """
-    several = sources if isinstance(sources, tuple) else (sources,)
-    names = (os.fspath(source) for source in several if isinstance(source, (str, os.PathLike)))
+    names = (os.fspath(source) for source in several(sources) if isinstance(source, (str, os.PathLike)))
     named = tuple(str(name) for name in names if name != "-")
     for name in named:
         if wrong := no_path(name):

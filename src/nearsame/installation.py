@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["install_command", "versions"]
+__all__ = ["import_folders", "install_command", "versions"]
 
 _NAME = "nearsame"
 _METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py\d+\.\d+)?\.(?:dist|egg)-info")
@@ -38,11 +38,20 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     ['numpy']
     """
     there: dict[str, str] = {}
-    for folder in reversed(sys.path):  # what comes first is what is imported
+    for folder in reversed(import_folders()):  # what comes first is what is imported
         with contextlib.suppress(OSError):  # no folder, or one that we may not look into
             for installed in filter(None, map(_METADATA.fullmatch, os.listdir(folder or "."))):  # noqa: PTH208  (names)
                 there[_normal(installed["name"])] = installed["version"]
     return {name: there[_normal(name)] for name in names if _normal(name) in there}
+
+
+def import_folders() -> list[str]:
+    """What of `sys.path` Python looks into: it passes over all but strings, and so over a `Path`.
+
+    >>> all(isinstance(folder, str) for folder in import_folders())
+    True
+    """
+    return [folder for folder in sys.path if isinstance(folder, str)]
 
 
 def _normal(name: str) -> str:

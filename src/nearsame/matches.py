@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from nearsame.recipes.choices import ReportedMeasure, StoreKind
+
 __all__ = [
     "FOUND_BY",
     "IN_A_CROWD",
@@ -50,7 +52,7 @@ class Match(_Answer):
 
     id: str
     similarity: float | None
-    measure: str
+    measure: ReportedMeasure | Literal[""]
     found_by: tuple[FoundBy, ...]
     distance: int | None = None
     url: str | None = None
@@ -162,7 +164,7 @@ class Likeness(_Answer):
     a: str
     b: str
     similarity: float | None
-    measure: str
+    measure: ReportedMeasure | Literal[""]
     threshold: float | None
     found_by: tuple[FoundBy, ...]
     distance: int | None
@@ -188,7 +190,7 @@ class IndexStats(_Answer):
     documents: int
     bytes: int | None
     bytes_per_document: float | None
-    store: str
+    store: StoreKind
     methods: tuple[dict[str, Any], ...]
     keys_per_document: int
     format: str

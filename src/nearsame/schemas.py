@@ -8,6 +8,7 @@
 import pyarrow as pa
 
 __all__ = [
+    "BESIDE",
     "CLUSTERS",
     "DOCUMENTS",
     "EXTRACTED",
@@ -35,6 +36,9 @@ RECORDS = pa.schema(
         pa.field("text", pa.large_string()),
     ]
 )
+
+# Marks a column that stands behind them: it may have the name of one of them.
+BESIDE = {b"nearsame": b"beside"}
 
 # A record that could not be read, with its place.
 SKIPPED = pa.schema(

@@ -2,11 +2,14 @@
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-__all__ = ["NUM_LARGEST", "Audit", "Component", "Share", "Stats"]
+from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ReportedMeasure
+
+__all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Component", "Share", "Stats"]
 
 NUM_LARGEST = 5  # clusters that statistics name
+NUM_HOSTS = 20
 
 
 class Share(NamedTuple):
@@ -43,8 +46,8 @@ class Audit:
     recall: Share | None
     residual: Share | None = None
     precision: Share | None = None
-    measure: str = "jaccard"
-    of: str = "documents"
+    measure: AuditedMeasure = "jaccard"
+    of: AuditedThing = "documents"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -94,7 +97,12 @@ class Stats:
         empty: null or empty texts: never near-duplicates, removed as redirects or revisits only.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
+            Where `boilerplate_per_host` was asked for, those that stand in this share of a host's documents: a shingle
+            counts for each host.
         dropped_occurrences: documents that each of them stands in, summed.
+        dropped_hosts: hosts whose documents lost something so.
+        dropped_by_host: of 20 of these at most, those that lost most, the `host`, how many of its `documents` have
+            shingles, the different `shingles` that were dropped, and their `occurrences`.
         emptied: documents that have nothing else: near-duplicates of nothing, exact copies of identical texts.
         repeated_ids: documents that were read whose id another of these before them has.
         distinct: different feature sets.
@@ -143,6 +151,8 @@ class Stats:
     bare: int = 0
     dropped_shingles: int = 0
     dropped_occurrences: int = 0
+    dropped_hosts: int = 0
+    dropped_by_host: tuple[dict[str, Any], ...] = ()
     emptied: int = 0
     repeated_ids: int = 0
     distinct: int = 0
@@ -159,7 +169,7 @@ class Stats:
     largest: tuple[tuple[str, int], ...] = ()
     chained: int = 0
     component: Component | None = None
-    measure: str = ""
+    measure: ReportedMeasure | Literal[""] = ""
     least: float = 1.0
     layers: tuple[dict[str, Any], ...] = ()
     evidence: dict[str, int] = field(default_factory=dict)

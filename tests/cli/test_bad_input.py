@@ -203,7 +203,7 @@ def test_what_a_folder_holds_beside_documents_is_counted(tmp_path):
     done = run("dedup", home, "-o", tmp_path / "clean")
     assert 3 == done.exit_code
     said = "".join(done.stdout.split())  # lines break where the path makes them, within it too
-    assert "1fileofnoknownformat" in said
+    assert "1filepassedover:.bin1." in said
     assert "b.parquet:notareadableParquetfile" in said
     assert b"no Parquet" == (tmp_path / "clean/kept/b.parquet").read_bytes()
 

@@ -67,11 +67,19 @@ def test_the_summary_says_what_happened(source, tmp_path):
     assert str(tmp_path / "clean") in output.replace("\n", "")
 
 
-@pytest.mark.parametrize("name", ["clean", "clean/", "clean.parquet"])
-def test_what_was_written_is_called_a_folder(name, source, tmp_path, monkeypatch):
-    """Whatever the name looks like."""
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("clean", "clean/"),
+        ("clean/", "clean/"),
+        ("clean.parquet", "clean.parquet"),
+        ("clean.parquet/", "clean.parquet/"),
+    ],
+)
+def test_what_was_written_is_called_what_it_is(name, told, source, tmp_path, monkeypatch):
+    """A folder ends in a slash."""
     monkeypatch.chdir(tmp_path)
-    assert f"Written: {name.rstrip('/')}/" == run("dedup", source, "-o", name).stdout.splitlines()[-1]
+    assert f"Written: {told}" == run("dedup", source, "-o", name).stdout.splitlines()[-1]
 
 
 def test_quiet_is_silent(source, tmp_path):
@@ -100,7 +108,7 @@ def test_without_a_place_to_write_to_nothing_is_done(source):
     """Neither -o nor --dry-run nor --json is an error that says so."""
     done = run("dedup", source)
     assert 2 == done.exit_code
-    assert "error: there is no place to write to\nhint: Add -o DIR, or --dry-run to only look.\n" == done.stderr
+    assert "error: there is no place to write to\nhint: Add -o PLACE, or --dry-run to only look.\n" == done.stderr
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--annotate", "--copy", "--drop-unreadable", "--overwrite"])

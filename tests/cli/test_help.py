@@ -1,6 +1,6 @@
 """Help reads well, says the recipes' own defaults, and is kept as gold files.
 
-`UPDATE_GOLD=1 scripts/test tests/cli/test_help.py` writes the gold files anew.
+`UPDATE_GOLD=1 scripts/test tests/cli/test_help.py` rewrites the gold files.
 """
 
 import os
@@ -48,6 +48,7 @@ IN_WORDS = {
     "bands": "from recall",
     "rows": "from recall",
     "jaccard_floor": "any",
+    "boilerplate_per_host": "none",
     "drop_boilerplate": "none",
     "shingle_size": "5; simhash 1",
     "frequencies": "counted",

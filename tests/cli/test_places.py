@@ -3,11 +3,11 @@
 import click
 import pytest
 
-from nearsame.cli.options import APART, FILE, FOLDER
+from nearsame.cli.options import APART, BY_NAME, FILE, FOLDER
 
 from .commands import documents, every_command, run, write_jsonl
 
-_PLACES = ("FILE", "DIR", "SOURCE", "INDEX", "A", "B", "FILE|TEXT")  # what metavars call files and folders
+_PLACES = ("FILE", "DIR", "PLACE", "SOURCE", "INDEX", "A", "B", "FILE|TEXT")  # what metavars call files and folders
 
 
 COMMANDS = {words: command for words, command in every_command() if not isinstance(command, click.Group)}
@@ -33,12 +33,12 @@ def test_every_file_that_can_be_named_is_declared(words):
         if shown in _PLACES:
             assert bool(param.reads) != bool(param.writes), f"{param.name} is neither reads= nor writes="
         if getattr(param, "writes", None):
-            assert param.writes in (FILE, FOLDER, APART)
+            assert param.writes in (FILE, FOLDER, BY_NAME, APART)
 
 
 def test_there_are_commands_of_both_kinds():
     """Else the tests here would say nothing."""
-    assert {FILE, FOLDER, APART} == {writes.writes for _, _, writes in (param.values for param in BOTH)}
+    assert {FILE, FOLDER, BY_NAME, APART} == {writes.writes for _, _, writes in (param.values for param in BOTH)}
     assert len(BOTH) >= 25
 
 
@@ -52,7 +52,7 @@ def test_no_command_writes_over_what_it_reads(words, reads, writes, by, tmp_path
     (tmp_path / "link.jsonl").symlink_to(source)
     before = source.read_bytes()
     named = {"name": source, "pattern": home / "[a].jsonl", "url": f"file://{source}", "link": tmp_path / "link.jsonl"}
-    place = home if writes.writes == FOLDER else source
+    place = home if writes.writes in (FOLDER, BY_NAME) else source
     command = COMMANDS[words]
     arguments = []
     for param in command.params:

@@ -63,7 +63,7 @@ def test_keepers_that_share_rare_words_are_foretold() -> None:
     assert limit < min(int(number) for _, number in named)
     less = ns.dedup(texts, method=ns.Jaccard(shingle_size=1, drop_boilerplate=limit))
     assert less.stats.compared < found.stats.compared
-    assert "higher threshold, method minhash" in found.stats.notes[0]
+    assert "raise the threshold or use method minhash" in found.stats.notes[0]
 
 
 @pytest.mark.usefixtures("_sparing")
@@ -101,7 +101,7 @@ def test_ready_items_have_no_text_to_show() -> None:
     """What it costs and what to do is said all the same."""
     items = [{"tags": text.split()} for text in CORPORA["pools"](2500)]
     note = ns.dedup(items, method=ns.Jaccard(), features_column="tags").stats.notes[0]
-    assert "rare elsewhere. What makes it less: drop_boilerplate, a higher threshold" in note
+    assert "rare elsewhere. To make it less: set drop_boilerplate, raise the threshold or" in note
 
 
 def test_a_run_within_the_budget_says_nothing() -> None:

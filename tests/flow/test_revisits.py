@@ -97,6 +97,20 @@ def test_a_removed_copy_becomes_a_revisit_and_comes_back(tmp_path: Path, suffix:
     assert {"a", "b"} == {path.name[0] for path in (tmp_path / "back").iterdir()}
 
 
+@pytest.mark.parametrize("version", [b"WARC/0.17", b"WARC/0.18", b"WARC/1.1"])
+def test_archives_of_other_versions_have_revisits_and_come_back(tmp_path: Path, version: bytes) -> None:
+    """What was crawled before there was a standard is in drafts of it; a revisit is of WARC/1.1 all the same."""
+    source = _source(tmp_path, [each.replace(b"WARC/1.0", version, 1) for each in RECORDS])
+    kept = _written(tmp_path, source)
+    assert [3, 7] == _revisits(kept / "a.warc")
+    assert (2, 8) == tuple(
+        (kept / "a.warc").read_bytes().count(each) for each in (b"WARC-Type: revisit", b"WARC-Record-ID")
+    )
+    assert ns.verify(tmp_path / "out").holds
+    ns.restore(str(kept), tmp_path / "back")
+    assert _plain(source / "a.warc") == _plain(tmp_path / "back" / "a.warc")
+
+
 def test_a_revisit_is_as_the_standard_has_it(tmp_path: Path) -> None:
     """WARC/1.1, identical-payload-digest, with all three references, and the response's own HTTP header."""
     block = http(html(TEXT), "X-Own: yes")
@@ -156,6 +170,10 @@ _LEFT: dict[str, list[bytes]] = {
         record(TEXT.encode(), "Content-Type: text/plain", kind="resource", number=number) for number in (1, 2)
     ],
     "lines that go on": [response(1, TEXT), response(2, TEXT, "X-Long: a\r\n b")],
+    "a date that is none": [
+        response(number, TEXT).replace(b"2026-01-02T", b"2026-01-002T") for number in (1, 2)
+    ],
+    "a version that nobody knows": [response(1, TEXT), response(2, TEXT).replace(b"WARC/1.0", b"WARC/0.9")],
     "damage": [response(1, TEXT), response(2, TEXT), response(3, OTHER)[:-30]],
     "blank lines too many": [response(1, TEXT), response(2, TEXT) + b"\r\n", response(3, OTHER)],
 }  # fmt: skip
@@ -266,6 +284,19 @@ def test_what_a_revisit_leads_to_must_be_there(tmp_path: Path) -> None:
     assert (2, 2, 1) == ns.restore((str(kept / "a.warc"), str(kept / "b.warc")), tmp_path / "back")
     with pytest.raises(ns.OutputError, match="exists"):
         ns.restore(str(kept), tmp_path / "back")
+
+
+def test_an_archive_that_was_compressed_anew_as_a_whole_is_told_with_what_helps(tmp_path: Path) -> None:
+    """Its records share one member; decompressed they come back."""
+    source = _source(tmp_path, [_page(0), _page(1)], suffix=".gz")
+    written = next((_written(tmp_path, source, method="jaccard")).iterdir())
+    plain = tmp_path / "plain.warc"
+    plain.write_bytes(_plain(written))
+    whole = tmp_path / "whole.warc.gz"
+    whole.write_bytes(gzip.compress(plain.read_bytes()))
+    with pytest.raises(ns.SourceError, match="shares a compressed member"):
+        ns.restore(whole, tmp_path / "again")
+    assert 1 == ns.restore(plain, tmp_path / "again").restored
 
 
 def test_a_bomb_in_the_place_of_a_header_is_no_header(tmp_path: Path) -> None:

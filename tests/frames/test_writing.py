@@ -218,7 +218,6 @@ def test_another_ending_is_refused():
     assert ".parquet .jsonl .csv" in told.value.hint
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("later", "told"),
     [

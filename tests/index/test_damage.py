@@ -128,7 +128,7 @@ def test_an_index_whose_settings_were_changed_is_refused(statement, place, chang
     change(statement)
     with pytest.raises(ns.StoreError, match=r"is damaged: its settings|of format unknown") as told:
         ns.Index.open(place)
-    assert "reate it anew from its source" in told.value.hint
+    assert "reate it again from its source" in told.value.hint
     assert "index export" not in told.value.hint
 
 

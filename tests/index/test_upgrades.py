@@ -122,7 +122,7 @@ def test_one_without_texts_is_refused_with_what_is_needed(place, older):
     """The settings that it had, and what to give."""
     ns.Index.create(place, method=METHODS, source=DOCUMENTS).close()
     older()
-    with pytest.raises(ns.IndexMismatchError, match="stores shingles, and only from stored texts") as told:
+    with pytest.raises(ns.IndexMismatchError, match="it can be rebuilt from stored texts only") as told:
         ns.Index.migrate(place)
     assert "store=shingles and minhash (threshold=0.7), digest, digest (normalise=True)" in told.value.hint
     assert "--from SOURCE" in told.value.hint
@@ -143,7 +143,7 @@ def test_one_that_is_written_to_meanwhile_is_not_replaced(tmp_path, monkeypatch)
             index.add({"id": "meanwhile", "text": "a text"})
 
     monkeypatch.setattr(migrating, "build", slow)
-    with pytest.raises(ns.StoreBusyError, match="was written to while it was made anew"):
+    with pytest.raises(ns.StoreBusyError, match="changed while it was rebuilt"):
         ns.Index.migrate(place)
     with ns.Index.open(place) as index:
         assert "meanwhile" in list(index.ids())

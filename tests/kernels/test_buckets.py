@@ -105,13 +105,17 @@ def test_members_of_a_bucket_ascend(documents):
     doc_places = np.array([place for _, place in flat], np.int32)
     bucket_starts = np.cumsum([0, *(sum(b == bucket for b, _ in flat) for bucket in range(5))])
     fill = np.zeros(5, np.int64)
-    member_docs, member_places = np.zeros(len(flat), np.int32), np.zeros(len(flat), np.int32)
+    member_docs, member_places, member_sizes = np.zeros((3, len(flat)), np.int32)
+    offsets = np.cumsum([0, *(3 * doc + 1 for doc in range(len(documents)))])
     entries = map(frozen, (doc_starts, doc_buckets, doc_places, bucket_starts))
-    fill_members(Members(*entries, fill, member_docs, member_places))
+    fill_members(
+        Members(*entries, fill, member_docs, member_places, member_sizes, np.zeros((0, 0), np.uint64)), offsets
+    )
     expected = [
         (doc, place) for bucket in range(5) for doc, row in enumerate(documents) for b, place in row if b == bucket
     ]
     assert expected == list(zip(member_docs.tolist(), member_places.tolist(), strict=True))
+    assert [3 * doc + 1 for doc, _ in expected] == member_sizes.tolist()
     assert np.diff(bucket_starts).tolist() == fill.tolist()
 
 

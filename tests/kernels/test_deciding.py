@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.kernels import deciding, scores
-from nearsame.kernels.buckets import Members, fill_members
+from nearsame.kernels.buckets import Members, fill_members, turn_bits
 from nearsame.stages.pairs.measures import bound
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, jaccard
@@ -50,9 +50,17 @@ def _entries(docs, listed):
     return arrays, items, offsets
 
 
-def _fresh(entries):
-    fill, (docs, places) = np.zeros(entries[3].size - 1, np.int64), np.zeros((2, entries[1].size), np.int32)
-    return Members(*entries, fill, docs, places)
+def _fresh(entries, items, offsets, words=0):
+    """Nobody yet; with so many words of bits for each document."""
+    fill, three = np.zeros(entries[3].size - 1, np.int64), np.zeros((3, entries[1].size), np.int32)
+    bits = np.full((offsets.size - 1, words), 77, np.uint64)
+    turn_bits(items, offsets, bits)
+    return Members(*entries, fill, *three, bits)
+
+
+def _words(data, measure):
+    """Bits are for sets of items; those of "equal" are sets too, and have none in a run."""
+    return 0 if measure == "equal" else data.draw(st.sampled_from([0, 1, 2]))
 
 
 def _everything(docs):
@@ -119,7 +127,7 @@ def test_greedy_is_brute_force(*, measure, docs, threshold, num_against, within,
         within = False
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
-    shared = (_fresh(entries), items, offsets, bound(kind, exact))
+    shared = (_fresh(entries, items, offsets, _words(data, measure)), items, offsets, bound(kind, exact))
     n = len(docs)
     removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
     deciding.settle(0, num_against, num_against, within, *shared, stamps, removed)
@@ -149,8 +157,8 @@ def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
     docs = _by_size(measure, docs)
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
-    members = _fresh(entries)
-    fill_members(members)
+    members = _fresh(entries, items, offsets, _words(data, measure))
+    fill_members(members, offsets)
     shared = (members, items, offsets, bound(kind, exact))
     stamps = np.zeros(len(docs), np.int32)
     low, room, found, tried = 0, data.draw(st.integers(1, ROOM)), [], 0
@@ -173,8 +181,8 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     entries, items, offsets = _entries([frozenset()] * len(signatures), listed)
     items, offsets = np.array(signatures, np.uint64).ravel(), 6 * np.arange(len(signatures) + 1)
     items.flags.writeable = offsets.flags.writeable = False
-    members = _fresh(entries)
-    fill_members(members)
+    members = _fresh(entries, items, offsets)
+    fill_members(members, offsets)
     out = deciding.PairRoom(*(np.empty(100, np.int64) for _ in range(4)))
     stamps = np.zeros(len(signatures), np.int32)
     agreement = bound(scores.AGREEMENT, Fraction(least, 6))
@@ -186,6 +194,30 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     }
     expected = {(*pair, number, 6) for pair, number in equal.items() if number >= least}
     assert expected == set(zip(*(column[:filled].tolist() for column in out), strict=True))
+
+
+@given(st.lists(st.sets(st.integers(0, 400), max_size=200), max_size=6), thresholds(), st.sampled_from([1, 2, 4]))
+def test_bits_refuse_none_that_reaches_the_bound(sets, threshold, words):
+    """Of small and large sets; and sets without a common item are refused where bits are many for them."""
+    _, items, offsets = _entries(sets, [[] for _ in sets])
+    bits = np.zeros((len(sets), words), np.uint64)
+    turn_bits(items, offsets, bits)
+    for kind, measure in ((scores.JACCARD, jaccard), (scores.CONTAINMENT, containment)):
+        least = bound(kind, Fraction(threshold))
+        for a, one in enumerate(sets):
+            for b, two in enumerate(sets):
+                may = deciding.may_overlap(least, bits, a, len(one), b, len(two))
+                assert may or not (one and two) or measure(one, two) < Fraction(threshold)
+
+
+def test_bits_refuse_sets_that_are_far_apart():
+    """Ten items each, none in common, in 64 bits: none of a hundred pairs is left to be compared."""
+    sets = [frozenset(range(10 * i, 10 * i + 10)) for i in range(11)]
+    _, items, offsets = _entries(sets, [[] for _ in sets])
+    bits = np.zeros((len(sets), 1), np.uint64)
+    turn_bits(items, offsets, bits)
+    least = bound(scores.JACCARD, Fraction(4, 5))
+    assert not any(deciding.may_overlap(least, bits, a, 10, b, 10) for a in range(11) for b in range(a))
 
 
 @given(documents(), thresholds())
@@ -217,7 +249,7 @@ def test_a_chain_of_ten_thousand_links_is_cut_in_order():
     offsets = np.arange(0, 16 * n + 1, 16)
     for array in (*arrays, items, offsets):
         array.flags.writeable = False
-    shared = (_fresh(arrays), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
+    shared = (_fresh(arrays, items, offsets, 1), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
     removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
     for low in range(0, n, 777):
         high = min(low + 777, n)

@@ -10,10 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.arrow import frozen
-from nearsame.kernels.prefixes import add_counts, add_nibbles, look_up, prefix_keys
+from nearsame.kernels.prefixes import (
+    add_counts,
+    add_nibbles,
+    count_frequent,
+    find_full,
+    look_up,
+    prefix_keys,
+    write_classes,
+)
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, jaccard
 
+NO_CLASSES = frozen(np.zeros(0, np.int64)), frozen(np.zeros(0, np.uint8))
 BITS = 5  # of the tables here: slots are the top five bits
 HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 31).map(lambda slot: slot << 59) | st.just(2**64 - 1)
 SETS = st.lists(st.sets(HASHES, max_size=12).map(sorted), max_size=8)
@@ -97,7 +106,7 @@ def test_a_table_of_millions_of_slots_is_gone_through_in_stretches(parts):
     assert np.array_equal(expected, np.stack([halves & 15, halves >> 4], axis=1).ravel())
     for nibbles, counted in ((False, table), (True, halves)):
         counts = np.zeros(20_000, np.uint8)
-        look_up(*lists, np.uint64(0), shift, slots, nibbles, counted, counts, lists[1])
+        look_up(*lists, np.uint64(0), shift, slots, nibbles, counted, *NO_CLASSES, counts, lists[1])
         assert np.array_equal(expected[(items >> shift).astype(np.int64)], counts)
 
 
@@ -115,10 +124,44 @@ def test_what_is_looked_up_is_what_was_counted(rows, nibbles, gap, random):
         base = np.uint64(number << 63)
         table = np.zeros(16 if nibbles else 32, np.uint8)
         (add_nibbles if nibbles else add_counts)(items, starts, ends, base, shift, 0, 32, table)
-        look_up(*views, base, shift, 32, nibbles, table, counts, places)
+        look_up(*views, base, shift, 32, nibbles, table, *NO_CLASSES, counts, places)
     counted = Counter(item >> int(shift) for row in rows for item in row)
     most = 15 if nibbles else 255
     assert [min(most, counted[item >> int(shift)]) for i in chosen for item in rows[i]] == counts.tolist()
+
+
+@given(
+    st.lists(st.integers(0, 70) | st.just(255), min_size=256, max_size=256), st.booleans(), st.integers(0, 256), SETS
+)
+def test_items_of_full_slots_are_counted_by_themselves(counters, nibbles, cut, rows):
+    """Their slots are numbered in order; shares of the slots add up; each gets its class, and so do all others."""
+    full = 15 if nibbles else 255
+    slots = [min(full, count) for count in counters]
+    table = np.array(slots, np.uint8)
+    if nibbles:
+        table = table[::2] | table[1::2] << 4
+    firsts = np.zeros(4, np.int64)
+    number = {slot: k for k, slot in enumerate(slot for slot, count in enumerate(slots) if count == full)}
+    assert (len(number), sum(slots) - full * len(number)) == find_full(256, nibbles, table, firsts)
+    lists, base, shift = _flat(rows), np.uint64(1 << 61), np.uint64(53)
+    out = np.zeros(len(number), np.int64)
+    for low, high in ((0, cut), (cut, 256)):
+        count_frequent(*lists, base, shift, low, high, nibbles, table, firsts, out)
+    of_pass = [item - int(base) >> 53 for row in rows for item in row if 0 <= item - int(base) < 256 << 53]
+    counted = Counter(number[slot] for slot in of_pass if slot in number)
+    assert [counted[k] for k in range(len(number))] == out.tolist()
+
+    classes = np.array([100 + k % 100 for k in range(len(number))], np.uint8)
+    expected = [int(classes[number[slot]]) if slot in number else slots[slot] // 2 for slot in range(256)]
+    if not nibbles:
+        write_classes(table, np.arange(255, dtype=np.uint8) // 2, classes)
+        assert expected == table.tolist()
+        return
+    items = frozen((np.arange(256, dtype=np.uint64) << shift) + base)
+    found = np.zeros(256, np.uint8)
+    one = frozen(np.zeros(1, np.int64)), frozen(np.full(1, 256))
+    look_up(items, *one, base, shift, 256, nibbles, table, firsts, classes, found, one[0])
+    assert [classes[number[slot]] if slot in number else slots[slot] for slot in range(256)] == found.tolist()
 
 
 def _keys(rows, counts, threshold, *, everything=False):

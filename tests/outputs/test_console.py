@@ -13,6 +13,7 @@ import nearsame as ns
 from nearsame.outputs.console import Report, clean, window
 from nearsame.outputs.promises import guarantee, shuffled
 from nearsame.outputs.tables import skipped_table
+from nearsame.passed_over import PassedOver
 from nearsame.stats import Stats
 
 LONG = " ".join(f"word{i}" for i in range(60))
@@ -70,7 +71,7 @@ def test_the_guarantee_is_that_of_the_method(method, settings, said):
 def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
     """No empty texts, no repeated ids, nothing skipped, no copies."""
     stats = ns.dedup([LONG]).stats
-    text = printed(lambda report: report.summary(stats, skipped_table([]), 0), monkeypatch)
+    text = printed(lambda report: report.summary(stats, skipped_table([]), PassedOver()), monkeypatch)
     for word in ("copies", "without", "readable", "format", "clusters", "against", "id of another"):
         assert word not in text
 
@@ -78,7 +79,9 @@ def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
 def test_unreadable_records_are_named_and_the_list_ends(monkeypatch):
     """Five places, then how many more."""
     skipped = skipped_table([("a.jsonl", i, i + 1, "not valid JSON") for i in range(7)])
-    text = printed(lambda report: report.summary(Stats(recipe=ns.Jaccard().record()), skipped, 0), monkeypatch)
+    text = printed(
+        lambda report: report.summary(Stats(recipe=ns.Jaccard().record()), skipped, PassedOver()), monkeypatch
+    )
     assert "a.jsonl, line 5: not valid JSON\n  and 2 more\n" in text
 
 
@@ -156,7 +159,7 @@ def test_a_run_on_spark_tells_what_it_shuffled_and_foretold():
     }
     room = {"shuffle": {"written_bytes": 2_100_000, "predicted": foretold}}
     expected = (
-        "Shuffled: 2.1 MB; keys foretold: jaccard 1.5 a document, 36.0 kB and 50.0 MB of count tables; "
+        "Shuffled: 2.1 MB; predicted keys: jaccard 1.5 a document, 36.0 kB and 50.0 MB of count tables; "
         "minhash 16 a document, 384.0 kB."
     )
     assert expected == shuffled(Stats(room=room))

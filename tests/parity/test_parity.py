@@ -88,12 +88,14 @@ def same(ask: Any, source: pa.Table, **settings: Any) -> None:
     assert expected.removals
 
 
+@pytest.mark.usual
 @pytest.mark.parametrize("method", ["jaccard", "simhash"])
 def test_dedup_of_two_methods(method, spark_with):
     """With a column of order; the tests that take longer have all methods."""
     same(spark_with(), small(), method=METHODS[method], order_column="number")
 
 
+@pytest.mark.usual
 def test_pairs_with_a_direction(spark_with):
     """With similarities, and shares in both directions."""
     method = METHODS["containment"]
@@ -105,7 +107,7 @@ def test_pairs_with_a_direction(spark_with):
 @pytest.mark.parametrize(
     ("place", "method"),
     [
-        pytest.param(place, name, marks=pytest.mark.slow if name in METHODS else pytest.mark.long)
+        pytest.param(place, name, marks=[] if name in METHODS else pytest.mark.long)
         for place, name in enumerate([*METHODS, *VARIANTS])
     ],
 )
@@ -116,7 +118,6 @@ def test_dedup_of_every_method(place, method, spark_with):
     same(ask, mixed(), method=recipe, order_column="shown")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_pairs_of_every_method(method, spark_with):
     """All of them, none twice."""
@@ -128,7 +129,7 @@ def test_pairs_of_every_method(method, spark_with):
 @pytest.mark.parametrize(
     "way",
     [
-        pytest.param(way, id=name, marks=pytest.mark.slow if way is ROUNDS else pytest.mark.long)
+        pytest.param(way, id=name, marks=[] if way is ROUNDS else pytest.mark.long)
         for name, way in {**WAYS, "in rounds to the end": ALL_ROUNDS}.items()
     ],
 )
@@ -167,7 +168,7 @@ def test_every_policy(keep, clusters, spark_with):
 @pytest.mark.parametrize(
     ("method", "within"),
     [
-        pytest.param("jaccard", True, marks=pytest.mark.slow),
+        ("jaccard", True),
         pytest.param("simhash", False, marks=pytest.mark.long),
         pytest.param("containment", True, marks=pytest.mark.long),
     ],
@@ -189,7 +190,6 @@ def test_containers_of_what_is_tested(spark_with):
     same(spark_with(), judged, method=method, against=other, order_column="number")
 
 
-@pytest.mark.slow
 def test_pairs_of_identical_documents_as_a_star(spark_with):
     """Of each group the first by the order column, or by id and text, is paired with the others."""
     table = corpora.table(["a text that stands here often"] * 30 + ["another that is here twice"] * 2)
@@ -210,7 +210,6 @@ def test_a_higher_threshold(way, spark_with):
     assert {} == difference(deduplicated(local, mixed(), **given), deduplicated(ask, mixed(), **given))
 
 
-@pytest.mark.slow
 def test_a_hot_bucket(spark_with):
     """A template of 5,000 documents, of which one stays."""
     same(spark_with(**ROUNDS), corpora.template(5000), method=ns.Jaccard(), order_column="number")
@@ -218,7 +217,7 @@ def test_a_hot_bucket(spark_with):
 
 @pytest.mark.parametrize(
     "clusters",
-    [pytest.param("greedy", marks=pytest.mark.slow), pytest.param("components", marks=pytest.mark.long)],
+    ["greedy", pytest.param("components", marks=pytest.mark.long)],
 )
 def test_a_long_chain(clusters, spark_with):
     """10,000 links: more than any rounds can do for the one, and far to go for the other."""

@@ -114,6 +114,33 @@ def _chains(home: Path) -> Any:
     return ns.dedup(source, clusters="components", method=method).write(home / "out", pairs=True)
 
 
+def _hosts(home: Path) -> Any:
+    """Two hosts with footers of their own, one that is too small, and a page without a URL."""
+    pages = []
+    for host, number in (("one.org", 25), ("two.org", 24), ("small.org", 3)):
+        footer = " ".join(words(9, len(host)))
+        for page in range(number):
+            own = " ".join(words(12, 100 + page // 2))
+            text = f"{own} {footer} {page % 2}" if page % 5 else own  # 20 of 25 have it: just as many as are asked for
+            pages.append({"id": f"{host}-{page}", "url": f"http://{host}/{page}", "text": text})
+    pages.append({**pages[0], "id": "nowhere", "url": None})
+    method = ns.Jaccard(threshold="0.6", shingle_size=2, boilerplate_per_host=0.8)
+    return ns.dedup(_lines(home / "a.jsonl", pages), method=method).write(home / "out", pairs=True)
+
+
+def _index(home: Path) -> Any:
+    """Lines of an index, with metadata and a line that cannot be read."""
+    lines = [" CDX N b a m s k r V g", "a b"]
+    for number in range(9):
+        url, digest = (
+            f"http://a.example/{number % 7}?utm_source={number}",
+            "-" if number == 5 else f"{'Dd'[number % 2]}{number % 4 // 2}",
+        )
+        lines.append(f"example,a)/ 2020010{number + 1}030405 {url} text/html 200 {digest} - {number} a.warc")
+    (home / "a.cdx").write_text("\n".join(lines) + "\n")
+    return ns.dedup(str(home / "a.cdx"), method="digest", keep="newest:date").write(home / "out")
+
+
 def _contained(home: Path) -> Any:
     """Containment with a floor, and ties by content."""
     records = _records()
@@ -135,6 +162,8 @@ KINDS: dict[str, Kind] = {
     "against": _against,
     "minhash": _minhash,
     "layers": _layers,
+    "hosts": _hosts,
+    "index": _index,
     "texts": _texts,
     "rare": _rare,
     "chains": _chains,

@@ -144,6 +144,13 @@ def test_a_wrong_count(home: Path, name: str) -> None:
     assert any(problem.startswith(f"stats.json: {name} is {stats[name] + 1}") for problem in _problems(home))
 
 
+def test_a_measure_that_there_is_not(home: Path) -> None:
+    """What similarities are called is one of known words."""
+    path = home / "stats.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"measure": "likeness"}), "utf-8")
+    assert any(problem.startswith('stats.json: measure="likeness" cannot be') for problem in _problems(home))
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda table: table.slice(1), lambda table: table.filter(pc.not_equal(table.column("role"), "keeper"))],
@@ -195,7 +202,7 @@ def test_what_is_no_output_of_dedup_is_told(tmp_path: Path) -> None:
     assert [
         [
             f"error: {file} is a file, and what can be verified is a folder",
-            "hint: Name a folder that dedup -o wrote. A list of pairs does not say how it was made.",
+            "hint: Name a folder that dedup -o wrote. A file of pairs or kept records does not say how it was made.",
         ],
         [f"error: {tmp_path / 'none'} does not exist", "hint: Check the path."],
         [

@@ -13,12 +13,14 @@ from nearsame.index.recipe import facets_of
 from nearsame.matches import FOUND_BY
 from nearsame.recipes import choices
 from nearsame.recipes.choices import (
+    COMPARED,
     DIGESTS,
     HASHES,
     INDEX_METHODS,
     KEEP_BY_COLUMN,
     KEEP_PLAIN,
     STORES,
+    Compared,
     ConfirmedBy,
     MeasureName,
     MethodName,
@@ -31,11 +33,12 @@ from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.features import digests
 from nearsame.stages.features.hashes import hasher
 from nearsame.stages.pairs import measures
-from nearsame.stages.sketches import minhash
+from nearsame.stages.sketches import minhash, simhash
 from nearsame.studies.compare import DECIDING
 from nearsame.web.preferring import Prefer
 
 TABLES: dict[Any, Any] = {
+    Compared: simhash._FOLLOWING,
     ConfirmedBy: [name for name in measures._CODES if name is not None],
     MeasureName: DECIDING,
     MethodName: METHODS,
@@ -47,6 +50,12 @@ TABLES: dict[Any, Any] = {
 def test_a_table_has_the_words_of_its_literal(words: Any) -> None:
     """None is missing, none is left over."""
     assert sorted(get_args(words)) == sorted(TABLES[words])
+
+
+def test_every_measure_that_confirms_says_what_it_compares() -> None:
+    """A measure is a row: nothing else goes by its name to know what must follow a code."""
+    assert sorted(get_args(ConfirmedBy)) == sorted(COMPARED)
+    assert {*get_args(Compared)} >= {*COMPARED.values()}
 
 
 def test_every_tuple_of_words_is_that_of_its_literal() -> None:

@@ -3,7 +3,7 @@
 import inspect
 import pydoc
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack, get_origin
 
 import pytest
 
@@ -107,3 +107,18 @@ def test_keywords_for_settings_are_those_of_the_recipes() -> None:
     fixed = {"unicode", "tokeniser"}
     assert {*Shingled.model_fields} - fixed == {*ShingleSettings.__annotations__}
     assert {*MinHash.model_fields} - fixed == {*MinHashSettings.__annotations__}
+
+
+def test_no_public_call_takes_any_option_that_there_may_be() -> None:
+    """What follows the parameters of a call is declared: names, types, defaults."""
+    loose = []
+    for name in ns.__all__:
+        owner = getattr(ns, name)
+        members = vars(owner).values() if inspect.isclass(owner) else ()
+        for thing in (owner, *members):
+            function = inspect.unwrap(getattr(thing, "__func__", thing))
+            if inspect.isfunction(function) and function.__module__.startswith("nearsame"):
+                rest = None if function.__name__.startswith("_") else inspect.getfullargspec(function).varkw
+                if rest is not None and get_origin(inspect.get_annotations(function).get(rest)) is not Unpack:
+                    loose.append(function.__qualname__)
+    assert [] == loose

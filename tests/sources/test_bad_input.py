@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nearsame.compressions import COMPRESSIONS as SUFFIXES
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources import Annotations, Columns, Skipped, open_parts
-from nearsame.sources.streams import COMPRESSIONS as SUFFIXES
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write
 

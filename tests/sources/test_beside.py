@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+import nearsame as ns
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.columns import Chosen, choose
 from nearsame.sources.reading import Reading
@@ -81,3 +82,21 @@ def test_a_column_may_have_several_parts(tmp_path: Path) -> None:
     for kind in ("jsonl", "csv", "parquet"):
         (row,), _ = read(only(_written(tmp_path, [{"url": "u"}], kind), columns), columns)
         assert {"position": 0, "id": "u", "text": "u", "order": "u", "url": "u"} == row
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("id", "jsonl"), ("text", "jsonl"), ("position", "parquet"), ("mime", "memory")]
+)
+def test_urls_may_stand_in_a_column_of_any_name(tmp_path: Path, name: str, kind: str) -> None:
+    """Also in that of the text, of the ids or of what `keep` goes by, and in one that is called as ours are."""
+    rows = [{"id": f"{number}", "text": "a b c d e f", "words": "a b c d e f"} for number in range(2)]
+    rows = [row | {name: "http://A.org/x"} for row in rows]
+    source = pa.Table.from_pylist(rows) if kind == "memory" else str(_written(tmp_path, rows, kind))
+    for how in ({"keep": f"max:{name}"}, {"html_column": "words"}):
+        found = ns.dedup(source, url_column=name, **how)
+        assert [True] == found.removals["same_host"].to_pylist()
+        found.write(tmp_path / "out", overwrite=True)
+        assert ns.verify(tmp_path / "out", source=source if kind == "memory" else None).holds
+    assert [True] == ns.mirrors(source, url_column=name, cluster_column=name).map["url"].is_valid().unique().to_pylist()
+    with ns.Index.create(tmp_path / "an.ns") as index:
+        index.add(Path(source) if isinstance(source, str) else source, url_column=name, text_column="words")

@@ -50,7 +50,7 @@ def test_a_folder_is_read_recursively_in_the_order_of_its_paths(tree: Path) -> N
     assert ["a/b/d.csv", "a/z.JSONL.GZ", "b.jsonl", "kept.txt"] == [part.target for part in parts]
     assert [f"{tree}/a/b/d.csv", f"{tree}/a/z.JSONL.GZ", f"{tree}/b.jsonl", str(tree)] == [part.name for part in parts]
     assert ["a/notes.md", "c.txt"] == [row["id"] for row in read(parts[-1])[0]]
-    assert 2 == parts.num_ignored
+    assert 2 == parts.passed_over.total
 
 
 def test_a_glob_goes_into_folders_with_two_stars(tree: Path) -> None:
@@ -177,7 +177,7 @@ def test_only_regular_files_are_read(tree: Path) -> None:
     """A pipe or socket in a folder is passed over (reading it would wait for ever); named, it is an error."""
     os.mkfifo(tree / "a.jsonl")
     os.mkfifo(tree / "a.txt")
-    assert (4, 4) == (len(_opened(tree)), _opened(tree).num_ignored)
+    assert (4, 4) == (len(_opened(tree)), _opened(tree).passed_over.total)
     assert ["b.jsonl"] == [part.target for part in _opened(f"{tree}/*.jsonl")]
     with pytest.raises(SourceError, match=r"a\.jsonl is not a regular file") as caught:
         _opened(tree / "a.jsonl")

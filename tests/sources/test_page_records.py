@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.errors import ColumnError, ConfigError
-from nearsame.sources import Columns, open_parts
+from nearsame.sources import Columns, open_parts, page_records
 from nearsame.sources.markup import about_page
 from nearsame.sources.page_records import page_of_file
 from tests.examples import share
@@ -24,6 +24,16 @@ MHTML = (
     b"Content-Transfer-Encoding: quoted-printable\r\nContent-Location: http://a.example/saved\r\n\r\n"
     b"<title>Saved</title><p>A rose =\r\nis a rose=21\r\n--B\r\nContent-Type: image/png\r\n\r\nxx\r\n--B--\r\n"
 )
+
+
+def test_the_first_batches_of_pages_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that there is something to do early; each holds twice as many bytes as the one before, up to the bound."""
+    monkeypatch.setattr(page_records, "_FIRST_BYTES", 20)
+    monkeypatch.setattr(page_records, "BATCH_BYTES", 70)
+    folder = _folder(tmp_path, **{f"page{number:02}__html": b"0123456789" for number in range(23)})
+    wanted = Columns()
+    (part,) = open_parts([str(folder)], columns=wanted)
+    assert [2, 4, 7, 7, 3] == [len(batch) for batch in part.read(wanted, lambda _: None)]
 
 
 def _folder(home: Path, **files: bytes) -> Path:

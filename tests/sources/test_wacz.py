@@ -203,10 +203,10 @@ def test_a_hostile_wacz_is_an_error_alone_and_a_skip_in_a_folder(tmp_path: Path,
 
 
 def test_a_wacz_whose_index_cannot_be_kept_right_is_an_error(tmp_path: Path) -> None:
-    """An index that is no CDXJ would lead to records that are not there."""
+    """An index that is not CDXJ would lead to records that are not there."""
     path = _written(tmp_path, wacz(_archives(), more={"indexes/other.cdx": b"a b c d\n"}))
     found = ns.dedup(path)
-    with pytest.raises(ns.SourceError, match=r"indexes/other\.cdx is no CDXJ"):
+    with pytest.raises(ns.SourceError, match=r"indexes/other\.cdx is not CDXJ"):
         found.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

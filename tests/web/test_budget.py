@@ -54,7 +54,7 @@ def test_a_listing_does_not_end() -> None:
 
 
 def test_new_pages_of_a_host_make_room_on_it() -> None:
-    """As many pages may be in vain as are new, and ten times the budget."""
+    """As many pages may be wasted as are new, and ten times the budget."""
     budget = LinkBudget(MOST)
     for number in range(100):
         budget.new_page(f"http://a/{number}")

@@ -337,7 +337,7 @@ def test_a_column_that_is_missing_is_named() -> None:
         learn_urls(site(), url_column="link")
     with pytest.raises(ColumnError, match="'digest'"):
         learn_urls(site(), cluster_column="digest")
-    with pytest.raises(ConfigError, match="takes the other's place"):
+    with pytest.raises(ConfigError, match="they exclude each other"):
         learn_urls(site(), cluster_column="content", clusters="x")
 
 

@@ -309,7 +309,7 @@ def test_settings_that_do_nothing_are_refused() -> None:
     """How texts are compared, where nothing is compared; a second side."""
     with pytest.raises(ConfigError, match="method does nothing"):
         ns.mirrors(WEB, cluster_column="text", method="digest")
-    with pytest.raises(ConfigError, match="against"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'against'"):
         ns.mirrors(WEB, against=WEB)
 
 

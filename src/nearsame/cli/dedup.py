@@ -26,6 +26,8 @@ _NEEDS_OUTPUT = {
     "overwrite": "--overwrite",
 }
 
+_OF_FOLDERS = ("write_pairs", "annotate", "copy_files", "revisits")
+
 _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
 
 
@@ -39,11 +41,11 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
     options.spec(
         "-o",
         "--output",
-        metavar="DIR",
-        writes=options.FOLDER,
-        help="The folder that is to appear, complete or not at all.",
+        metavar="PLACE",
+        writes=options.BY_NAME,
+        help="A folder; by its ending one file of what stays, as in kept.jsonl.gz; - for JSON lines.",
     ),
-    options.overwriting("DIR"),
+    options.overwriting("PLACE"),
     options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
     options.spec(
         "--annotate",
@@ -74,21 +76,23 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     """Keep one of each group of similar documents.
 
     SOURCE is a folder, file, pattern or URL: .txt and .md files, .html, .xhtml and .mhtml pages, .warc, .wet, .arc and
-    .wacz archives, .jsonl, .csv, .tsv, .parquet, .orc, .arrow (also .gz, .zst, .bz2, .xz); or - for JSON lines from
-    standard input. Nothing is removed without a kept document, its witness, that was verified to be similar. Defaults
-    stand in brackets.
+    .wacz archives, their indexes (.cdx, .cdxj), .jsonl, .csv, .tsv, .parquet, .orc, .arrow (also .gz, .zst, .bz2, .xz);
+    or - for JSON lines from standard input. Nothing is removed without a kept document, its witness, that was
+    verified to be similar. Defaults stand in brackets.
 
-    DIR gets kept/ (the files that were read, without the removed records), removed.parquet, clusters.parquet,
-    stats.json, and skipped.parquet if something could not be read. On Spark kept/, removed/ and
-    clusters/ are folders of Parquet parts.
+    PLACE appears complete or not at all. A folder gets kept/ (the files that were read, without the removed records),
+    removed.parquet, clusters.parquet, stats.json, and skipped.parquet if something could not be read; on Spark kept/,
+    removed/ and clusters/ are folders of Parquet parts. A name that ends in .jsonl, .csv, .parquet and the like is one
+    file of the documents that stay, and -o - prints them; what went is then only counted.
     """
     _check(given)
     check(given)
     from nearsame.api import DedupOptions
     from nearsame.api import dedup as find
     from nearsame.outputs import console
+    from nearsame.outputs.destinations import meaning
 
-    directory, overwrite = given["output"], given["overwrite"]
+    place, overwrite = given["output"], given["overwrite"]
     recipe = built(ctx.command, given)
     with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
         run = find(
@@ -102,19 +106,23 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             **{**options.given_options(given, DedupOptions), "audit": asked(given), **engine},
         )
         stats = run.stats
-        if directory is not None and not given["dry_run"]:
-            chosen = {name: given[name] for name in _WRITTEN if given[name]}
-            stats = run.write(directory, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
+        chosen = {name: given[name] for name in _WRITTEN if given[name]}
+        is_written = place is not None and not given["dry_run"]
+        if is_written and place != "-":
+            stats = run.write(place, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
         examples = run.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
+    to_stdout = is_written and place == "-"
+    if to_stdout:
+        stats = run.write("-", **chosen)  # now that no line of progress comes between
     if given["as_json"]:
         console.print_json(stats.record())
     elif not given["quiet"]:
-        report = console.Report(sys.stdout)
-        report.summary(stats, run.skipped, run.num_ignored)
+        report = console.Report(sys.stderr if to_stdout else sys.stdout)
+        report.summary(stats, run.skipped, run.passed_over)
         if examples is not None:
             report.examples(examples)
-        elif directory is not None:
-            report.written(directory, folder=True)
+        elif place not in (None, "-"):
+            report.written(place, folder=meaning(place).is_folder)
     return outcome(run, given)
 
 
@@ -150,14 +158,33 @@ def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
 def _check(given: dict[str, Any]) -> None:
     if given["output"] is None:
         if not given["dry_run"] and not given["as_json"]:
-            raise ConfigError("there is no place to write to", hint="Add -o DIR, or --dry-run to only look.")
+            raise ConfigError("there is no place to write to", hint="Add -o PLACE, or --dry-run to only look.")
         for name, option in _NEEDS_OUTPUT.items():
             if given[name]:
-                raise ConfigError(f"{option} does nothing without -o", hint="Add -o DIR, or leave it out.")
+                raise ConfigError(f"{option} does nothing without -o", hint="Add -o PLACE, or leave it out.")
+    else:
+        _check_place(given)
     if given["revisits"]:
         _check_revisits(given)
     if given["no_within"] and not given["against"]:
         raise ConfigError("--no-within without --against: nothing would be compared", hint="Add --against SOURCE.")
+
+
+def _check_place(given: dict[str, Any]) -> None:
+    """Refuse what a folder has, and a file or standard output has not."""
+    from nearsame.outputs.destinations import meaning, require_folder
+
+    place = given["output"]
+    if place == "-" and given["as_json"] and not given["dry_run"]:
+        raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if place == "-" and given["overwrite"]:
+        raise ConfigError("--overwrite does nothing with -o -", hint="Leave it out.")
+    for name in _OF_FOLDERS:
+        if given[name]:
+            require_folder(place, _NEEDS_OUTPUT[name])
+    if given["engine"] == "spark":
+        require_folder(place, "--engine spark")
+    meaning(place)
 
 
 def _check_revisits(given: dict[str, Any]) -> None:

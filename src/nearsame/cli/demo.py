@@ -24,7 +24,7 @@ KINDS = {
     "copy": "the same text elsewhere",
     "reformatted": "other spacing, capitals, punctuation",
     "edited": "a few words changed",
-    "revised": "written anew in good part",
+    "revised": "rewritten in large part",
     "rewrite": "a wire story, cut and reworded",
     "chain": "each changes the one before a little",
     "twin": "one template, other facts: no copies",
@@ -33,7 +33,7 @@ KINDS = {
 _REMOVED = {"copy": "en", "reformatted": "fr", "edited": "de", "rewrite": "en", "chain": "en"}  # with their languages
 _KEPT = {
     "twin": "They share a template, not their news.",
-    "revised": "Too much was written anew.",
+    "revised": "Too much was rewritten.",
     "chain": "Both are like the one between them, and not like each other.",
 }
 _LOWER = 0.5  # where to look for what was rightly kept
@@ -77,7 +77,7 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
         documents = {record["id"]: record for record in map(json.loads, lines)}
     report = console.Report(sys.stdout)
     _introduce(report, documents)
-    report.summary(run.stats, run.skipped, run.num_ignored)
+    report.summary(run.stats, run.skipped, run.passed_over)
     _explain(report, documents, run.removals.to_pylist(), alike.table.to_pylist())
     if output is not None:
         report.written(output, folder=True)

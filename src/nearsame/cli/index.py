@@ -174,7 +174,7 @@ def _passages(opened_index: Any, a: str, b: str) -> Any:
     if stats.store != "text":
         return None
     texts = opened_index.text(a), opened_index.text(b)
-    sets: dict[str, Any] = next((method for method in stats.methods if method["method"] == MinHash.name), {})
+    sets: dict[str, Any] = next((method for method in stats.methods if "shingle_size" in method), {})
     recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
     return study.compare(*texts, method=recipe), texts
 

@@ -118,15 +118,15 @@ def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
         click.echo(f"{printable(where)} is copied: {printable(str(path))}")
 
 
-@click.command(cls=options.Command, short_help="Make an index of another version anew, from its texts.")
+@click.command(cls=options.Command, short_help="Rebuild an index of another version from its stored texts.")
 @indexoptions.WHERE
 @options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
 def migrate(where: str, *, wait: float, quiet: bool) -> None:
-    """Make an index that another version of nearsame has made anew, in its place, from the texts that it stores.
+    """Rebuild in its place an index that another version of nearsame has made, from the texts that it stores.
 
     Its settings stay, and ids, URLs, texts and their order. The old one is replaced when the new one is complete;
-    nobody else may use it meanwhile. One that stores no texts is refused, with what is needed to create it anew.
+    nobody else may use it meanwhile. One that stores no texts is refused, with what is needed to create it again.
     """
     from nearsame.index.index import Index
     from nearsame.outputs import console
@@ -135,4 +135,4 @@ def migrate(where: str, *, wait: float, quiet: bool) -> None:
         progress.begin("features")
         is_new = Index.migrate(where, timeout_seconds=wait, progress=progress)
     if not quiet:
-        click.echo(f"{printable(where)} {'was made anew' if is_new else 'is of this version already'}.")
+        click.echo(f"{printable(where)} {'was rebuilt' if is_new else 'is of this version already'}.")

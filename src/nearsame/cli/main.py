@@ -170,8 +170,18 @@ def commands() -> None:
     """  # noqa: D301  (click wants a real backspace before lines that are not to be wrapped)
 
 
+def _open_closed() -> None:
+    """Put nothing where a standard stream was closed: else the next file that is opened would take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115  (for good)
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
 def main() -> NoReturn:
     """What the `nearsame` command runs."""
+    _open_closed()
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads all packages

@@ -12,12 +12,13 @@ from typing import Any, get_args
 import click
 
 from nearsame.cli import helping
-from nearsame.cli.places import APART, FILE, FOLDER, require_places
+from nearsame.cli.places import APART, BY_NAME, FILE, FOLDER, require_places
 from nearsame.recipes.choices import ClusterKind
 
 __all__ = [
     "APART",
     "AS_JSON",
+    "BY_NAME",
     "FILE",
     "FOLDER",
     "QUIET",
@@ -67,7 +68,7 @@ class Option(click.Option):
         self.section = section
         self.setting = setting
         self.reads = reads  # whether it names what is read
-        self.writes = writes  # FILE, FOLDER or APART, where it names what is written
+        self.writes = writes  # FILE, FOLDER, BY_NAME or APART, where it names what is written
         if stands:
             self.help = f"{self.help} [{stands}]"
 
@@ -310,7 +311,7 @@ AS_JSON = spec("--json", "as_json", is_flag=True, help="All of it as JSON.", sta
 
 _DEBUG = spec("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.", stands="one line")
 
-QUIET = spec("-q", "--quiet", is_flag=True, help="Say nothing but errors.", stands="progress and summary")
+QUIET = spec("-q", "--quiet", is_flag=True, help="Print errors only.", stands="progress and summary")
 running = section(
     "Running",
     spec("--threads", type=int, metavar="N", help="How many; the answer is the same.", stands="all processors"),

@@ -22,7 +22,11 @@ __all__ = ["pairs"]
 @recipeoptions.text
 @options.output(
     options.spec(
-        "-o", "--output", metavar="FILE", writes=options.FILE, help="A .parquet, .jsonl or .csv file; - for JSON lines."
+        "-o",
+        "--output",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A file, as in a.parquet, a.csv.gz; - for JSON lines.",
     ),
     options.overwriting("FILE"),
     options.SPREADSHEET,
@@ -82,7 +86,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         console.print_json({**stats.record(), "pairs": count})
     elif not given["quiet"]:
         report = console.Report(sys.stderr if path == "-" else sys.stdout)
-        report.pairs(stats, count, similar_pairs.skipped, similar_pairs.num_ignored)
+        report.pairs(stats, count, similar_pairs.skipped, similar_pairs.passed_over)
         if path not in (None, "-"):
             report.written(path)
     return outcome(similar_pairs, given)

@@ -6,15 +6,17 @@
 """
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["APART", "FILE", "FOLDER", "names_a_file", "require_places"]
+__all__ = ["APART", "BY_NAME", "FILE", "FOLDER", "names_a_file", "require_places"]
 
-FILE, FOLDER, APART = "file", "folder", "apart"  # what is written: checked whole, or only for being apart
+# What is written: checked whole, as a file, a folder, or what its name means; or only for being apart.
+FILE, FOLDER, BY_NAME, APART = "file", "folder", "by name", "apart"
 _LONGEST_NAME = 255  # bytes of a file's name: a longer text is none
 
 
@@ -24,11 +26,13 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     Raises:
         OutputError: One may not, or is not.
     """
+    _require_stdout(command, given)
     written = list(_values(command, given, "writes"))
     if not written or given.get("engine") == "spark":  # Spark has file systems of its own, and looks there
         return
     from nearsame.inputs import Inputs, is_address
     from nearsame.outputs.apart import require_apart
+    from nearsame.outputs.destinations import meaning
     from nearsame.outputs.folder import require_place
 
     names = [value for _, value in _values(command, given, "reads")]
@@ -37,9 +41,10 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     _require_several([place for _, place in written])
     for kind, place in written:
         read = Inputs.of(named.named, named.against) if os.path.lexists(place) else named
-        if kind in (FILE, FOLDER):
+        if kind in (FILE, FOLDER, BY_NAME):
             overwrite = bool(given.get("overwrite"))
-            require_place(place, read, folder=kind == FOLDER, overwrite=overwrite)
+            folder = meaning(place).is_folder if kind == BY_NAME else kind == FOLDER
+            require_place(place, read, folder=folder, overwrite=overwrite)
         elif not is_address(place):
             require_apart(place, Path(os.path.realpath(place)), read, folder=False)
 
@@ -52,6 +57,17 @@ def names_a_file(text: str) -> bool:
         and "\0" not in text
         and Path(text).exists()
     )
+
+
+def _require_stdout(command: click.Command, given: Mapping[str, Any]) -> None:
+    """Refuse to print records where nobody can get them."""
+    is_closed = getattr(sys.stdout, "name", None) == os.devnull  # what stands in the place of a closed one
+    if is_closed and any(
+        getattr(param, "writes", None) and given.get(str(param.name)) == "-" for param in command.params
+    ):
+        from nearsame.errors import OutputError
+
+        raise OutputError("- is standard output, which is closed", hint="Name a file, or open standard output.")
 
 
 def _require_several(places: list[str]) -> None:

@@ -176,6 +176,9 @@ method = section(
     digest(),
     NORMALISE,
     setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),
+    setting(
+        "--boilerplate-per-host", metavar="SHARE", help="Drop what is in this share of a host's pages.", stands="none"
+    ),
     setting("--seed", type=SEED, metavar="N|random", help="Of the feature hash, or the hyperplanes.", stands="0"),
 )
 

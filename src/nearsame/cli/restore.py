@@ -22,7 +22,7 @@ __all__ = ["restore"]
     ),
     options.in_json("Counts"),
 )
-@options.section("Running", options.spec("-q", "--quiet", is_flag=True, help="Say nothing.", stands="summary"))
+@options.section("Running", options.spec("-q", "--quiet", is_flag=True, help="Print nothing.", stands="summary"))
 @options.running_plainly
 def restore(sources: tuple[str, ...], output: str, as_json: bool, quiet: bool) -> int:
     """Turn the revisits that `nearsame dedup --revisits` wrote back into the responses that were there before.

@@ -40,7 +40,7 @@ class _Seconds(click.ParamType[float]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", str(value).strip().lower())
         seconds = float(match[1]) * {"ms": 0.001, "m": 60, "min": 60}.get(match[2], 1) if match else 0
         if not seconds:
-            self.fail(f"{value!r} is no time: write 30s", param, ctx)
+            self.fail(f"{value!r} is not a time: write it as in 30s", param, ctx)
         return seconds
 
 

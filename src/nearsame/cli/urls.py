@@ -46,7 +46,7 @@ _THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
         "--output",
         metavar="FILE",
         writes=options.FILE,
-        help="A .parquet, .jsonl or .csv file; - for JSON lines.",
+        help="A file, as in a.parquet, a.csv.gz; - for JSON lines.",
         stands="none",
     ),
     options.overwriting("FILE"),

@@ -35,7 +35,7 @@ _SHOWN = 20
 @options.section(
     "Running",
     options.spec("--memory", metavar="SIZE", help="Hold so much of documents; more goes to a file.", stands="256MB"),
-    options.spec("-q", "--quiet", is_flag=True, help="Say nothing but what is wrong.", stands="progress and summary"),
+    options.spec("-q", "--quiet", is_flag=True, help="Print only what is wrong.", stands="progress and summary"),
 )
 @options.running_plainly
 def verify(  # noqa: PLR0917  (click passes options by name)

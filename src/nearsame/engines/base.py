@@ -5,8 +5,8 @@
 3. It may fuse, spill and partition as it likes; the answers don't change.
 """
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Rows
 
-__all__ = ["Engine", "Fold", "Machine", "MeetingRule", "Stage"]
+__all__ = ["Engine", "Fold", "Machine", "MeetingRule", "SplitStage", "Stage"]
 
 
 class Stage(Protocol):
@@ -26,6 +26,26 @@ class Stage(Protocol):
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch with the columns of `output`, made of this one alone."""
+
+
+@runtime_checkable
+class SplitStage(Stage, Protocol):
+    """A stage that does its rows one by one, by a function of plain values, which another process may run.
+
+    stage(batch) is stage.result(batch, [stage.work(*task) for task in stage.tasks(batch)]).
+    """
+
+    work: Callable[..., Any]  # of a module
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether the work keeps Python's lock, so that only another process runs beside it."""
+
+    def tasks(self, batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+        """The arguments of `work`, for each row that needs it."""
+
+    def result(self, batch: pa.RecordBatch, answers: Iterable[Any]) -> pa.RecordBatch:
+        """What the stage returns, of what `work` has returned."""
 
 
 class Fold(Protocol):

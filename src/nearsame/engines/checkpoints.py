@@ -33,7 +33,7 @@ Arrays = tuple[npt.NDArray[Any], ...]
 _OURS = ("lock", "run.json", "run.tmp")
 _TALLIES = b"tallies"
 _VERSIONS = ("version", "tokeniser", "unicode")
-_ANEW = "Delete the folder to begin anew, or name another."
+_ANEW = "Delete the folder to start over, or name another."
 
 
 @dataclass(frozen=True)

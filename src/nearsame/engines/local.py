@@ -26,7 +26,7 @@ from nearsame.arrow import Rows
 from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import assemble, same_features, take_lists
-from nearsame.engines.processes import StageProcesses
+from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
 
@@ -67,8 +67,8 @@ class Local:
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
         self._lock = threading.Lock()
-        self._workers: dict[Stage, StageProcesses] = {}
-        self._pool = ThreadPoolExecutor(self.threads, "nearsame")
+        self._sharing = Sharing(self.threads)
+        self._pool = self._new_pool()
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
 
     @property
@@ -88,6 +88,7 @@ class Local:
 
     def close(self) -> None:
         """End the threads; what they have not begun is dropped."""
+        self._sharing.close()
         self._pool.shutdown(cancel_futures=True)
 
     def expect(self, num_bytes: int) -> None:
@@ -156,7 +157,7 @@ class Local:
         tallies = Counter[str]()
         for stage in stages:
             began = time.perf_counter()
-            batch = self._elsewhere(stage)(batch)
+            batch = self._sharing(stage, batch)
             self.seconds[type(stage).__name__] += time.perf_counter() - began
             tallies.update(getattr(stage, "tally", _nothing)(batch))
         return batch, tallies
@@ -165,19 +166,6 @@ class Local:
         with self._lock:
             for name, count in tallies.items():
                 self.tallies[name] += count
-
-    def _elsewhere(self, stage: Stage) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-        """A stage, or its workers where it would keep other threads waiting."""
-        if self.threads == 1 or not getattr(stage, "holds_lock", False):
-            return stage
-        with self._lock:
-            return self._workers.setdefault(stage, StageProcesses(stage, self.threads))
-
-    def _without_workers(self) -> None:
-        with self._lock:
-            for workers in self._workers.values():
-                workers.close()
-            self._workers.clear()
 
     def each(
         self, things: Iterable[Any], work: Callable[[Any], Any], alone: Callable[[Any], bool] = lambda _: False
@@ -189,7 +177,7 @@ class Local:
                 by_itself = alone(thing)
                 while by_itself and under_way:
                     yield under_way.popleft().result()
-                under_way.append(self._pool.submit(work, thing))
+                under_way.append(self._submitted(work, thing))
                 del thing  # what is read next needs the memory
                 while under_way and (by_itself or len(under_way) > 2 * self.threads):
                     yield under_way.popleft().result()
@@ -198,7 +186,20 @@ class Local:
         finally:
             for future in under_way:
                 future.cancel()
-            self._without_workers()
+
+    def _new_pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads, "nearsame")
+
+    def _submitted(self, work: Callable[[Any], Any], thing: Any) -> "Future[Any]":
+        pool = self._pool
+        try:
+            return pool.submit(work, thing)
+        except BaseException:
+            # Ctrl-C may have come while a thread was starting: the pool does not know that thread, for which the
+            # process would wait at its end; only closing the pool ends it
+            self._pool = self._new_pool()
+            pool.shutdown(wait=False)
+            raise
 
     def fold(self, flow: Flow, fold: Fold) -> Any:
         """Reduce: the pool's threads share one state, each with a share of its own of every batch."""

@@ -1,180 +1,206 @@
-"""Processes that stand in for threads, for stages that keep Python's lock while they work.
+"""Worker processes, which stand in for threads where work keeps Python's lock.
 
-1. A worker is a Python of its own that knows one stage: batches go in, results come out, in Arrow's stream format.
-2. Workers are started when so much has gone through a stage that their start pays; until one is free, and if one dies,
-   the caller computes for itself. So they change no answer, only its time.
-3. A worker ends when its input does: with the engine, or when the process that started it is no more.
+1. A worker is a Python of its own (worker.py): a function of a module and plain values go in, plain values come out.
+2. All runs of a process use the same workers. They are started when they are needed, and end when nothing has come for
+   a while, or with the process, however that ends: a worker ends when its input does.
+3. Where a worker cannot be started, or dies, the work is done here. So workers change no answer, only its time.
 """
 
+import atexit
 import contextlib
 import fcntl
 import os
 import pickle
-import queue
+import select
 import signal
 import subprocess
 import sys
 import threading
-from typing import Any, BinaryIO
+import time
+from collections.abc import Callable
+from typing import Any
 
-import pyarrow as pa
+from nearsame.engines.worker import SIZE
+from nearsame.installation import import_folders
 
-from nearsame.arrow import held_bytes
-from nearsame.engines.base import Stage
+__all__ = ["Ended", "Process", "Workers", "workers"]
 
-__all__ = ["STARTING_BYTES", "StageProcesses", "python", "serve"]
-
-STARTING_BYTES = 128 << 20  # that one process computes in a second or two: about what a worker takes to be ready
-_DONE, _FAILED = b"\1", b"\0"
-_SIZE = 8
+_IDLE_SECONDS = 60
+_MOST_FAILURES = 3
 _PIPE_BYTES = 1 << 20
 
 
-class StageProcesses:
-    """At most so many workers for one stage."""
+class Ended(Exception):  # noqa: N818  (no user sees it)
+    """A process ended before it had answered, or had to be ended since its time was over."""
 
-    def __init__(self, stage: Stage, most: int, starting_bytes: int | None = None) -> None:
-        self._stage = stage
-        self._most = most
-        self._left = STARTING_BYTES if starting_bytes is None else starting_bytes
-        self._lock = threading.Lock()
-        self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._all: list[_Worker] = []
+    def __init__(self, *, is_late: bool = False) -> None:
+        super().__init__("a worker process ended")
+        self.is_late = is_late
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The stage's result, from a worker that is free, or computed here."""
-        self._start(held_bytes(batch))
+
+class Process:
+    """One worker, and the pipes to it; one that has an idle time ends itself after it."""
+
+    def __init__(self, idle_seconds: float | None = None) -> None:
+        self._run = _started(f"from nearsame.engines.worker import serve; serve({idle_seconds})")
+        self._input: Any = self._run.stdin
+        self._output: Any = self._run.stdout
+        self.has_answered = False
+        self.was_killed = False
+        for pipe in (self._input, self._output):
+            assert pipe is not None  # noqa: S101  (both were asked for)
+            with contextlib.suppress(AttributeError, OSError):  # larger ones, where the system has them
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        _LIVING.add(self)
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._run.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is no more."""
+        return self._run.poll() is not None
+
+    def __call__(self, function: Callable[..., Any], *given: Any, seconds: float | None = None) -> Any:
+        """What a function of a module returns there, or what it raises.
+
+        Raises:
+            Ended: There is no answer, nor a process any more.
+        """
         try:
-            worker = self._free.get_nowait()
-        except queue.Empty:
-            return self._stage(batch)
+            is_good, answer = self._asked(function, given, seconds)
+        except Ended:
+            self.close()
+            raise
+        self.has_answered = True
+        if is_good:
+            return answer
+        raise answer
+
+    def _asked(self, function: Callable[..., Any], given: tuple[Any, ...], seconds: float | None) -> tuple[bool, Any]:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        message = pickle.dumps((function, given), pickle.HIGHEST_PROTOCOL)
+        milliseconds = 0 if seconds is None else max(1, int(1000 * seconds))
         try:
-            answer = worker(batch)
-        except (OSError, EOFError, ValueError, pa.ArrowException):  # it is no more
-            worker.close()
-            return self._stage(batch)
-        self._free.put(worker)
-        if isinstance(answer, BaseException):
-            raise answer
+            self._input.write(milliseconds.to_bytes(SIZE, "little") + len(message).to_bytes(SIZE, "little"))
+            self._input.write(message)
+            self._input.flush()
+        except (OSError, ValueError):
+            raise Ended from None
+        answer: tuple[bool, Any] = pickle.loads(self._received(deadline))  # noqa: S301  (from a process that was started here)
         return answer
 
-    def close(self) -> None:
-        """End the processes, if any were started."""
-        with self._lock:
-            for worker in self._all:
-                worker.close()
-            self._all.clear()
-
-    def _start(self, num_bytes: int) -> None:
-        with self._lock:
-            self._left -= num_bytes
-            if self._left > 0 or self._all:
-                return
-            self._all += [_Worker(self._stage, self._free) for _ in range(self._most)]
-
-
-def python(module: str) -> "subprocess.Popen[bytes]":
-    """A Python of its own that runs `serve()` of a module, its input and output pipes; it finds what this one finds."""
-    paths = os.pathsep.join(path for path in sys.path if path)
-    call = [sys.executable, "-c", f"from {module} import serve; serve()"]
-    environment = {**os.environ, "PYTHONPATH": paths}
-    return subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603  (our own)
-
-
-class _Worker:
-    """One process, and the pipes to it."""
-
-    def __init__(self, stage: Stage, ready: "queue.SimpleQueue[_Worker]") -> None:
-        self._process = python(__name__)
-        self._widen()
-        known = pickle.dumps(stage)
+    def kill(self) -> None:
+        """End it at once; who waits for its answer gets `Ended`."""
+        self.was_killed = True
         with contextlib.suppress(OSError):
-            self._input.write(len(known).to_bytes(_SIZE, "little") + known)
-            self._input.flush()
-        threading.Thread(target=self._wait, args=(ready,), name="nearsame-worker", daemon=True).start()
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch | BaseException:
-        """The stage's result, or what it raised."""
-        _write(self._input, batch)
-        return _read(self._output)
+            self._run.kill()
 
     def close(self) -> None:
-        """Close the input of the process, at which it ends; one that has not ended within a second is killed."""
+        """End it at once, and take note of its end."""
         with contextlib.suppress(OSError):
-            self._input.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        self._output.close()
-
-    def _wait(self, ready: "queue.SimpleQueue[_Worker]") -> None:
-        with contextlib.suppress(OSError, ValueError):
-            if self._output.read(1) == _DONE:
-                ready.put(self)
-
-    def _widen(self) -> None:
-        """Larger pipes, where the system has them: fewer switches for each batch."""
+            self._run.kill()
+        self._run.wait()
+        _LIVING.discard(self)
         for pipe in (self._input, self._output):
-            with contextlib.suppress(AttributeError, OSError):
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            with contextlib.suppress(OSError):
+                pipe.close()
 
-    @property
-    def _input(self) -> Any:
-        return self._process.stdin
+    def disown(self) -> None:
+        """In a copy of the process that started it: let go of what is the original's."""
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for pipe in (self._input, self._output):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(nothing, pipe.fileno())
+        os.close(nothing)
+        self._run.returncode = 0
 
-    @property
-    def _output(self) -> Any:
-        return self._process.stdout
-
-
-def serve() -> None:
-    """What a worker does: read the stage, say that it is ready, and compute until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it decides
-    given, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not stand among batches
-    stage = pickle.loads(given.read(int.from_bytes(given.read(_SIZE), "little")))  # noqa: S301  (from the process that started this one)
-    with contextlib.suppress(BrokenPipeError):
-        out.write(_DONE)
-        out.flush()
-        while mark := given.read(1):
-            if mark != _DONE:
-                return
-            _answer(stage, _batch(given), out)
+    def _received(self, deadline: float | None) -> bytes:
+        with contextlib.suppress(OSError, ValueError):
+            if deadline is not None and not select.select([self._output], [], [], deadline - time.monotonic())[0]:
+                raise Ended(is_late=True)
+            size = int.from_bytes(self._output.read(SIZE), "little")
+            content: bytes = self._output.read(size)
+            if content and len(content) == size:
+                return content
+        raise Ended(is_late=deadline is not None and time.monotonic() >= deadline)
 
 
-def _answer(stage: Stage, batch: pa.RecordBatch, out: BinaryIO) -> None:
+def _started(program: str) -> "subprocess.Popen[bytes]":
+    """A Python of its own, which finds what this one finds."""
+    paths = os.pathsep.join(folder for folder in import_folders() if folder)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    # Ctrl-C goes to all processes of a terminal: until a worker is so far that it ignores it, its mask holds it back
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
-        made = stage(batch)
-    except Exception as error:  # noqa: BLE001  (whatever it is, it is raised again where it was asked for)
-        known = pickle.dumps(error)
-        out.write(_FAILED + len(known).to_bytes(_SIZE, "little") + known)
-        out.flush()
-    else:
-        _write(out, made)
+        call = [sys.executable or "", "-P", "-c", program]
+        return subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603  (our own)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _write(out: Any, batch: pa.RecordBatch) -> None:
-    out.write(_DONE)
-    with pa.ipc.new_stream(pa.PythonFile(out, mode="w"), batch.schema) as stream:
-        stream.write_batch(batch)
-    out.flush()
+_LIVING: set[Process] = set()
 
 
-def _read(given: Any) -> pa.RecordBatch | BaseException:
-    mark = given.read(1)
-    if mark == _DONE:
-        return _batch(given)
-    if mark != _FAILED:
-        raise EOFError
-    error = pickle.loads(given.read(int.from_bytes(given.read(_SIZE), "little")))  # noqa: S301  (from a process that was started here)
-    return error if isinstance(error, BaseException) else RuntimeError(repr(error))
+class Workers:
+    """The processes that have nothing to do, for whoever needs one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: list[Process] = []
+        self._num_failures = 0  # of processes, one after the other, that ended of themselves before their first answer
+
+    def take(self) -> Process | None:
+        """One that is free, or a new one; None where none can be had."""
+        with self._lock:
+            while self._free:
+                process = self._free.pop()
+                if not process.has_ended:
+                    return process
+                process.close()
+            if self._num_failures >= _MOST_FAILURES:
+                return None
+        try:
+            return Process(_IDLE_SECONDS)
+        except OSError:
+            return None
+
+    def put_back(self, process: Process) -> None:
+        """It has nothing to do any more, or it has ended."""
+        with self._lock:
+            if process.has_answered:
+                self._num_failures = 0
+            elif process.has_ended and not process.was_killed:
+                self._num_failures += 1
+            if process.has_ended:
+                process.close()
+            else:
+                self._free.append(process)
 
 
-def _batch(given: Any) -> pa.RecordBatch:
-    with pa.ipc.open_stream(pa.PythonFile(given, mode="r")) as stream:
-        batch = stream.read_next_batch()
-        with contextlib.suppress(StopIteration):
-            stream.read_next_batch()  # the end of the stream has bytes, too
-    return batch
+_workers = Workers()
+
+
+def workers() -> Workers:
+    """Those of this process."""
+    return _workers
+
+
+def _end_all() -> None:
+    for process in list(_LIVING):
+        process.close()
+
+
+def _disown_all() -> None:
+    """In a copy of this process, which has no workers."""
+    global _workers  # noqa: PLW0603  (a lock that another thread held is held for ever in a copy)
+    for process in _LIVING:
+        process.disown()
+    _LIVING.clear()
+    _workers = Workers()
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=_disown_all)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
+from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
@@ -25,6 +26,8 @@ from nearsame.sources.sizes import text_bytes
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, Order, ranks, readable
 from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
+from nearsame.stages.features.host_boilerplate import Hosts
+from nearsame.stages.pairs.evidence import hosts
 from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = ["Arrays", "placed"]
@@ -79,6 +82,26 @@ class Arrays:
     def leads(self) -> npt.NDArray[np.bool_]:
         """Which rows stand for all that have equal features."""
         return np.asarray(self.best == np.arange(self.best.size))
+
+    def hosts_by(self, share: float) -> Callable[[], Hosts]:
+        """What tells the hosts of all documents once these have been read.
+
+        Raises:
+            ConfigError: URLs are not read; or, once they have been read, there is none.
+        """
+        asked = f"boilerplate_per_host={share:g} needs URLs"
+        if not self.reading.columns.beside:
+            raise ConfigError(f"{asked}, and here only texts are read", hint="Leave it out.")
+        return lambda: self._hosts(asked)
+
+    def _hosts(self, asked: str) -> Hosts:
+        column = self.reading.columns.beside[0]
+        found = hosts(self.reading.beside(column).combine_chunks()).dictionary_encode()
+        names: list[str] = found.dictionary.to_pylist()
+        if not names and self.reading.num_documents:
+            message = f"{asked}, and no document has one in the column {column!r}"
+            raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
+        return Hosts(names, np.asarray(found.indices.fill_null(-1)).astype(np.int64))
 
     def load(self, method: Method, step: Steps) -> Any:
         """A flow of the documents; of pages, of the texts that are in them."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ from nearsame import arrow
 from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
-from nearsame.recipes.methods import Method, Shingled
+from nearsame.recipes.choices import AuditedMeasure
+from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PartnersStage, Probes, Ranking, VectorPartners
@@ -72,7 +73,11 @@ USUAL = Sampling()
 
 def can_be_audited(method: Method) -> bool:
     """Whether a method is about Jaccard or the cosine of vectors, which is what the audit computes."""
-    return method.of_vectors or (isinstance(method, Shingled) and method.measure == "jaccard")
+    return method.measure in get_args(AuditedMeasure)
+
+
+def _measured(method: Method) -> AuditedMeasure:
+    return "cosine" if method.of_vectors else "jaccard"
 
 
 def of_pairs(method: Method, threshold: Fraction, num_sampled: int, owners: Rows, listed: Flags) -> Audit:
@@ -87,7 +92,7 @@ def of_pairs(method: Method, threshold: Fraction, num_sampled: int, owners: Rows
     """
     totals, hits = (np.bincount(some, minlength=num_sampled) for some in (owners, owners[listed]))
     recall = bunched_share(hits, totals)
-    return Audit(float(threshold), num_sampled, int((totals > 0).sum()), recall, measure=method.measure, of="pairs")
+    return Audit(float(threshold), num_sampled, int((totals > 0).sum()), recall, measure=_measured(method), of="pairs")
 
 
 def of_documents(method: Method, threshold: Fraction, goes: Flags, must_go: Flags, has_kept: Flags) -> Audit:
@@ -106,7 +111,7 @@ def of_documents(method: Method, threshold: Fraction, goes: Flags, must_go: Flag
         with_partner=int(must_go.sum()),
         recall=share(int((must_go & goes).sum()), int(must_go.sum())),
         residual=share(int((has_kept & ~goes).sum()), int((~goes).sum())),
-        measure=method.measure,
+        measure=_measured(method),
     )
 
 

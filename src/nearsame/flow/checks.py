@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from nearsame.errors import ConfigError
 from nearsame.flow import audits
 from nearsame.recipes.choices import ClusterKind, MethodName, Ties
-from nearsame.recipes.methods import METHODS, Jaccard, Method, Shingling, by_name
+from nearsame.recipes.methods import METHODS, Jaccard, Method, as_recipe
 from nearsame.sources import Columns
 
 __all__ = [
@@ -54,16 +54,14 @@ def chosen_ties(ties: Ties | None, order_column: str | None, engine: Any) -> Tie
             "ties='reading' on Spark: a DataFrame has no order", hint="Choose 'content', or leave it out."
         )
     if ties == "reading" and order_column is not None:
-        message = f"ties='reading' and order_column={order_column!r}: the one takes the other's place"
+        message = f"ties='reading' and order_column={order_column!r}: they exclude each other"
         raise ConfigError(message, hint="Leave one of them out.")
     return ties or ("reading" if engine is None and order_column is None else "content")
 
 
 def chosen_recipe(method: Method | MethodName | None) -> Method:
     """The recipe itself, by its name, or the default."""
-    if method is None:
-        return Jaccard()
-    return by_name(method) if isinstance(method, str) else method
+    return Jaccard() if method is None else as_recipe(method)
 
 
 def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
@@ -109,11 +107,11 @@ def require_columns(columns: Columns, recipe: Method) -> None:
         return
     if columns.text is not None:
         raise ConfigError(
-            f"text_column={columns.text!r} and features_column={columns.items!r}: one takes the other's place"
+            f"text_column={columns.text!r} and features_column={columns.items!r}: they exclude each other"
         )
-    if not isinstance(recipe, Shingling):
+    if not recipe.takes_items:
         message = f"method={recipe.name} needs texts, not features_column={columns.items!r}"
-        *others, last = (name for name, method in METHODS.items() if issubclass(method, Shingling))
+        *others, last = (name for name, method in METHODS.items() if method.takes_items)
         raise ConfigError(message, hint=f"Choose {', '.join(others)} or {last}.")
     given = recipe.for_texts
     if given:

@@ -78,7 +78,7 @@ def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:
         function = table_hasher(recipe.table)
     elif recipe.feature_hash != "xxh3" or recipe.bits > 64:
         function = hasher(recipe.feature_hash, recipe.bits)
-    spelling = Spelling(recipe.weights != "one", recipe.confirm == "edit", function, recipe.bits)
+    spelling = Spelling(recipe.weights != "one", recipe.compares == "letters", function, recipe.bits)
     if ready_items:
         return (ListFeatures(spelling),)
     step = 1 if recipe.overlapping else recipe.shingle_size

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -21,19 +21,30 @@ from nearsame.stages.clusters.components import Connected
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.frequencies import FrequencyTable
+from nearsame.stages.features.host_boilerplate import Hosts
 
-__all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "Met", "Question", "State"]
+__all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "DroppedOfHost", "Met", "Question", "State"]
 
 Known_co = TypeVar("Known_co", covariant=True)
+
+
+class DroppedOfHost(NamedTuple):
+    """What was taken out of the features of one host's documents."""
+
+    host: str
+    documents: int  # that have shingles
+    shingles: int  # different ones
+    occurrences: int  # documents that each stands in, summed
 
 
 @dataclass(frozen=True)
 class Dropped:
     """What boilerplate was taken out of the features."""
 
-    shingles: int = 0  # different ones
+    shingles: int = 0  # different ones, of each host
     occurrences: int = 0  # documents that each stands in, summed
     documents: int = 0  # that had nothing else
+    hosts: tuple[DroppedOfHost, ...] = ()  # where it is about hosts, those that lost something, most first
 
 
 NOTHING_DROPPED = Dropped()
@@ -107,6 +118,13 @@ class Corpus(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What one must know of the documents and their order."""
+
+    def hosts_by(self, share: float) -> Callable[[], Hosts]:
+        """What tells the hosts of all documents once these have been read.
+
+        Args:
+            share: what asks for them, `boilerplate_per_host`: named where it is refused.
+        """
 
     def load(self, method: Method, step: Steps) -> Any:
         """A flow of the documents, as the first stage of a method reads them."""

@@ -24,10 +24,12 @@ from nearsame.flow.runs import Run
 from nearsame.flow.steps import steps
 from nearsame.kernels import shingles
 from nearsame.kernels.buckets import Meeting
-from nearsame.recipes.methods import Jaccard, Method, MinHash, Shingled
+from nearsame.recipes.counterparts import exact_join
+from nearsame.recipes.methods import Jaccard, Method, Shingled
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs
+from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.estimate import Foresight, most_comparisons
 from nearsame.stages.texts.aligned import align
 
@@ -51,8 +53,8 @@ def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -
         compared: applies the rule that is to follow, as a method has it, to a meeting, and counts its comparisons.
     """
     state = run.state
-    meeting, minhash = state.meeting, isinstance(state.method, MinHash)
-    most = OFFER_SECONDS if minhash else BUDGET_SECONDS
+    meeting, offer = state.meeting, exact_join(state.method) if state.method.may_miss else None
+    most = OFFER_SECONDS if offer else BUDGET_SECONDS
     if meeting is None or _seconds(state, meeting, most_comparisons(meeting)) <= most:
         return run
     with run.clock("foretelling"):
@@ -60,7 +62,7 @@ def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -
         seconds = _seconds(state, meeting, number)
         if seconds <= most:
             return run
-        exact = _by_exact_join(state, compared) if minhash else number
+        exact = _by_exact_join(state, offer, compared) if offer else number
         offered = exact if number >= _FRACTION * max(exact, 1) else None
         if seconds <= BUDGET_SECONDS and offered is None:
             return run
@@ -70,18 +72,20 @@ def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -
     return replace(run, notes=(*run.notes, note))
 
 
-def _by_exact_join(state: State[Arrays], compared: Callable[[State[Arrays], Meeting, Any], int]) -> int:
+def _by_exact_join(
+    state: State[Arrays], method: Jaccard, compared: Callable[[State[Arrays], Meeting, Any], int]
+) -> int:
     """About how many comparisons the exact join takes for the same documents: what a sample of them says."""
-    method = Jaccard(threshold=state.method.least)
     exact = replace(state, method=method, step=steps(method))
     leads = np.flatnonzero(state.corpus.leads & (state.corpus.about.sizes > 0))
     rows = _spread(leads, _SAMPLED)
     chosen = np.zeros(state.corpus.best.size, np.bool_)
     chosen[rows] = True
     engine, room = state.corpus.engine, dict(state.corpus.engine.room)
-    counts, keys = cast("Any", exact.step.counts), cast("Any", exact.step.keys)
-    features, counted = counts(engine.only(state.leaders, chosen), int(state.corpus.about.sizes[rows].sum()), engine)
-    meeting = engine.meet(engine.keep(engine.map(features, keys(counted))), features, state.corpus.ranks)
+    num_items = int(state.corpus.about.sizes[rows].sum())
+    features, counts = exact.step.counted(engine.only(state.leaders, chosen), num_items, engine)
+    keys = engine.map(features, *([exact.step.keys(counts)] if exact.step.keys else []))
+    meeting = engine.meet(engine.keep(keys), features, state.corpus.ranks)
     engine.room.clear()  # it says how the run goes, not this trial
     engine.room.update(room)
     times = leads.size / max(1, rows.size)
@@ -98,29 +102,30 @@ class _Cause:
 
 def _seconds(state: State[Arrays], meeting: Meeting, comparisons: int) -> float:
     items = 2 * meeting.items.size / max(1, meeting.entries.rows.size)
-    by_signature = isinstance(state.method, MinHash) and state.method.verify == "estimate"
-    per_item = _VALUE_SECONDS if by_signature else _ITEM_SECONDS
+    per_item = _VALUE_SECONDS if state.step.measure == measures.AGREEMENT else _ITEM_SECONDS
     return float(comparisons * (_COMPARISON_SECONDS + per_item * items))
 
 
 def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method, exact: int | None) -> str:
     """What is said; `exact` are the comparisons of the exact join, where that is worth naming."""
-    ways = [] if exact is None else [f"method jaccard (--method jaccard: exact, about {exact:,} comparisons)"]
-    if isinstance(method, Shingled):
+    ways = [] if exact is None else [f"use method jaccard (--method jaccard: exact, about {exact:,} comparisons)"]
+    if "drop_boilerplate" in type(method).model_fields:
         if causes:
             limit = _rounded(min(cause.documents for cause in causes) - 1)
-            ways.append(f"drop_boilerplate={limit} (--drop-boilerplate {limit})")
+            ways.append(f"set drop_boilerplate={limit} (--drop-boilerplate {limit})")
         else:
-            ways.append("drop_boilerplate")
-    ways.append("a higher threshold")
-    if not isinstance(method, MinHash):
-        ways.append("method minhash")
+            ways.append("set drop_boilerplate")
+    if method.stricter:
+        ways.append(method.stricter)
+    if method.quicker:
+        ways.append(f"use method {method.quicker}")
+    ways = [*ways[:-2], " or ".join(ways[-2:])]
     named = ", ".join(f'"{cause.text}" (in {cause.documents:,} documents)' for cause in causes)
     because = "share what is rare elsewhere" if exact is None else "are somewhat alike, but less than is asked for"
     return (
         f"comparing may take about {number:,} comparisons, about {_time(seconds)} of CPU time on one core, because many"
         f" documents {because}{f', above all {named}' if causes and exact is None else ''}."
-        f" What makes it less: {', '.join(ways)}"
+        f" To make it less: {', '.join(ways)}"
     )
 
 

@@ -21,6 +21,7 @@ from nearsame.arrow import Mask, Rows
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
+from nearsame.sources.payload_digests import comparable
 from nearsame.sources.reading import Reading
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.pairs import evidence
@@ -109,6 +110,11 @@ class PageFacts:
         """Canonical URLs by the rules up to a degree."""
         return self.forms[degree](self.known(self.url_column, rows))
 
+    def payloads(self, rows: Rows | None = None) -> pa.Array:
+        """Digests of payloads in one spelling."""
+        digests = self.known("payload_digest", rows).to_pylist()
+        return pa.array([None if digest is None else comparable(digest) for digest in digests], pa.large_string())
+
     def target(self, name: str, rows: Rows | None = None) -> pa.Array:
         """The canonical form of what pages say of themselves, null where they say nothing; of redirects the last."""
         links = self.known(name, rows)
@@ -195,7 +201,7 @@ class PageFacts:
 
     def same_payload(self, rows: Rows, witnesses: Rows) -> Mask:
         """Whether an archive has recorded the same digest of what was sent."""
-        return evidence.same(*(self.known("payload_digest", side) for side in (rows, witnesses)))
+        return evidence.same(*(self.payloads(side) for side in (rows, witnesses)))
 
     def _revisits(self, rows: Rows, witnesses: Rows, url: pa.Array, other: pa.Array) -> Mask:
         """One of the two is a revisit, of the other's URL or with the other's payload digest."""

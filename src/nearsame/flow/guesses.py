@@ -19,37 +19,17 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.evidence import PageFacts
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
-from nearsame.recipes.methods import Digest, Jaccard, Method, Recipe, Shingled
+from nearsame.recipes.methods import Method
 from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.features.document_facts import About, Describe
 
-__all__ = ["comparing", "confirmed"]
+__all__ = ["confirmed"]
 
 
 _SPREAD = 0x9E3779B97F4A7C15  # keys are dealt by their highest bits
-
-
-def comparing(method: Recipe, *, has_text: bool) -> Method:
-    """What says whether two texts are near enough.
-
-    Args:
-        method: that of the run.
-        has_text: whether it is used in the run, and not only there because there must be one.
-
-    Example:
-        >>> from nearsame import MinHash
-        >>> float(comparing(MinHash(threshold=0.7), has_text=True).threshold)
-        0.7
-    """
-    if has_text and isinstance(method, Digest):
-        return method
-    if not has_text or not isinstance(method, Shingled):
-        return Jaccard(seed=getattr(method, "seed", 0))
-    own = {name: value for name, value in method.settings.items() if name in Jaccard.model_fields}
-    return Jaccard(**{**own, "drop_boilerplate": None})
 
 
 class Ranked(NamedTuple):

@@ -7,17 +7,18 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.arrow import Rows
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.writing import copy_parts, num_bytes
-from nearsame.sources import Annotations, TextFolder
+from nearsame.sources import Annotations, Part, TextFolder
 from nearsame.sources.manifest import manifest
 from nearsame.sources.revisits import Revisiting, require_archives, with_revisits
 from nearsame.sources.select import together
@@ -26,7 +27,7 @@ from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
 from nearsame.stats import Stats
 
-__all__ = ["Choices", "records", "write"]
+__all__ = ["Choices", "Picked", "chosen_of", "records", "table_of", "write"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -55,28 +56,63 @@ class Choices:
         return self.annotate or self.revisits
 
     @property
+    def of_folders(self) -> list[str]:
+        """Those of them that one file has no room for."""
+        return [name for name, chosen in asdict(self).items() if chosen and name != "drop_unreadable"]
+
+    @property
     def as_record(self) -> dict[str, bool]:
         """What the list of sources says of it; of revisits, where there are some."""
         choices = {**asdict(self), "annotate": self.all_stay}
         return choices if self.revisits else {name: chosen for name, chosen in choices.items() if name != "revisits"}
 
 
-def records(run: Run, decided: Decided, *, stay: bool) -> pa.Table:
-    """The records of the judged side that stay or go; one that could not be read is in neither."""
+class Picked(NamedTuple):
+    """Positions of a part: those that are wanted, and those of all its other records."""
+
+    part: Part
+    wanted: Rows
+    unwanted: Rows  # among those that could be read
+    unreadable: Rows
+
+    @property
+    def others(self) -> Rows:
+        """Those of all other records."""
+        return np.union1d(self.unwanted, self.unreadable)
+
+
+def records(run: Run, decided: Decided, *, stay: bool) -> Any:
+    """The records of the judged side that stay or go; one that could not be read is in neither.
+
+    1. One table of a library (a pandas or polars frame, a data set) comes back as what it was.
+    2. All else, and several sources together, comes as an Arrow table.
+    """
+    picked, parts = list(chosen_of(run, decided, stay=stay)), run.reading.parts
+    give_back = getattr(parts, "give_back", None)
+    if give_back is not None:
+        return give_back([chosen.wanted for chosen in picked])
+    return together([table_of(run, chosen) for chosen in picked], [part.name for part in parts])
+
+
+def chosen_of(run: Run, decided: Decided, *, stay: bool) -> Iterator[Picked]:
+    """The positions that stay, or go, of each part of the judged side."""
     reading, origins = run.reading, run.names.origins
     gone = np.zeros(len(origins), np.bool_)
     gone[decided.rows] = True
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-    tables = []
     for number, part in enumerate(reading.parts, start=len(reading.against)):
         here = source == number
         removed, kept = position[here & gone], position[here & ~gone]
         kept = np.union1d(kept, reading.unread.get(number, _NONE))  # files that equal no other have no row
-        unreadable = np.array(reading.unreadable.get(number, []), np.int64)
-        wanted, others = (kept, removed) if stay else (removed, kept)
-        table = part.take(wanted, np.union1d(others, unreadable), reading.columns)
-        tables.append(_with_texts(table, run.extract) if part.pages else table)
-    return together(tables, [part.name for part in reading.parts])
+        unreadable = np.unique(np.array(reading.unreadable.get(number, []), np.int64))
+        wanted, unwanted = (kept, removed) if stay else (removed, kept)
+        yield Picked(part, wanted, unwanted, unreadable)
+
+
+def table_of(run: Run, chosen: Picked) -> pa.Table:
+    """The wanted records of a part, of web pages with their texts."""
+    table = chosen.part.take(chosen.wanted, chosen.others, run.reading.columns)
+    return _with_texts(table, run.extract) if chosen.part.pages else table
 
 
 def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goes, and what of it)

@@ -35,7 +35,7 @@ from nearsame.flow.pipeline import prepare
 from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
 from nearsame.recipes.choices import LAYERS
-from nearsame.recipes.methods import Method, Recipe
+from nearsame.recipes.methods import Method, as_recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
 from nearsame.sources.parts import FilePart
@@ -223,7 +223,7 @@ def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | 
     if "text" not in layers and method is not None:
         message = f"use={use!r} and method={method!r}: without the layer text there is nothing for it to do"
         raise ConfigError(message, hint="Add text, or leave the method out.")
-    if features_column is not None or (isinstance(method, Recipe) and method.of_vectors) or method == "hyperplane":
+    if features_column is not None or (method is not None and as_recipe(method).of_vectors):
         raise ConfigError(f"use={use!r} needs texts, not features or vectors", hint="Leave it out.")
     return layers
 
@@ -347,7 +347,7 @@ def _names(pages: PageFacts, layer: str) -> pa.Array:
         case "url":
             return pages.urls()
         case "revisit":
-            return pages.known(needed)
+            return pages.payloads()
         case _:
             targets, urls = pages.target(layer), pages.urls()
             named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer

@@ -11,8 +11,10 @@ from nearsame.recipes.choices import Extract, Ties
 from nearsame.recipes.signatures import Default, Doc
 
 __all__ = [
+    "ContentOptions",
     "DocumentOptions",
     "EngineOptions",
+    "MachineOptions",
     "RunOptions",
     "SourceOptions",
     "TextOptions",
@@ -58,10 +60,16 @@ class WatchOptions(TypedDict, total=False):
     ]
 
 
-class SourceOptions(DocumentOptions, WatchOptions, total=False):
-    """What is read of a source."""
+class ContentOptions(DocumentOptions, WatchOptions, total=False):
+    """What is read of a document."""
 
     features_column: Annotated[str | None, Doc("A list column of ready items that takes the place of the text.")]
+    strict: Annotated[bool, Doc("Whether a record that cannot be read is an error."), Default(value=False)]
+
+
+class SourceOptions(ContentOptions, total=False):
+    """What is read of a source."""
+
     url_column: Annotated[
         str | None,
         Doc(
@@ -70,7 +78,6 @@ class SourceOptions(DocumentOptions, WatchOptions, total=False):
             " one host and of two; an index finds documents by their URL."
         ),
     ]
-    strict: Annotated[bool, Doc("Whether a record that cannot be read is an error."), Default(value=False)]
 
 
 class ThreadOptions(WatchOptions, total=False):
@@ -79,16 +86,9 @@ class ThreadOptions(WatchOptions, total=False):
     threads: Annotated[int | None, Doc("How many; default one for each processor. The answer does not depend on it.")]
 
 
-class EngineOptions(ThreadOptions, total=False):
-    """Where a run takes place; the answer does not depend on it."""
+class MachineOptions(ThreadOptions, total=False):
+    """What a run takes of a machine; the answer does not depend on it."""
 
-    engine: Annotated[
-        Any,
-        Doc(
-            "`Spark(session)` runs the work on Spark: sources are DataFrames or paths that Spark can read, and the"
-            " answer is DataFrames. Default: this machine."
-        ),
-    ]
     memory: Annotated[
         int | str | None,
         Doc(
@@ -104,6 +104,18 @@ class EngineOptions(ThreadOptions, total=False):
         ),
     ]
     batch_rows: Annotated[int | None, Doc("At most so many documents in a batch. The answer does not depend on it.")]
+
+
+class EngineOptions(MachineOptions, total=False):
+    """Where a run takes place; the answer does not depend on it."""
+
+    engine: Annotated[
+        Any,
+        Doc(
+            "`Spark(session)` runs the work on Spark: sources are DataFrames or paths that Spark can read, and the"
+            " answer is DataFrames. Default: this machine."
+        ),
+    ]
 
 
 class RunOptions(SourceOptions, EngineOptions, total=False):

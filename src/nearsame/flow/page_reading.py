@@ -6,7 +6,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.options import TextOptions
@@ -33,7 +35,7 @@ def with_pages(columns: Columns, options: TextOptions) -> Columns:
     html, extract, max_document = options.get("html_column"), options.get("extract"), options.get("max_document")
     other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
     if html is not None and other is not None:
-        message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: one takes the other's place"
+        message = f"html_column={html!r} and {_OTHERS[other]}={getattr(columns, other)!r}: they exclude each other"
         raise ConfigError(message, hint="Leave one of them out.")
     most = MAX_DOCUMENT if max_document is None else num_bytes(max_document, "max_document")
     if most < 1:
@@ -81,7 +83,9 @@ def refuse_idle(columns: Columns, *, pages: bool) -> None:
 def sampled(reading: Reading, most: int | None) -> DocumentSample:
     """At most so many documents, with the texts of what is a web page."""
     require_pages(reading)
-    return sample(reading, most, extract=PageTexts(reading.columns.extract) if reading.pages else None)
+    with Sharing() as share:
+        extract = partial(share, PageTexts(reading.columns.extract)) if reading.pages else None
+        return sample(reading, most, extract=extract)
 
 
 def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:

@@ -12,23 +12,19 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nearsame import arrow
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
-from nearsame.engines.base import Engine, Stage
+from nearsame.engines.base import Stage
 from nearsame.flow.arrays import Arrays
-from nearsame.flow.corpus import NOTHING_DROPPED, Corpus, Dropped, Met, Question, State
+from nearsame.flow.boilerplate import hosts_for, without_boilerplate
+from nearsame.flow.corpus import Corpus, Met, Question, State
 from nearsame.flow.steps import Steps, steps
-from nearsame.kernels.boilerplate import Slots
-from nearsame.recipes.methods import Method, Shingled
+from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.policies import order_of
-from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate, shares
-from nearsame.stages.features.document_facts import CountBare
-from nearsame.stages.keys.prefix import CountItems, plan_counting
 from nearsame.stages.pairs.expand import Groups, Listed, by_priority, check_number, fewer_pairs
 from nearsame.stages.pairs.join import JoinedPairs
 
-__all__ = ["beside", "boilerplate", "decide", "join", "joining", "prepare", "steps"]
+__all__ = ["beside", "decide", "join", "joining", "prepare", "steps"]
 
 Some = TypeVar("Some", bound=Corpus)
 
@@ -40,11 +36,12 @@ def prepare(
 ) -> State[Some]:
     """Read all documents, and bring together those that share a key."""
     engine, step = corpus.engine, steps(method, ready_items=ready_items, listing=listing and corpus.at_once)
+    hosts = hosts_for(corpus, method)
     with clock("features", corpus.size_bytes):
         flow = corpus.load(method, step)
         flow, frequencies = _weighed(engine.map(flow, *step.features), corpus, method, step)
         features = corpus.kept(flow, "features")
-    features, dropped = _without_boilerplate(features, corpus, method, clock)
+    features, dropped = without_boilerplate(features, corpus, method, clock, hosts)
     with clock("identical"):
         features, corpus = corpus.described(features)
         either = listing and step.larger_first  # one side may contain the other, or be contained
@@ -60,34 +57,9 @@ def _weighed(features: Any, corpus: Corpus, method: Method, step: Steps) -> tupl
     """Features by weights that must know of all of them, and the table of these: (codes, frequencies)."""
     if step.weigh is None:
         return features, None
-    if getattr(method, "frequencies", None) is None:  # else they are known
+    if method.get("frequencies") is None:  # else they are known
         features = corpus.countable(features)
     return step.weigh(features, corpus.engine)
-
-
-def _without_boilerplate(features: Any, corpus: Corpus, method: Method, clock: Clock) -> tuple[Any, Dropped]:
-    """The features without what too many documents have, where that is asked for."""
-    most = method.drop_boilerplate if isinstance(method, Shingled) else None
-    if most is None:
-        return features, NOTHING_DROPPED
-    engine = corpus.engine
-    with clock("boilerplate"):
-        common = boilerplate(features, corpus.slots(features), most, engine)
-        left = corpus.kept(engine.map(features, WithoutBoilerplate.of(common)))
-        before, after = (sum(engine.fold(flow, CountBare())) for flow in (features, left))
-    return left, Dropped(common.items.size, int(common.counts.sum()), after - before)
-
-
-def boilerplate(features: Any, num_items: int, most: int, engine: Engine) -> Boilerplate:
-    """The items that stand in more than `most` documents."""
-    counting = plan_counting(num_items, engine.table_bytes)
-    parts = []
-    for number in range(counting.passes):
-        table = engine.fold(features, CountItems(counting, number))
-        shift = np.uint64(counting.shift)
-        slots = Slots(counting.base(number), shift, 1 << counting.bits, counting.nibbles, arrow.frozen(table))
-        parts += [share.close(engine.fold(features, share)) for share in shares(slots, most, engine.table_bytes)]
-    return Boilerplate.of(parts)
 
 
 def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
@@ -101,7 +73,7 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
             made = engine.keep(made)
     with clock("counts"):
         num_items, notes = corpus.planned(made, method)
-        made, counts = step.counts(made, num_items, engine) if step.counts else (made, None)
+        made, counts = step.counted(made, num_items, engine)
     for note in notes:
         clock.progress.note(note)
     clock.note(engine.room)

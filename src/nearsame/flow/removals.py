@@ -1,12 +1,11 @@
 """The removed documents of one answer: whose word removed them, with what similarity, on what evidence.
 
-1. Everything here follows from what was decided; nothing is decided here but anew, at a higher threshold.
+1. Everything here follows from what was decided; nothing is decided here, except again at a higher threshold.
 2. Columns that not every run has (`layer`, `via_…`, `evidence`, `same_host`) stand behind those that every run has.
 """
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,12 @@ from nearsame.flow.corpus import Question, State
 from nearsame.flow.evidence import PageEvidence, PageFacts
 from nearsame.flow.kept import Choices
 from nearsame.flow.layers import GUESSED, Layers, Settled
+from nearsame.flow.one_file import write_one
 from nearsame.flow.runs import Run
 from nearsame.outputs import tables
+from nearsame.outputs.destinations import Destination
 from nearsame.outputs.examples import spread
-from nearsame.recipes.methods import Digest, Method, Shingled
+from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.evidence import LISTS
 from nearsame.stages.pairs.expand import Listed, by_priority
@@ -143,8 +144,8 @@ class Removals:
     @property
     def _same_features(self) -> Mask:
         """Which of them are to the method the same text as their witness."""
-        best, method = self.state.corpus.best, self.state.method
-        if not isinstance(method, Shingled | Digest):
+        best = self.state.corpus.best
+        if not self.state.method.tells_texts:
             return np.zeros(self.decided.rows.size, np.bool_)  # codes and vectors may be the same for different texts
         return np.asarray(best[self.decided.rows] == best[self.decided.witnesses])
 
@@ -218,12 +219,12 @@ class Removals:
         return counts
 
     def at(self, method: Method) -> "Removals":
-        """The same at a higher threshold, decided anew on the stored keys and features."""
+        """The same at a higher threshold, decided again on the stored keys and features."""
         question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
         return Removals(self.run, method, pipeline.decide(self.state, question, Clock()))
 
-    def records(self, *, stay: bool) -> pa.Table:
-        """The documents that stay or go, with all their columns."""
+    def records(self, *, stay: bool) -> Any:
+        """The documents that stay or go, with all their columns, as what they came as."""
         return kept.records(self.run, self.decided, stay=stay)
 
     def examples(self, count: int) -> pa.Table:
@@ -234,10 +235,13 @@ class Removals:
             table = table.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
         return table
 
-    def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
-        """Write an output folder with the copies and tables that `choices` ask for."""
+    def write(self, place: Destination, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+        """Write an output folder with the copies and tables that `choices` ask for, or one file."""
+        if not place.is_folder:
+            drop = choices.drop_unreadable
+            return write_one(self.run, self.decided, stats, place, overwrite=overwrite, drop_unreadable=drop)
         made = partial(self._tables, pairs=choices.pairs)
-        return kept.write(self.run, self.decided, stats, made, directory, choices, overwrite=overwrite)
+        return kept.write(self.run, self.decided, stats, made, place.typed, choices, overwrite=overwrite)
 
     def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
         by_name = {"removed": self.table, "clusters": self.clusters}

@@ -17,11 +17,15 @@ import pyarrow as pa
 
 from nearsame.errors import ConfigError
 from nearsame.flow.kept import Choices
+from nearsame.outputs.destinations import meaning, require_folder
+from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.methods import Method
 from nearsame.stats import Audit, Stats
 
 __all__ = ["Pairs", "Result"]
+
+_OPTIONS = {"copy_files": "copy"}
 
 
 @checked
@@ -102,20 +106,34 @@ class Result:
 
     @property
     def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
+        """How many files of folders and patterns are passed over."""
         number: int = self.run.num_ignored
         return number
 
-    def kept(self) -> pa.Table:
-        """The documents that stay, with all their columns."""
+    @property
+    def passed_over(self) -> PassedOver:
+        """Which files of folders and patterns are passed over, by their kinds."""
+        passed_over: PassedOver = self.run.passed_over
+        return passed_over
+
+    def kept(self) -> Any:
+        """The documents that stay, with all their columns.
+
+        A frame or series of pandas or polars, and a Hugging Face `Dataset` or `DatasetDict`, come back as what they
+        were. All else, and several sources together, comes as an Arrow table; on Spark, as a DataFrame.
+
+        Example:
+            >>> dedup({"id": ["a", "b"], "text": ["a rose", "a rose"]}).kept().to_pylist()
+            [{'id': 'a', 'text': 'a rose'}]
+        """
         return self._removals.records(stay=True)
 
-    def removed(self) -> pa.Table:
-        """The documents that go, with all their columns."""
+    def removed(self) -> Any:
+        """The documents that go, with all their columns, as what `kept` gives."""
         return self._removals.records(stay=False)
 
     def at(self, *, threshold: Any) -> "Result":
-        """The result at a higher threshold, decided anew on the stored keys and features.
+        """The result at a higher threshold, decided again on the stored keys and features.
 
         Raises:
             ConfigError: The threshold is lower than the run's, or the method has none.
@@ -129,7 +147,7 @@ class Result:
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)
         self,
-        directory: str | Path,
+        place: str | Path,
         *,
         overwrite: bool = False,
         pairs: bool = False,
@@ -138,15 +156,19 @@ class Result:
         copy_files: bool = False,
         revisits: bool = False,
     ) -> Stats:
-        """Write a folder that appears complete or not at all.
+        """Write a folder, or one file of what stays, that appears complete or not at all; or JSON lines.
 
-        It holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
+        A name that ends in .jsonl, .json, .ndjson, .csv, .tsv, .parquet, .orc, .arrow or .feather (also with .gz, .zst,
+        .bz2 or .xz behind it) is one file of the documents that stay, `-` is standard output, any other name a folder.
+        What went and why is told by a folder alone, which `verify` proves.
+
+        The folder holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
         `sources.parquet` (what was read), `stats.json`, and `skipped.parquet` if there are records that could not be
         read. On Spark all but `stats.json` are folders of Parquet parts, in any file system that Spark can write to.
 
         Args:
-            directory: The folder; it must not exist.
-            overwrite: Whether a folder that exists is replaced; on Spark, one of an earlier run.
+            place: The folder or file; it must not exist.
+            overwrite: Whether one that exists is replaced; on Spark, a folder of an earlier run.
             pairs: Whether to write `pairs.parquet`, each removed document with its witness, too.
             annotate: Whether all records go to `kept/`, with the columns `cluster`, `witness_id`, `num_duplicates`.
             drop_unreadable: Whether records that could not be read are left out of `kept/`.
@@ -158,9 +180,10 @@ class Result:
             The statistics, with the seconds of writing.
 
         Raises:
-            OutputError: The folder cannot be written, or would lie in a source or over one.
+            OutputError: It cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
-            ConfigError: On Spark, for `annotate`, `drop_unreadable`, `copy_files` and `revisits`; for `revisits` of
+            ConfigError: For a file with what only a folder has (`pairs`, `annotate`, `copy_files`, `revisits`); on
+                Spark, for a file, and for `annotate`, `drop_unreadable`, `copy_files` and `revisits`; for `revisits` of
                 anything but WARC files, or with `drop_unreadable`.
 
         Example:
@@ -173,7 +196,10 @@ class Result:
             message = "revisits and drop_unreadable: with the first all records stay, so that all can be given back"
             raise ConfigError(message, hint="Leave one of them out.")
         choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits)
-        written: Stats = self._removals.write(directory, self.stats, choices, overwrite=overwrite)
+        destination = meaning(place)
+        for name in choices.of_folders:
+            require_folder(place, f"{name} (--{_OPTIONS.get(name, name)})")
+        written: Stats = self._removals.write(destination, self.stats, choices, overwrite=overwrite)
         return written
 
     def examples(self, count: int = 10) -> pa.Table:
@@ -188,7 +214,7 @@ class Result:
         return table
 
     def release(self) -> None:
-        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        """Give back what Spark keeps for further questions; what is asked for later is computed again."""
         self.run.release()
 
 
@@ -223,7 +249,7 @@ class Pairs:
         return number
 
     def write(self, path: str | Path, *, overwrite: bool = False, spreadsheet: bool = False) -> None:
-        """Write the table as .parquet, .jsonl or .csv (on Spark a folder of parts); it appears complete or not at all.
+        """Write the table in the format of its name, complete or not at all; on Spark .parquet, .jsonl or .csv parts.
 
         Args:
             path: The file.
@@ -251,10 +277,16 @@ class Pairs:
 
     @property
     def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
+        """How many files of folders and patterns are passed over."""
         number: int = self.run.num_ignored
         return number
 
+    @property
+    def passed_over(self) -> PassedOver:
+        """Which files of folders and patterns are passed over, by their kinds."""
+        passed_over: PassedOver = self.run.passed_over
+        return passed_over
+
     def release(self) -> None:
-        """Give back what Spark keeps for further questions; what is asked for later is computed anew."""
+        """Give back what Spark keeps for further questions; what is asked for later is computed again."""
         self.run.release()

@@ -26,13 +26,15 @@ from nearsame.inputs import Files, Inputs, names_of
 from nearsame.installation import versions
 from nearsame.outputs import folder, lists, tables
 from nearsame.outputs.apart import require_apart
+from nearsame.passed_over import PassedOver
+from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Method
 from nearsame.sources import MAX_RECORD, Part
 from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
-from nearsame.stats import Stats
+from nearsame.stats import NUM_HOSTS, Stats
 
 __all__ = ["Run", "inputs_of"]
 
@@ -79,8 +81,13 @@ class Run:
 
     @property
     def num_ignored(self) -> int:
-        """How many files of folders and patterns are of no known format."""
-        return self.reading.num_ignored
+        """How many files of folders and patterns are passed over."""
+        return self.passed_over.total
+
+    @property
+    def passed_over(self) -> PassedOver:
+        """Which these are, by their kinds."""
+        return self.reading.passed_over
 
     def texts(self, rows: Rows) -> list[str]:
         """The texts of some rows, read again."""
@@ -107,7 +114,7 @@ class Run:
         return () if self.pages is None else self.pages.notes
 
     @cached_property
-    def measure(self) -> str:
+    def measure(self) -> ReportedMeasure:
         """What similarities are, as the column `measure` says it: jaccard, cosine and so on."""
         return self.state.method.reports
 
@@ -190,6 +197,8 @@ class Run:
             bare=about.num_bare - self.state.dropped.documents,
             dropped_shingles=self.state.dropped.shingles,
             dropped_occurrences=self.state.dropped.occurrences,
+            dropped_hosts=len(self.state.dropped.hosts),
+            dropped_by_host=tuple(host._asdict() for host in self.state.dropped.hosts[:NUM_HOSTS]),
             emptied=self.state.dropped.documents,
             repeated_ids=tables.repeated_ids(self.reading.origins),
             distinct=int((best == np.arange(best.size)).sum()) - gone,

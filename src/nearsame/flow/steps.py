@@ -36,7 +36,7 @@ from nearsame.stages.features.document_facts import CountEntries
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.shingles import ItemSets, ShingleSets
 from nearsame.stages.keys.bands import BandKeys
-from nearsame.stages.keys.prefix import CountItems, ItemCounts, PrefixKeys, plan_counting
+from nearsame.stages.keys.prefix import CountFrequent, CountItems, ItemCounts, PrefixKeys, plan_counting
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.directions import Directions
 from nearsame.stages.pairs.join import AllPairs
@@ -79,6 +79,10 @@ class Steps(NamedTuple):
     def mirror(self) -> tuple[int, ...]:
         """Which column each of them becomes when a and b change places."""
         return self.columns.mirror if self.columns else ()
+
+    def counted(self, made: Any, num_items: int, engine: Engine) -> tuple[Any, Any]:
+        """(what keys are made of, what they must know of all of it, or None)."""
+        return self.counts(made, num_items, engine) if self.counts else (made, None)
 
     def bound(self, threshold: Fraction) -> Bound:
         """The measure with a threshold."""
@@ -142,6 +146,9 @@ def _count(
     engine.room["count_table"] = counting.record()
     for number in range(counting.passes):
         counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
+        frequent = CountFrequent.of(counts, num_items)
+        if frequent.worth:
+            counts = counts.ranked(frequent, engine.fold(features, frequent))
         if counting.passes == 1:
             return features, counts
         features = engine.keep(engine.map(features, counts))
@@ -155,7 +162,7 @@ def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCou
 
 def texts(recipe: TextRecipe) -> Stage:
     """The stage that reads texts."""
-    return Texts(recipe.nfkc, recipe.strip_accents, getattr(recipe, "seed", 0))
+    return Texts(recipe.nfkc, recipe.strip_accents, recipe.get("seed") or 0)
 
 
 def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:

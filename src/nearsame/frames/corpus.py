@@ -19,9 +19,12 @@ from nearsame.frames.documents import CARRIED, STAY, FrameSide, require_one_leng
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.priority import prioritised, unread_dates, with_moments
 from nearsame.frames.shuffling import advice, predicted
-from nearsame.recipes.methods import Containment, Jaccard, Method, MinHash, ModP
+from nearsame.recipes.arguments import not_on_spark
+from nearsame.recipes.counterparts import exact_join
+from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.distinct import DistinctItems
+from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.features.identity import SetDigests
 from nearsame.stages.keys.prefix import plan_counting
 
@@ -101,6 +104,14 @@ class Frames:
     def judged(self) -> FrameSide:
         """The side of which documents may go."""
         return self.sides[-1]
+
+    def hosts_by(self, share: float) -> Callable[[], Hosts]:
+        """Nothing: URLs are not read here.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise not_on_spark("boilerplate_per_host", share)
 
     def load(self, method: Method, step: Steps) -> Any:  # noqa: ARG002  (any stage reads the same)
         """A flow of the documents of all sides."""
@@ -213,17 +224,17 @@ class Frames:
     def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
         """How many items to plan a table of counts for, and what to say of what keys will cost."""
         verbs, distinct = self.engine, 0
-        if isinstance(method, Jaccard | MinHash | Containment | ModP):
-            source = self.features if isinstance(method, MinHash) else made
-            distinct = DistinctItems.close(verbs.fold(source, DistinctItems()))
+        exact = exact_join(method)
+        if method.counts_items or exact:
+            distinct = DistinctItems.close(verbs.fold(made if method.counts_items else self.features, DistinctItems()))
         planned = _in_one_pass(distinct, verbs)
-        if not isinstance(method, Jaccard | MinHash):
+        if exact is None:
             return planned, ()
         plan = plan_counting(planned, verbs.table_bytes)
         known = self.counts["sets"], self.counts["features"], distinct
         foreseen = predicted(*known, plan.passes << plan.bits, method.least, plan.table_bytes * verbs.num_copies())
         verbs.room["shuffle"]["predicted"] = foreseen
-        note = advice(foreseen) if isinstance(method, Jaccard) else None
+        note = advice(foreseen) if method.counts_items else None
         return planned, () if note is None else (note,)
 
     def offered(self, keys: Any) -> tuple[Any, int]:

@@ -6,7 +6,6 @@
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.runs import SparkRun
 from nearsame.frames.writing import STATS, write_folder
+from nearsame.outputs.destinations import Destination, require_folder
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
@@ -156,14 +156,14 @@ class SparkRemovals:
         text_of = texts(state, [*columns[0], *columns[1]])
         names = self.run.names.filter(self.run.names["number"].isin(list(text_of))).select("number", "id").toArrow()
         ids = dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
-        fields = {"measure": [state.method.reports] * chosen.num_rows}
+        fields: dict[str, list[Any]] = {"measure": [state.method.reports] * chosen.num_rows}
         for prefix, numbers in zip(("", "witness_"), columns, strict=True):
             fields[f"{prefix}id"] = [ids[number] for number in numbers]
             fields[f"{prefix}text"] = [text_of[number] for number in numbers]
         return pa.table({"similarity": chosen.column("similarity"), **fields})
 
     @plainly()
-    def write(self, directory: str | Path, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+    def write(self, place: Destination, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
         """Write a folder: `kept/`, `removed/`, `clusters/` and (if need be) `skipped/` as Parquet parts; `stats.json`.
 
         Raises:
@@ -172,7 +172,8 @@ class SparkRemovals:
         """
         here_only = {name: chosen or None for name, chosen in asdict(choices).items() if name != "pairs"}
         refuse_on_spark(**here_only)
-        run = self.run
+        require_folder(place.typed, "Spark's executors write parts")
+        run, directory = self.run, place.typed
         notes = run.check_target(directory, STATS, overwrite=overwrite)
         known = replace(stats, notes=(*stats.notes, *notes))
 
@@ -193,6 +194,6 @@ class SparkRemovals:
 
     @plainly()
     def at(self, method: Method) -> "SparkRemovals":
-        """The same at a higher threshold, decided anew on the stored keys and features."""
+        """The same at a higher threshold, decided again on the stored keys and features."""
         question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
         return SparkRemovals(self.run, method, pipeline.decide(self.run.state, question, Clock()))

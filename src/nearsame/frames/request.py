@@ -22,6 +22,7 @@ from nearsame.frames.inputs import FramePart, common_order, part_of, require_one
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import ListedFrame, SparkRun
+from nearsame.inputs import several
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
@@ -103,7 +104,7 @@ class Request:
     def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
         self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
     ) -> SparkRun:
-        if getattr(self.method, "search", None) == "adjacent":
+        if self.method.get("search") == "adjacent":
             message = "search=adjacent sorts all codes, which only one machine can do"
             raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
@@ -127,7 +128,7 @@ class Request:
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
         """The frames that a side is made of."""
-        given = read(session, source if isinstance(source, tuple) else (source,), strict=self.strict)
+        given = read(session, several(source), strict=self.strict)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         numbers, parts = keep.policy not in ("newest", "oldest"), []
@@ -153,5 +154,5 @@ def _unread(part: FramePart) -> Iterator[tuple[str, int, str]]:
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:
-    several = [path for source in sources for path in (source if isinstance(source, tuple) else (source,))]
-    return tuple(os.fspath(path) for path in several if isinstance(path, (str, os.PathLike)))
+    paths = [path for source in sources for path in several(source)]
+    return tuple(os.fspath(path) for path in paths if isinstance(path, (str, os.PathLike)))

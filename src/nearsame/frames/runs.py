@@ -1,5 +1,6 @@
 """What all answers of one run on Spark share: what was read, what is known of it, and what it is called."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from nearsame.frames.corpus import Frames
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
 from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
+from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.stats import Stats
 
@@ -49,6 +51,11 @@ class SparkRun:
     unread: tuple[tuple[str, int, str], ...] = ()  # of which file how many records could not be read, and why
     num_ignored: int = 0  # files of no known format
     notes: tuple[str, ...] = ()  # what one must know of what was read
+
+    @property
+    def passed_over(self) -> PassedOver:
+        """The files of no known format, which Spark's reader does not tell apart."""
+        return PassedOver(Counter({"of no known format": self.num_ignored}))
 
     @property
     def session(self) -> Any:

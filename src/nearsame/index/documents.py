@@ -17,13 +17,15 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.clock import Silent
+from nearsame.engines.sharing import Sharing
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.options import SourceOptions
 from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.facet import Input
+from nearsame.inputs import several
 from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
-from nearsame.sources.base import Aside
+from nearsame.sources.base import Aside, apart
 from nearsame.sources.page_records import as_pages
 from nearsame.stages.texts.page_text import PageTexts, page_text
 
@@ -183,22 +185,23 @@ class Sourced:
         self.progress = self.options["progress"] or Silent()
 
     def __iter__(self) -> Iterator[list[Input]]:
-        sources = self.source if isinstance(self.source, tuple) else (self.source,)
         columns = self._names.columns
-        parts = open_parts(sources, columns=columns, strict=self._strict)
+        parts = open_parts(several(self.source), columns=columns, strict=self._strict)
         refuse_idle(columns, pages=columns.html is not None or any(getattr(part, "pages", False) for part in parts))
-        for part in parts:
-            self._part = part.name
-            for batch in part.read(columns, self._skip):
-                for start in range(0, len(batch), BATCH_ROWS):
-                    inputs = list(self._inputs(part.name, batch.slice(start, BATCH_ROWS)))
-                    self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
-                    yield inputs
+        with Sharing() as self._share:
+            for part in parts:
+                self._part = part.name
+                for batch in part.read(columns, self._skip):
+                    for start in range(0, len(batch), BATCH_ROWS):
+                        inputs = list(self._inputs(part.name, batch.slice(start, BATCH_ROWS)))
+                        self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
+                        yield inputs
 
     def _inputs(self, source: str, batch: pa.RecordBatch) -> Iterator[Input]:
+        batch, beside = apart(batch)
         ids, positions = batch.column("id").to_pylist(), batch.column("position").to_pylist()
         name = self._names.called("url")
-        urls = batch.column(name).to_pylist() if name in batch.schema.names else [None] * len(batch)
+        urls = beside[name].to_pylist() if name in beside else [None] * len(batch)
         is_text = self._names.columns.items is None
         contents = (self._texts(batch) if is_text else batch.column("items")).to_pylist()
         for id_, position, url, content in zip(ids, positions, urls, contents, strict=True):
@@ -215,7 +218,7 @@ class Sourced:
         if columns.html is None and "body" not in batch.schema.names:
             return batch.column("text")
         pages = as_pages(pa.array(range(len(batch)), pa.int64()), batch, columns)
-        return PageTexts(columns.extract)(pages).column("text")
+        return self._share(PageTexts(columns.extract), pages).column("text")
 
     def skip_repeated(self, id_: str) -> None:
         """A document with the id of one before it."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
 from nearsame.matches import FoundBy
+from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, MinHash, SimHash
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.pairs import measures
@@ -92,7 +93,7 @@ class Facet:
     name: FoundBy
     recipe: IndexMethod
     bound: Bound = field(default_factory=lambda: measures.bound(measures.EQUAL, Fraction(1)))
-    measure: str = ""
+    measure: ReportedMeasure | Literal[""] = ""
     width: int = 8
 
     @property

@@ -95,7 +95,7 @@ def facet_of(recipe: IndexMethod, store: StoreKind) -> Facet:
             bound = measures.bound(measures.codes(resolved.confirm, resolved.bits, resolved.k), resolved.least)
             return CodeFacet("simhash", resolved, bound, resolved.reports)
         case Digest():
-            if recipe.algorithm in ("crc32", "bytesum"):
+            if recipe.can_collide:
                 message = f"algorithm={recipe.algorithm} can collide, and an index keeps no text to confirm it"
                 raise ConfigError(message, hint="Choose another digest.")
             return DigestFacet("text" if recipe.normalise else "bytes", recipe)

@@ -33,6 +33,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import IndexMethodName, StoreKind
 from nearsame.recipes.methods import Method
 from nearsame.recipes.urls import CanonicalUrl
+from nearsame.sources.listed import require_texts
 
 __all__ = ["Index"]
 
@@ -137,7 +138,7 @@ class Index(Questions):
         timeout_seconds: float = 30.0,
         progress: Progress | None = None,
     ) -> bool:
-        """Make an index of another version anew, from the texts that it stores, in its place.
+        """Rebuild an index of another version in its place, from the texts that it stores.
 
         Settings, ids, URLs, texts and the order of documents stay; what is made of texts is made by this version.
 
@@ -196,8 +197,9 @@ class Index(Questions):
             ConfigError: A document is none.
             StoreError: Nothing could be written.
         """
-        given = [documents] if isinstance(documents, str) else documents  # a text; a path is a Path
-        return [added for batch in self._added(given, options) for added in batch]
+        is_text = isinstance(documents, str)  # whatever it reads like: a path is a Path
+        given = [documents] if is_text else documents
+        return [added for batch in self._added(given, options, is_text=is_text) for added in batch]
 
     def add_batches(self, source: Any, **options: Unpack[AddOptions]) -> Iterator[list[Added]]:
         """Like `add`, batch by batch: what is yielded is durable. `skipped` tells what could not be read.
@@ -225,10 +227,12 @@ class Index(Questions):
             removing.remove(writer, self._facets, [row.number for row in rows.values()])
         return len(rows)
 
-    def _added(self, documents: Any, options: AddOptions) -> Iterator[list[Added]]:
+    def _added(self, documents: Any, options: AddOptions, *, is_text: bool = False) -> Iterator[list[Added]]:
         self._require_writable()
         adding.require_addable(options)
         self.skipped.clear()
+        if not is_text and isinstance(documents, list) and all(isinstance(document, str) for document in documents):
+            require_texts(documents)
         inputs = at_hand(documents, ColumnNames(options))
         batches: Iterable[list[Input]] = Sourced(documents, options, self.skipped) if inputs is None else [inputs]
         for batch in batches:

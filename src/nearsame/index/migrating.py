@@ -1,7 +1,7 @@
-"""An index of another version, made anew by this one in its place, from the texts that it stores.
+"""An index of another version, rebuilt by this one in its place, from the texts that it stores.
 
 1. The settings stay what they were, but for the versions of how texts are cut and hashed.
-2. Ids, URLs, texts and the order of documents stay. Whom a document resembles is decided anew.
+2. Ids, URLs, texts and the order of documents stay. Whom a document resembles is decided again.
 3. Nobody else may write meanwhile; that somebody did is noticed, and then nothing is replaced.
 """
 
@@ -42,7 +42,7 @@ class _Stored:
 
 
 def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
-    """Make an index anew if another version made it; returns whether one did.
+    """Rebuild an index if another version made it; returns whether one did.
 
     Raises:
         IndexMismatchError: It stores no texts, or its settings cannot be read.
@@ -53,8 +53,8 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
             return False
         facets, kind = updated(old.settings, old.name)
         if kind != "text":
-            message = f"{old.name} stores {kind}, and only from stored texts can it be made anew"
-            hint = f"Create it anew from its source (--from SOURCE --overwrite), with {shown_recipes(facets, kind)}."
+            message = f"{old.name} stores {kind}, and it can be rebuilt from stored texts only"
+            hint = f"Create it again from its source (--from SOURCE --overwrite), with {shown_recipes(facets, kind)}."
             raise IndexMismatchError(message, hint=hint)
         new = stores.create_store(where, written(facets, kind), overwrite=True, timeout_seconds=timeout_seconds)
         with closing(new):
@@ -63,7 +63,7 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
                 build(new, facets, kind, _Stored(reader, progress))
             with old.reading() as reader:
                 if reader.counts() != before:
-                    message = f"{old.name} was written to while it was made anew, and nothing was replaced"
+                    message = f"{old.name} changed while it was rebuilt; nothing was replaced"
                     raise StoreBusyError(message, hint="Run it again when nobody writes.")
             old.close()
             new.publish()

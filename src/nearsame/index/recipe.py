@@ -1,16 +1,16 @@
 """What an index is made by, its methods and what it stores: written down in it, and held against whoever opens it."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
 
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
 from nearsame.matches import FOUND_BY
 from nearsame.recipes.base import TOKENISER, UNICODE_VERSION
-from nearsame.recipes.choices import INDEX_METHODS, STORES, StoreKind, word_of
-from nearsame.recipes.methods import METHODS, Digest, MinHash, Recipe, SimHash, by_name
+from nearsame.recipes.choices import INDEX_METHODS, STORES, IndexMethodName, StoreKind, word_of
+from nearsame.recipes.methods import Digest, MinHash, Recipe, SimHash, by_name
 from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = [
@@ -24,7 +24,13 @@ __all__ = [
 ]
 
 _DEFAULT = ("minhash", "digest")
-_OTHERWISE = "create it anew from its source, or use the version that made it."
+_BY_NAME: dict[IndexMethodName, Callable[[], tuple[IndexMethod, ...]]] = {
+    "minhash": lambda: (MinHash(),),
+    "simhash": lambda: (SimHash(),),
+    "digest": lambda: (Digest(), Digest(normalise=True)),
+    "url": lambda: (CanonicalUrl(),),
+}
+_OTHERWISE = "create it again from its source, or use the version that made it."
 _MIGRATE = f"Run `nearsame index migrate`, if it stores texts; or {_OTHERWISE}"
 _VERSIONS = {"tokeniser": ("the tokeniser", TOKENISER), "unicode": ("the Unicode tables", UNICODE_VERSION)}
 
@@ -49,17 +55,14 @@ def facets_of(method: Any, store: StoreKind) -> tuple[Facet, ...]:
 
 
 def _recipes(method: Any) -> tuple[IndexMethod, ...]:
-    if method == "digest":
-        return Digest(), Digest(normalise=True)
-    if method == "url":
-        return (CanonicalUrl(),)
-    given = by_name(method) if isinstance(method, str) and method in METHODS else method
-    if not isinstance(given, (MinHash, SimHash, Digest, CanonicalUrl)):
-        named = getattr(given, "name", given)
+    if type(method) in get_args(IndexMethod):
+        return (method,)
+    name = getattr(method, "name", method)
+    if name not in INDEX_METHODS or name is not method:
         raise ConfigError(
-            f"method={named!r} is not one of {', '.join(INDEX_METHODS)}", hint="An index has these methods."
+            f"method={name!r} is not one of {', '.join(INDEX_METHODS)}", hint="An index has these methods."
         )
-    return (given,)
+    return _BY_NAME[name]()
 
 
 def written(facets: Sequence[Facet], store: StoreKind) -> dict[str, str]:
@@ -114,7 +117,7 @@ def _recorded(settings: Mapping[str, str], where: str) -> list[dict[str, Any]]:
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise _unreadable(where, error) from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise _unreadable(where, TypeError("its methods are no list"))
+        raise _unreadable(where, TypeError("its methods are not a list"))
     return records
 
 

@@ -9,7 +9,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
 from nearsame.matches import FoundBy, Match, Matches
+from nearsame.recipes.choices import ReportedMeasure
 from nearsame.stores.base import Reader, Row
 
 __all__ = [
@@ -255,7 +256,7 @@ class Likenesses(NamedTuple):
 
     found_by: tuple[FoundBy, ...]
     similarity: float | None
-    measure: str
+    measure: ReportedMeasure | Literal[""]
     distance: int | None
 
 
@@ -264,7 +265,7 @@ def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequ
     b = np.array(others, np.int64)
     a = np.full(b.size, at, np.int64)
     kinds: list[list[FoundBy]] = [[] for _ in others]
-    values: list[tuple[float | None, str]] = [(None, "")] * len(others)
+    values: list[tuple[float | None, ReportedMeasure | Literal[""]]] = [(None, "")] * len(others)
     distances: list[int | None] = [None] * len(others)
     for number, facet in enumerate(facets):
         items = shelf.items(number)

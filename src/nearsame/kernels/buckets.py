@@ -22,10 +22,14 @@ __all__ = [
     "mark_ranks",
     "mark_shared",
     "order_entries",
+    "turn_bits",
 ]
 
 _NO = np.uint8(0)
 _U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+_U1, _U6, _U63 = np.uint64(1), np.uint64(6), np.uint64(63)
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: given numbers are not spread as hashes are
+_LARGE = 128  # items of a set, of which bits say little more than the sizes do
 
 
 class Members(NamedTuple):
@@ -38,6 +42,8 @@ class Members(NamedTuple):
     fill: npt.NDArray[np.int64]  # [buckets]: how many stand in it
     docs: npt.NDArray[np.int32]
     places: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int32]  # of their sets
+    bits: npt.NDArray[np.uint64]  # [n, words]: each item turns one over; no words where that would say little
 
 
 class Entries(NamedTuple):
@@ -48,13 +54,6 @@ class Entries(NamedTuple):
     doc_buckets: npt.NDArray[np.int64]
     doc_places: npt.NDArray[np.int32]  # ascending for each document
     bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
-
-    def nobody(self, array: Array = np.empty) -> Members:
-        """The buckets, with nobody in them yet."""
-        fill = array(self.bucket_starts.size - 1, np.int64)
-        fill[:] = 0
-        size = self.doc_buckets.size
-        return Members(*self[1:], fill, array(size, np.int32), array(size, np.int32))
 
 
 class Meeting(NamedTuple):
@@ -68,6 +67,17 @@ class Meeting(NamedTuple):
         """All arrays, for `of`."""
         return (*self.entries, self.items, self.offsets)
 
+    def nobody(self, array: Array = np.empty, *, sets: bool) -> Members:
+        """The buckets, with nobody in them yet; `sets` says that items are those of sets."""
+        fill = array(self.entries.bucket_starts.size - 1, np.int64)
+        fill[:] = 0
+        docs, places, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
+        num = self.offsets.size - 1
+        words = _words(self.items.size / max(num, 1)) if sets else 0
+        bits = array(num * words, np.uint64).reshape(num, words)
+        turn_bits(self.items, self.offsets, bits)
+        return Members(*self.entries[1:], fill, docs, places, sizes, bits)
+
     @classmethod
     def of(cls, arrays: tuple[npt.NDArray[Any], ...]) -> "Meeting":
         """The meeting whose arrays these are, read-only: mapped or not, kernels are compiled once."""
@@ -75,6 +85,26 @@ class Meeting(NamedTuple):
         for array in frozen:
             array.flags.writeable = False
         return cls(Entries(*frozen[:5]), *frozen[5:])
+
+
+def _words(mean_size: float) -> int:
+    """So many words of bits for a set that all but few others are told from it; none where sets are too large for that.
+
+    >>> [_words(size) for size in (5, 16, 17, 60, 129)]
+    [1, 1, 2, 4, 0]
+    """
+    return next((words for words in (1, 2, 4) if mean_size <= 16 * words), 4 if mean_size <= _LARGE else 0)
+
+
+@jit
+def turn_bits(items, offsets, bits):
+    """Fill bits[i]: zeros, of which each item of document i turns one over."""
+    num_bits = np.uint64(64 * bits.shape[1])
+    for i in range(bits.shape[0]):
+        bits[i] = 0
+        for j in range(offsets[i], offsets[i + 1]):
+            at = ((items[j] * _MIX >> _U32) * num_bits) >> _U32
+            bits[i, np.int64(at >> _U6)] ^= _U1 << (at & _U63)
 
 
 @jit
@@ -161,14 +191,16 @@ def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_bucke
 
 
 @jit
-def fill_members(members):
+def fill_members(members, offsets):
     """Write every document into its buckets, in ascending order; `fill` counts them."""
     for d in range(members.doc_starts.size - 1):
+        size = np.int32(offsets[d + 1] - offsets[d])
         for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
             bucket = members.doc_buckets[e]
             at = members.bucket_starts[bucket] + members.fill[bucket]
             members.docs[at] = d
             members.places[at] = members.doc_places[e]
+            members.sizes[at] = size
             members.fill[bucket] += 1
 
 

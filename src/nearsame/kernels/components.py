@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.deciding import may_reach, num_asked
+from nearsame.kernels.deciding import may_overlap, may_reach, num_asked
 from nearsame.kernels.scores import score
 
 __all__ = ["Joined", "add_edges", "count_bridges", "linking_pairs", "roots"]
@@ -115,6 +115,8 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
                 c = members.docs[m]
                 if c >= end:
                     break
+                if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
+                    continue
                 if stamps[c] == stamp:
                     continue
                 stamps[c] = stamp
@@ -123,9 +125,9 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
                 in_first, in_second = n + _root(first, c), 2 * n + _root(second, c)
                 if stamps[in_first] == stamp and stamps[in_second] == stamp:
                     continue
-                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
-                    continue
                 compared += 1
+                if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
+                    continue
                 num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
                 if num < 0:
                     continue

@@ -6,7 +6,8 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
 * items uint64, offsets int64[n + 1]: features; bound: a `scores.Bound`;
 * stamps int32[n]: of one thread; holds, for each candidate, the last document that met it, so that a pair that
   shares many keys is seen once. The first key that a pair shares is the first in both orders, which is what makes the
-  positional filter right: places behind it are all that can still be shared.
+  positional filter right: places behind it are all that can still be shared. It is asked first, since it reads what
+  stands in the bucket; whom it refuses at the first key that they share it refuses at every later one.
 
 With containment all entries are there, but the contained side needs only those of its prefix: it asks with them
 (`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
@@ -17,10 +18,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.kernels._jit import jit
+from nearsame.kernels._jit import jit, popcount
 from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, least_overlap, score
 
-__all__ = ["Best", "PairRoom", "all_pairs", "may_reach", "num_asked", "probe", "settle", "verify_pairs", "witness"]
+__all__ = [
+    "Best",
+    "PairRoom",
+    "all_pairs",
+    "may_overlap",
+    "may_reach",
+    "num_asked",
+    "probe",
+    "settle",
+    "verify_pairs",
+    "witness",
+]
 
 
 class Best(NamedTuple):
@@ -61,12 +73,23 @@ def may_reach(bound, size_a, place_a, size_b, place_b):
     if bound.measure != JACCARD:
         rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
         return rest >= least_overlap(bound, size_a, size_b, p, q)
-    if size_a <= size_b and place_a > size_a - (2 * p * size_a + p + q - 1) // (p + q):
+    rest_a, rest_b, total = size_a - place_a, size_b - place_b, p + q  # how many items from this one on
+    if size_a <= size_b and 2 * p * size_a > rest_a * total:  # the smaller one's prefix is shorter: no division, here
         return False
-    if size_b <= size_a and place_b > size_b - (2 * p * size_b + p + q - 1) // (p + q):
+    if size_b <= size_a and 2 * p * size_b > rest_b * total:
         return False
-    rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
-    return rest * (p + q) >= p * (size_a + size_b)
+    return min(rest_a, rest_b) * total >= p * (size_a + size_b)
+
+
+@jit
+def may_overlap(bound, bits, a, size_a, b, size_b):
+    """Whether sets whose bits differ in so many places can reach the bound: each of these is an item of one of them."""
+    if bits.shape[1] == 0:
+        return True
+    apart = 0
+    for word in range(bits.shape[1]):
+        apart += popcount(bits[a, word] ^ bits[b, word])
+    return size_a + size_b - apart >= 2 * least_overlap(bound, size_a, size_b, bound.p, bound.q)
 
 
 @jit
@@ -84,12 +107,14 @@ def _meets_keeper(d, first, members, items, offsets, bound, stamps):
             c = members.docs[m]
             if c < first:
                 break
+            if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
+                continue
             if stamps[c] == d + 1:
                 continue
             stamps[c] = d + 1
-            if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
-                continue
             compared += 1
+            if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
+                continue
             num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
             if num >= 0:
                 return True, compared
@@ -134,6 +159,7 @@ def settle(low, high, num_against, within, members, items, offsets, bound, stamp
                 at = members.bucket_starts[bucket] + members.fill[bucket]
                 members.docs[at] = d
                 members.places[at] = members.doc_places[e]
+                members.sizes[at] = offsets[d + 1] - offsets[d]
                 members.fill[bucket] += 1
     return compared
 
@@ -161,12 +187,14 @@ def witness(low, high, members, items, offsets, bound, stamps, removed, best):
                 c = members.docs[m]
                 if c >= d:
                     break
+                if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
+                    continue
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
-                    continue
                 compared += 1
+                if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
+                    continue
                 num, den = score(bound, items, offsets, d, c, num_least, den_least)
                 if num < 0:
                     continue
@@ -199,12 +227,14 @@ def all_pairs(low, high, members, items, offsets, bound, stamps, out):
                 c = members.docs[m]
                 if c >= d:
                     break
+                if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
+                    continue
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                if not may_reach(bound, size, members.doc_places[e], offsets[c + 1] - offsets[c], members.places[m]):
-                    continue
                 verified += 1
+                if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
+                    continue
                 num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
                 if num < 0:
                     continue

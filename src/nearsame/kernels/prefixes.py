@@ -9,15 +9,19 @@ __all__ = [
     "add_counts",
     "add_nibbles",
     "add_waiting",
+    "count_frequent",
     "deal_counts",
+    "find_full",
     "look_up",
     "look_up_until_alone",
     "prefix_keys",
+    "write_classes",
 ]
 
 _FULL, _ONE = np.uint8(255), np.uint8(1)
 _U1, _U2, _U15 = np.uint64(1), np.uint64(2), np.uint64(15)
 _STRETCH = 1 << 21  # slots: their counters stay in cache
+_SPAN = 6  # log2 of the slots that are looked through for those that are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
 
 
@@ -121,8 +125,74 @@ def add_nibbles(items, starts, ends, base, shift, low, high, table):
 
 
 @jit
-def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts, count_starts):
-    """Write the count of each item whose slot is in the table; that of item j of set i to count_starts[i] + j."""
+def _count_of(slot, nibbles, table):
+    if nibbles:
+        return np.uint8((np.uint64(table[slot >> _U1]) >> ((slot & _U1) << _U2)) & _U15)
+    return table[slot]
+
+
+@jit
+def find_full(num_slots, nibbles, table, firsts):
+    """firsts[i] becomes the number of full slots before slot 64·i: (how many are full, the sum of all others)."""
+    full = np.uint8(15) if nibbles else _FULL
+    num_full, others = np.int64(0), np.int64(0)
+    for slot in range(num_slots):
+        if slot & ((1 << _SPAN) - 1) == 0:
+            firsts[slot >> _SPAN] = num_full
+        count = _count_of(np.uint64(slot), nibbles, table)
+        if count == full:
+            num_full += 1
+        else:
+            others += np.int64(count)
+    return num_full, others
+
+
+@jit
+def _full_before(slot, nibbles, table, firsts):
+    """How many slots before this one are full."""
+    full = np.uint8(15) if nibbles else _FULL
+    start = (slot >> np.uint64(_SPAN)) << np.uint64(_SPAN)
+    number = firsts[np.int64(slot >> np.uint64(_SPAN))]
+    for before in range(np.int64(start), np.int64(slot)):
+        number += np.int64(_count_of(np.uint64(before), nibbles, table) == full)
+    return number
+
+
+@jit
+def count_frequent(items, starts, ends, base, shift, low, high, nibbles, table, firsts, out):
+    """Add one to out[k] for each item in the k-th full slot of the table, of those in [low, high).
+
+    `firsts` is what `find_full` wrote. Callers that give disjoint ranges may run at once on one `out`.
+    """
+    full = np.uint8(15) if nibbles else _FULL
+    for i in range(starts.size):
+        first = first_at_least(items, starts[i], ends[i], base + (np.uint64(low) << shift))
+        for j in range(first, ends[i]):
+            slot = (items[j] - base) >> shift
+            if slot >= np.uint64(high):
+                break
+            if _count_of(slot, nibbles, table) == full:
+                out[_full_before(slot, nibbles, table, firsts)] += 1
+
+
+@jit
+def write_classes(table, classes, full_classes):
+    """Each counter of a table of bytes becomes its class: classes[count], and of the k-th full one full_classes[k]."""
+    k = 0
+    for slot in range(table.size):
+        if table[slot] == _FULL:
+            table[slot] = full_classes[k]
+            k += 1
+        else:
+            table[slot] = classes[table[slot]]
+
+
+@jit
+def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, firsts, classes, counts, count_starts):
+    """Write the count of each item whose slot is in the table; that of item j of set i to count_starts[i] + j.
+
+    Of half bytes that are full it is the class: classes[k] for the k-th of them, where there are classes.
+    """
     at = np.empty(starts.size, np.int64)
     for i in range(starts.size):
         at[i] = first_at_least(items, starts[i], ends[i], base)
@@ -134,10 +204,10 @@ def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, counts,
                 slot = (items[j] - base) >> shift
                 if slot >= stop:
                     break
-                if nibbles:
-                    counts[j + lift] = np.uint8((np.uint64(table[slot >> _U1]) >> ((slot & _U1) << _U2)) & _U15)
-                else:
-                    counts[j + lift] = table[slot]
+                count = _count_of(slot, nibbles, table)
+                if nibbles and count == np.uint8(15) and classes.size > 0:
+                    count = classes[_full_before(slot, nibbles, table, firsts)]
+                counts[j + lift] = count
                 j += 1
             at[i] = j
 

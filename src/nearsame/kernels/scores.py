@@ -26,6 +26,7 @@ __all__ = [
     "NEAR_COSINE",
     "NEAR_EDIT",
     "NEAR_JACCARD",
+    "OF_SETS",
     "Bound",
     "least_overlap",
     "of_codes",
@@ -46,6 +47,8 @@ ANGLE = 9  # cosine of two vectors ≥ p/q
 KINDS = frozenset(
     {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE}
 )
+
+OF_SETS = frozenset({JACCARD, CONTAINMENT, CONTAINER})  # whose items are those of two sets, whatever each of them is
 
 KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 

@@ -21,7 +21,9 @@ from rich.text import Text
 from nearsame.outputs.page_summary import about_pages
 from nearsame.outputs.progress import watched
 from nearsame.outputs.promises import component, dropped, guarantee, in_bytes, measured, plural, shuffled
+from nearsame.passed_over import PassedOver
 from nearsame.printable import printable, printable_json
+from nearsame.recipes.methods import METHODS
 from nearsame.stats import Stats
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
@@ -63,7 +65,7 @@ class Report:
         self._console = _Quiet(file=stream, highlight=False, soft_wrap=False, markup=False, emoji=False)
         self._width = min(self._console.width, _MOST_COLUMNS)
 
-    def summary(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+    def summary(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
         """What a run of dedup did."""
         self._counts(stats)
         judged = max(stats.documents - stats.against, 1)
@@ -85,18 +87,18 @@ class Report:
         if stats.component:
             self.line(f"  {component(stats)}")
         self._evidence(stats)
-        self._remarks(stats, skipped, num_ignored)
+        self._remarks(stats, skipped, passed_over)
         if stats.documents:
             self.line(f"Guarantee: {guarantee(stats)}")
         if stats.audit:
             self.line(f"Measured: {measured(stats.audit)}")
 
-    def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, num_ignored: int) -> None:
+    def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, passed_over: PassedOver) -> None:
         """What a run of pairs found."""
         self._counts(stats)
         self._row("pairs", num_pairs, _pairs_of(stats))
         self._hosts(stats, num_pairs, "of documents of one host", "of two hosts")
-        self._remarks(stats, skipped, num_ignored)
+        self._remarks(stats, skipped, passed_over)
         if stats.audit:
             self.line(f"Measured: {measured(stats.audit)}")
 
@@ -181,7 +183,7 @@ class Report:
             listed += more
         return listed
 
-    def _remarks(self, stats: Stats, skipped: pa.Table, num_ignored: int) -> None:
+    def _remarks(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
         of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
         empty = "such go as redirects and revisits only" if of_records else "such are not duplicates"
         for count, remark in (
@@ -197,8 +199,8 @@ class Report:
             self.line(sentence)
         for remark in about_pages(stats.pages, stats.recipe):
             self.line(remark)
-        if num_ignored:
-            self.line(f"{num_ignored:,} {plural(num_ignored, 'file')} of no known format passed over.")
+        for sentence in passed_over.sentences():
+            self.line(sentence)
         if skipped.num_rows:
             self._row("not readable", stats.skipped, "counted nowhere else")
             for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
@@ -257,7 +259,7 @@ def _similarity(pair: Mapping[str, Any]) -> str:
 
 
 def _what(stats: Stats, of_vectors: str = "numbers") -> str:
-    return of_vectors if stats.recipe["method"] == "hyperplane" else "text"
+    return of_vectors if METHODS[stats.recipe["method"]].of_vectors else "text"
 
 
 def _near(stats: Stats) -> str:

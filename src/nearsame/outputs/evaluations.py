@@ -98,10 +98,10 @@ def _answer(score: Score) -> tuple[str, ...]:
 
 def _costs(evaluation: Evaluation) -> Table:
     rows = tuple(_cost(score) for score in evaluation.scores if not score.note)
-    columns = ("method", "seconds", "MiB", "candidates", "per true pair", "in vain")
+    columns = ("method", "seconds", "MiB", "candidates", "per true pair", "wasted")
     remark = (
         "MiB: the peak above what the process had before, with the corpus in it. Candidates: two documents compared in"
-        " full, identical ones only once (of SimHash: codes within k). In vain: of texts that turned out to differ."
+        " full, identical ones only once (of SimHash: codes within k). Wasted: of texts that turned out to differ."
     )
     return Table("Cost", columns, rows, remark)
 

@@ -1,6 +1,8 @@
 """A table as a file of the format that its name says, or as JSON lines on a stream."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -8,13 +10,16 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import pyarrow.parquet as pq
 
+from nearsame.compressions import compressor
 from nearsame.errors import ConfigError, OutputError
-from nearsame.outputs.folder import write_table
+from nearsame.outputs.destinations import Destination, meaning, written_suffixes
 
-__all__ = ["json_lines", "writer"]
+__all__ = ["json_lines", "lines_of", "write_as", "writer"]
 
 _ROWS = 10_000
+_OTHER_FORMAT = "Name a .parquet or .arrow file, or a folder, in which every file keeps its format."
 # How a cell begins that spreadsheets compute: with one of these signs, full-width and small ones too, behind blanks and
 # what is not shown, too; or with a tab or an end of line (OWASP, CSV injection).
 _FORMULA = r"\A(?:[\s\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n])"
@@ -32,43 +37,113 @@ def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table
         ConfigError: It is not .csv, and for a spreadsheet.
 
     Example:
-        >>> writer("pairs.csv").__name__
-        '_csv'
+        >>> writer("pairs.csv", spreadsheet=True).func.__name__
+        '_written'
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in _WRITERS:
-        raise OutputError(f"{path} has an unknown format", hint=f"Name it by what it is to hold: {' '.join(_WRITERS)}.")
-    if spreadsheet and suffix != ".csv":
+    place, name = _file_at(path)
+    if spreadsheet and name != "csv":
         raise ConfigError(f"spreadsheet (--spreadsheet) is about .csv, and {path} is another", hint="Leave it out.")
-    return _csv_of_texts if spreadsheet else _WRITERS[suffix]
+    return partial(_written, place, _csv_of_texts if spreadsheet else _WRITERS[name])
+
+
+def _file_at(path: str | Path) -> tuple[Destination, str]:
+    """What the name of a file means, and the name of its format; nothing else will do."""
+    with suppress(OutputError):  # its hint speaks of folders
+        place = meaning(path)
+        if place.form is not None and not place.is_stream:
+            return place, place.form.name
+    hint = f"Name it by what it is to hold: {' '.join(written_suffixes())}."
+    raise OutputError(f"{path} has an unknown format", hint=hint)
+
+
+def write_as(place: Destination, table: pa.Table, path: Path) -> None:
+    """A table as the file that a destination says, at a path whose name says nothing.
+
+    Raises:
+        OutputError: It has a column that the format has no way to write.
+    """
+    _written(place, _WRITERS[place.form.name if place.form else ""], table, path)
+
+
+def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: pa.Table, path: Path) -> None:
+    try:
+        with path.open("wb") as raw, compressor(raw, place.compression) as out:
+            write(table, out)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"{place.typed}: the records cannot be written so: {reason}", hint=_OTHER_FORMAT) from None
 
 
 def json_lines(table: pa.Table, out: BinaryIO) -> None:
     """Each row as one JSON object on a line."""
-    out.writelines(_lines(table))
+    out.writelines(lines_of(table))
     out.flush()
 
 
-def _lines(table: pa.Table) -> Iterator[bytes]:
+def lines_of(table: pa.Table) -> Iterator[bytes]:
+    """Rows as JSON objects, one a line, many at a time.
+
+    Raises:
+        OutputError: A column has values for which JSON has no form.
+    """
     for batch in table.to_batches(max_chunksize=_ROWS):
-        records: list[dict[str, Any]] = batch.to_pylist()
-        yield b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+        plain = _without_nanoseconds(batch)
+        try:
+            yield b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in plain.to_pylist())
+        except (TypeError, ValueError):
+            raise _no_json(plain) from None
 
 
-def _csv(table: pa.Table, path: Path) -> None:
-    pyarrow.csv.write_csv(table, path)
+def _without_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Times that Python has; finer ones as texts."""
+    for at, column in enumerate(batch.columns):
+        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+            try:
+                plain = column.cast(pa.timestamp("us", column.type.tz))
+            except pa.ArrowInvalid:
+                plain = pc.strftime(column, "%Y-%m-%dT%H:%M:%S" + ("%z" if column.type.tz else ""))
+            batch = batch.set_column(at, batch.schema.names[at], plain)
+    return batch
 
 
-def _csv_of_texts(table: pa.Table, path: Path) -> None:
+def _no_json(batch: pa.RecordBatch) -> OutputError:
+    """Which column of a batch it is that JSON has no form for."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            orjson.dumps(column.to_pylist())
+        except (TypeError, ValueError):
+            message = f"column {name!r} is {column.type}, and JSON has no form for what it holds"
+            return OutputError(message, hint=_OTHER_FORMAT)
+    return OutputError("the records cannot be written as JSON", hint=_OTHER_FORMAT)
+
+
+def _csv(table: pa.Table, out: Any, delimiter: str = ",") -> None:
+    pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(delimiter=delimiter))
+
+
+def _csv_of_texts(table: pa.Table, out: Any) -> None:
     for at, column in enumerate(table.columns):
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             table = table.set_column(at, table.column_names[at], pc.replace_substring_regex(column, _FORMULA, r"'\0"))
-    _csv(table, path)
+    _csv(table, out)
 
 
-def _jsonl(table: pa.Table, path: Path) -> None:
-    with path.open("wb") as out:
-        json_lines(table, out)
+def _orc(table: pa.Table, out: Any) -> None:
+    from pyarrow import orc  # noqa: PLC0415  (only who writes it)
+
+    orc.write_table(table, out)
 
 
-_WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": write_table}
+def _arrow(table: pa.Table, out: Any) -> None:
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
+    "jsonl": json_lines,
+    "csv": _csv,
+    "tsv": partial(_csv, delimiter="\t"),
+    "parquet": partial(pq.write_table, compression="zstd"),
+    "orc": _orc,
+    "arrow": _arrow,
+}

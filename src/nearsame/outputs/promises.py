@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from nearsame.recipes.promises import Asked, promise
@@ -63,13 +64,13 @@ def measured(audit: Mapping[str, Any]) -> str:
     """What the audit found, in a line.
 
     >>> measured({"threshold": 0.8, "of": "pairs", "sampled": 10, "recall": None, "residual": None, "precision": None})
-    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): nothing can be said of recall.'
+    'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): recall is unknown.'
     """
     least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
     sampled, recall, parts = f"{audit['sampled']:,} sampled documents", audit["recall"], []
     if recall is None:
         why = "has a true near-duplicate" if audit["of"] == "pairs" else "has a true near-duplicate that outranks it"
-        parts.append(f"none of {sampled} {why} ({least}): nothing can be said of recall")
+        parts.append(f"none of {sampled} {why} ({least}): recall is unknown")
     elif audit["of"] == "pairs":
         whose = f"the {audit['with_partner']:,} of {sampled} that have any"
         parts.append(f"recall ({least}) {_percent(recall)} of the true pairs of {whose}")
@@ -89,9 +90,15 @@ def _percent(share: Mapping[str, Any]) -> str:
 
 def dropped(stats: Stats) -> str:
     """What became of boilerplate, in words."""
-    shingles, most = plural(stats.dropped_shingles, "shingle"), stats.recipe["drop_boilerplate"]
+    number, shingles = stats.dropped_shingles, plural(stats.dropped_shingles, "shingle")
     emptied = f"; {stats.emptied:,} {plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
-    return f"{stats.dropped_shingles:,} {shingles} in more than {most:,} documents each dropped{emptied}."
+    if stats.dropped_by_host:
+        hosts, most = stats.dropped_hosts, stats.dropped_by_host[0]
+        on = most["host"] if hosts == 1 else f"{hosts:,} hosts, most on {most['host']} ({most['shingles']:,} shingles)"
+        share = 100 * Fraction(str(stats.recipe["boilerplate_per_host"]))
+        return f"{number:,} {shingles} in {float(share):g} % of a host's documents dropped on {on}{emptied}."
+    most_documents = stats.recipe["drop_boilerplate"]
+    return f"{number:,} {shingles} in more than {most_documents:,} documents each dropped{emptied}."
 
 
 def shuffled(stats: Stats) -> str:
@@ -109,7 +116,7 @@ def shuffled(stats: Stats) -> str:
     keys = f", of it {in_bytes(shuffle['keys_bytes'])} of keys" if shuffle.get("keys_bytes") else ""
     return (
         f"Shuffled: {in_bytes(shuffle['written_bytes'])}{keys}"
-        f"{'; keys foretold: ' if methods else ''}{'; '.join(methods)}."
+        f"{'; predicted keys: ' if methods else ''}{'; '.join(methods)}."
     )
 
 

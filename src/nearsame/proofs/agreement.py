@@ -10,10 +10,16 @@ import pyarrow as pa
 from nearsame.proofs import tables
 from nearsame.proofs.claims import Claim, Claims
 from nearsame.proofs.verdict import Findings
-from nearsame.recipes.methods import Containment, Method, ModP
+from nearsame.recipes.methods import Method
 
-__all__ = ["Shares", "check_pairs", "check_tables", "measure_problem"]
+__all__ = ["SHARES", "Shares", "check_pairs", "check_tables", "measure_problem"]
 
+_OF_FINGERPRINTS = "exact"  # beside the shares of fingerprints, those of the documents
+# What pairs say beside their similarity, by the name of the method.
+SHARES = {
+    "containment": ("a_in_b", "b_in_a"),
+    "modp": ("a_in_b", "b_in_a", _OF_FINGERPRINTS, "exact_a_in_b", "exact_b_in_a"),
+}
 _WHO = ("id", "source", "row")
 _EVIDENCE = ("evidence", "same_host")
 
@@ -175,31 +181,26 @@ def check_pairs(claims: Claims, shares: Mapping[int, Shares], findings: Findings
         _pair(line, by_content or claims.witnesses[number] < claims.keys[number], claims.method, shares.get(number))
         for number, line in enumerate(lines)
     ]
-    schema = pa.schema({**tables.PAIRS.columns, **dict.fromkeys(_columns(claims.method), pa.float64())})
+    columns = SHARES.get(claims.method.name, ())
+    schema = pa.schema({**tables.PAIRS.columns, **dict.fromkeys(columns, pa.float64())})
     findings.count("pairs", len(table))
-    if isinstance(claims.method, ModP):  # these are of fingerprints, which are not made here
+    if _OF_FINGERPRINTS in columns:  # the other shares are of fingerprints, which are not made here
         free = [name for name in ("a_in_b", "b_in_a") if name in table.column_names]
         table, schema = table.drop_columns(free), pa.schema([field for field in schema if field.name not in free])
     _same_lines(findings, "pairs.parquet", table, pa.Table.from_pylist(wanted, schema))
-
-
-def _columns(method: Method) -> tuple[str, ...]:
-    if isinstance(method, ModP):
-        return "a_in_b", "b_in_a", "exact", "exact_a_in_b", "exact_b_in_a"
-    return ("a_in_b", "b_in_a") if isinstance(method, Containment) else ()
 
 
 def _pair(line: Mapping[str, Any], witness_first: Any, method: Method, shares: Shares | None) -> dict[str, Any]:
     sides = ("witness_", "") if witness_first else ("", "witness_")
     ends = {f"{end}_{name}": line[f"{side}{name}"] for end, side in zip("ab", sides, strict=True) for name in _WHO}
     pair = {**ends, "similarity": line["similarity"], "measure": line["measure"]}
-    columns = _columns(method)
+    columns = SHARES.get(method.name, ())
     if not columns:
         return pair
     nan = float("nan")
     exact, inside, around = shares or Shares(nan, nan, nan)
     both = (around, inside) if witness_first else (inside, around)
-    return pair | dict(zip(columns, (*both, exact, *both) if isinstance(method, ModP) else both, strict=False))
+    return pair | dict(zip(columns, (*both, exact, *both) if _OF_FINGERPRINTS in columns else both, strict=False))
 
 
 def _same_lines(findings: Findings, name: str, written: pa.Table, wanted: pa.Table) -> None:

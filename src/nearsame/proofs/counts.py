@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.proofs.claims import Claims
+from nearsame.proofs.counting import Boilerplate
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings
-from nearsame.recipes.methods import Digest, Method, MinHash, ModP, Shingled, TextRecipe
+from nearsame.recipes.methods import Method
 
-__all__ = ["Boilerplate", "check_counts", "unproven"]
+__all__ = ["check_counts", "unproven"]
 
 _NAME = "stats.json"
 _KEY_BYTES = 21  # of a key with its row, its place and a flag
@@ -28,14 +29,14 @@ _TEXTLESS = ("redirect", "revisit")
 _WEAK = ("crc32", "bytesum")  # checksums beside which the text itself is compared
 _FORGEABLE = ("md5", "sha1", "xxh3_128")  # beside which SHA-256 is
 _WORDS = {"sha256": 4, "sha512": 8, "sha3_256": 4, "blake2b": 8, "md5": 2, "sha1": 3, "ripemd160": 3, "xxh3_128": 2}
+_AUDITED = ("cosine", "jaccard")  # measures
 _NEVER = ("notes", "room", "seconds", "thread_seconds", "versions")
-Boilerplate = tuple[int, int]  # items that stand in too many documents, and in how many each, summed
 
 
 def unproven(claims: Claims) -> tuple[str, ...]:
     """What of stats.json was held to the rest, and could not be counted again."""
     names = [*_NEVER, "ignored"]
-    if not isinstance(claims.method, Digest):
+    if not claims.method.by_equality:
         names += ["compared", "keys", "meeting"]
     if claims.stats.get("audit") is not None:
         names.append("audit")
@@ -82,14 +83,15 @@ def _shown(value: Any) -> str:
 
 def _is_counted(method: Method) -> bool:
     """Whether what documents are compared by is counted here, too: not codes, nor rounded vectors."""
-    return isinstance(method, Shingled) or (isinstance(method, Digest) and method.algorithm not in _WEAK)
+    return method.tells_texts and method.get("algorithm") not in _WEAK
 
 
 def _scale(method: Method) -> int:
     """Items of what is counted as one here: words of a digest, its length among them."""
-    if not isinstance(method, Digest):
+    algorithm = method.get("algorithm")
+    if algorithm is None:
         return 1
-    return _WORDS[method.algorithm] + 1 + (_WORDS["sha256"] if method.algorithm in _FORGEABLE else 0)
+    return _WORDS[algorithm] + 1 + (_WORDS["sha256"] if algorithm in _FORGEABLE else 0)
 
 
 def _has_digests(claims: Claims) -> bool:
@@ -129,9 +131,9 @@ def _from_settings(claims: Claims) -> dict[str, Any]:
     elif claims.stats.get("component") is not None:
         below = pc.less(claims.removed.column("similarity"), float(claims.method.least))
         expected["chained"] = pc.sum(below).as_py() or 0
-    if isinstance(claims.method, Digest):
+    if claims.method.by_equality:
         expected |= {"keys": 0, "meeting": 0, "compared": 0}
-    if not claims.method.may_miss and not isinstance(claims.method, Shingled):
+    if claims.method.measure not in _AUDITED:
         expected["audit"] = None
     if all(part.is_own for part in claims.parts) and not claims.columns["html"]:
         expected["pages"] = {}
@@ -144,26 +146,26 @@ def _from_settings(claims: Claims) -> dict[str, Any]:
 def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dict[str, Any]:
     method, unread = claims.method, claims.stats.get("unread", 0)
     expected: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
-    expected["dropped_shingles"], expected["dropped_occurrences"] = boilerplate
+    expected |= boilerplate.counts()
     expected["emptied"] = tally.emptied
     if not method.of_vectors:
         expected["empty"] = tally.empty
-    may_be_unread = isinstance(method, Digest) and all(part.form.reads == "texts" for part in claims.parts)
-    if not may_be_unread or (isinstance(method, Digest) and method.normalise) or "use" in claims.recipe:
+    may_be_unread = method.by_equality and all(part.form.reads == "texts" for part in claims.parts)
+    if not may_be_unread or method.get("normalise") or "use" in claims.recipe:
         expected["unread"] = unread = 0
     if not unread:  # the ids of files that were not read are not compared
         expected["repeated_ids"] = tally.ids.num_added - tally.ids.totals()[0]
     if tally.texts and not unread and _has_digests(claims):
         expected["text_bytes"] = tally.text_bytes
-    if isinstance(method, TextRecipe):
+    if method.of_tokens:
         expected["bare"] = tally.bare
     distinct, sizes = tally.distinct.totals()
-    features = distinct if isinstance(method, Digest) else sizes
+    features = distinct if method.by_equality else sizes
     is_compared = "text" in claims.recipe.get("use", ("text",))
     if not is_compared:
         expected["distinct"] = tally.documents - tally.gone
         features = tally.documents - tally.empty
-    elif _is_counted(method) or isinstance(method, Digest):
+    elif method.tells_texts:
         expected["distinct"] = distinct + tally.left_empty - unread
     if _is_counted(method) and (is_compared or _has_digests(claims)) and not unread:
         expected["features"] = _scale(method) * features
@@ -252,17 +254,17 @@ def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str
         "features": {"documents": rows, "in": volumes.get("features", {}).get("in"), "out": made},
         "identical": {"documents": rows, "in": made, "out": distinct},
     }
-    if not isinstance(claims.method, Digest):
+    if not claims.method.by_equality:
         keys = _KEY_BYTES * stats["keys"]
-        is_sketched = isinstance(claims.method, MinHash | ModP) or claims.method.of_vectors
-        wanted["keys"] = {"documents": leaders, **({} if is_sketched else {"in": distinct}), "out": keys}
+        known = {} if claims.method.keys_of_sketches else {"in": distinct}
+        wanted["keys"] = {"documents": leaders, **known, "out": keys}
         out = volumes.get("meeting", {}).get("out")
         wanted["meeting"] = {"documents": stats["meeting"], "in": keys, "out": out}
     if claims.is_whole and tally.texts and _has_digests(claims) and not stats["unread"]:
         wanted["features"]["in"] = (
             tally.left_bytes if "text" in claims.recipe.get("use", ("text",)) else tally.text_bytes
         )
-    if claims.is_whole and _is_counted(claims.method) and not isinstance(claims.method, Digest):
+    if claims.is_whole and _is_counted(claims.method) and not claims.method.by_equality:
         wanted["features"]["out"] = wanted["identical"]["in"] = 8 * tally.items
     documents = stats["documents"] if claims.written["annotate"] else stats["kept"]
     size = volumes.get("writing", {}).get("out") if has_changed else _num_bytes(claims.home)

@@ -4,7 +4,6 @@
 2. Mirrors need all rows: they are counted on the way, and looked at when all have been seen.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,8 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from nearsame.proofs.claims import Claim
+from nearsame.proofs.indexes import same_payload
+from nearsame.proofs.sites import host_in, path_in
 from nearsame.proofs.verdict import Findings
 
 __all__ = ["BY_CONTENT", "KINDS", "Evidence", "Redirects"]
@@ -23,9 +24,6 @@ KINDS = (
 BY_CONTENT = ("bytes", "text", "near")
 _BY_URL = tuple(kind for kind in KINDS if kind not in BY_CONTENT)
 _LEAST_MIRRORED = 3  # different paths that two hosts must both serve
-_URL = re.compile(
-    r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/:?#]*)(?::[0-9]*)?(?P<path>[^#]*)"
-)
 
 Beside = Mapping[str, str | None]
 Form = Callable[[str], str]
@@ -36,16 +34,6 @@ class _Waiting(NamedTuple):
 
     line: int
     hosts: tuple[str, ...]
-
-
-def _host(url: str | None) -> str | None:
-    match = _URL.match(url or "")
-    return match["host"].lower() or None if match else None
-
-
-def _path(url: str | None) -> str | None:
-    match = _URL.match(url or "")
-    return match["path"] if match else None
 
 
 def _absolute(base: str | None, target: str | None) -> str | None:
@@ -122,7 +110,7 @@ class Evidence:
     ) -> None:
         """Hold what a row says to what is known of both pages, and to what holds of their contents."""
         url = self.redirects.url
-        one, two = _host(page.get(url)), _host(other.get(url))
+        one, two = host_in(page.get(url)), host_in(other.get(url))
         same = None if one is None or two is None else one == two
         if claim.same_host is not same:
             wrong(f"same_host is said to be {claim.same_host}, and is {same}")
@@ -172,7 +160,7 @@ class Evidence:
         if (
             named
             or _named(None, one["url"], two["revisit_of"], two["url"])
-            or (is_revisit and _same(one["payload_digest"], two["payload_digest"]))
+            or (is_revisit and same_payload(one["payload_digest"], two["payload_digest"]))
         ):
             yield "revisit"
 
@@ -190,8 +178,8 @@ class Evidence:
         if form is None or url is None or other is None:
             return
         one, two = form(url), form(other)
-        hosts, path = (_host(one), _host(two)), _path(one)
-        if None not in hosts and hosts[0] != hosts[1] and _same(path, _path(two)):
+        hosts, path = (host_in(one), host_in(two)), path_in(one)
+        if None not in hosts and hosts[0] != hosts[1] and _same(path, path_in(two)):
             pair = tuple(sorted(str(host) for host in hosts))
             self._paths[pair].add(str(path))
             self._waiting.append(_Waiting(claim.line, pair))

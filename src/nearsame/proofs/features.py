@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from nearsame.proofs.characters import MARK, OTHER, SPACE, WORD, alone, folded, prepared, shown, span
+from nearsame.proofs.sites import host_of
 
 __all__ = ["Cut", "Features", "Raw"]
 
@@ -34,12 +35,14 @@ class Cut:
 
     Attributes:
         recipe: its record.
-        dropped: items that stand in too many documents.
+        dropped: items that stand in too many documents, by the host that contents tell (None: they tell none).
     """
 
     recipe: Mapping[str, Any]
-    dropped: frozenset[Any] = field(default=frozenset(), repr=False)
-    _cache: dict[str, Features] = field(default_factory=dict, repr=False)  # of short texts: witnesses come again
+    dropped: Mapping[str | None, frozenset[Any]] = field(default_factory=dict, repr=False)
+    _cache: dict[tuple[str | None, str], Features] = field(
+        default_factory=dict, repr=False
+    )  # of short texts: witnesses come again
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order."""
@@ -75,15 +78,16 @@ class Cut:
         """What a document is compared by."""
         if not isinstance(content, str) or len(content) > _CACHED:
             return self._features(content)
-        if content not in self._cache:
-            self._cache[content] = self._features(content)
+        key = host_of(content), content
+        if key not in self._cache:
+            self._cache[key] = self._features(content)
             if len(self._cache) > _CACHED_TEXTS:
                 del self._cache[next(iter(self._cache))]
-        return self._cache[content]
+        return self._cache[key]
 
     def _features(self, content: Any) -> Features:
-        items = self.bare(content)
-        return (items - self.dropped or _raw(content)) if self.dropped and items else items
+        items, dropped = self.bare(content), self.dropped.get(host_of(content))
+        return (items - dropped or _raw(content)) if dropped and items else items
 
     def bare(self, content: Any) -> Features:
         """The same with what stands in too many documents."""

@@ -55,7 +55,7 @@ class Form(NamedTuple):
         names: Of what is no file: what its names look like.
     """
 
-    reads: Literal["objects", "rows", "table", "texts", "nothing"] | None
+    reads: Literal["objects", "rows", "index", "table", "texts", "nothing"] | None
     delimiter: str | None = None
     is_folder: bool = False
     names: str | None = None
@@ -73,7 +73,7 @@ class Form(NamedTuple):
     @property
     def is_stream(self) -> bool:
         """Whether it is a file whose bytes are its records one after the other."""
-        return self.is_file and self.reads in ("objects", "rows")
+        return self.is_file and self.reads in ("objects", "rows", "index")
 
 
 FORMS = {
@@ -84,11 +84,12 @@ FORMS = {
     "orc": Form("table"),
     "arrow": Form("table"),
     "warc": Form(None),
+    "cdx": Form("index"),
     "wacz": Form(None),
     "text": Form("texts", is_folder=True),
     "pages": Form(None, is_folder=True),
     "stdin": Form("objects", names=r"-"),
-    "memory": Form("table", names=r"(?:memory|against)(?:-\d+)?"),
+    "memory": Form("table", names=r"(?s)(?:memory|against)(?:-\d+|/.+)?"),
     "nothing": Form("nothing", names=r".*"),
 }
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.places import annotations_of, copies_of
 from nearsame.proofs.verdict import Findings
-from nearsame.recipes.methods import SimHash
 
 __all__ = ["check_files"]
 
@@ -42,7 +41,7 @@ def _tables(claims: Claims) -> Iterator[bytes]:
         yield b"pairs.parquet"
     if claims.stats.get("skipped"):
         yield b"skipped.parquet"
-    if isinstance(claims.method, SimHash) and claims.method.weights == "tfidf":
+    if claims.method.needs_frequencies:
         yield b"frequencies.parquet"
 
 

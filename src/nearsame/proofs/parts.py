@@ -74,7 +74,7 @@ def _line_problems(line: Line) -> Iterator[str]:
     is_remote = path is not None and b"://" in path
     is_stamped = [line[name] is not None for name in ("size_bytes", "mtime_ns")]
     if is_stamped != [path is not None and not is_remote] * 2:
-        yield "size and time are told of local files, and of nothing else"
+        yield "only local files have a size and a time"
     if not (_is_called(line) if path is not None else re.fullmatch(form.names or "", line["source"], re.DOTALL)):
         yield f"source {line['source']!r} is not what {_shown(path)} is called"
 
@@ -128,6 +128,6 @@ def _target_problems(lines: Sequence[Line]) -> Iterator[str]:
                 yield f"line {number}: target {target!r}, and the against side is not copied"
             continue
         if not target or target.startswith("/") or ".." in target.split("/"):
-            yield f"line {number}: target {target!r} is no place below kept/"
+            yield f"line {number}: target {target!r} is not a place below kept/"
         if taken.setdefault(target, part) != part:
             yield f"line {number}: target {target!r} is that of part {taken[target]}, too"

@@ -1,6 +1,7 @@
 """Whether a witness comes before what is removed for it: by side, size, value and place.
 
 1. Looked at is what can be compared without doubt: a column of mixed or odd types is left to the run.
+   What is left to it is named in a note, and so is a policy that is not known here.
 2. With `ties="content"` or an order column, places say nothing.
 """
 
@@ -10,7 +11,7 @@ from typing import Any
 
 __all__ = ["Priority"]
 
-_DESCENDING = ("longest", "newest", "max")
+_DESCENDING = ("longest", "max")
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,14 @@ class Priority:
     recipe: Mapping[str, Any]
     kinds: frozenset[type] = frozenset()
 
-    def check(self, removed: Mapping[str, Any], witness: Mapping[str, Any], wrong: Callable[[str], None]) -> None:
-        """Report a witness that comes after what is removed for it."""
+    def check(
+        self,
+        removed: Mapping[str, Any],
+        witness: Mapping[str, Any],
+        wrong: Callable[[str], None],
+        note: Callable[[str], None],
+    ) -> None:
+        """Report a witness that comes after what is removed for it; note what cannot be told."""
         if witness["against"] or self.recipe["method"] == "containment" or not removed["content"]:
             return  # the other side comes first; there, sizes do; what has no text goes whatever it is
         keep = self.recipe["keep"].partition(":")[0]
@@ -34,7 +41,8 @@ class Priority:
             mine, other = (0, 0), (0, 0)
         else:
             values = self._values(keep, removed, witness)
-            if values is None:
+            if isinstance(values, str):
+                note(f"not checked: which document comes first by --keep {self.recipe['keep']}, since {values}")
                 return
             mine, other = values
         if mine < other:
@@ -44,15 +52,19 @@ class Priority:
             if before == (keep == "last"):
                 wrong(f"the witness comes after it by --keep {self.recipe['keep']}, in the order of reading")
 
-    def _values(self, keep: str, *both: Mapping[str, Any]) -> tuple[tuple[int, Any], tuple[int, Any]] | None:
-        """(removed, witness) as what is better when it is lower; None: they cannot be compared without doubt."""
+    def _values(self, keep: str, *both: Mapping[str, Any]) -> tuple[tuple[int, Any], tuple[int, Any]] | str:
+        """(removed, witness) as what is better when it is lower; or why they cannot be compared without doubt."""
         if keep in ("longest", "shortest"):
             if not all(isinstance(document["content"], str) for document in both):
-                return None
+                return "contents are not all texts"
             values: list[Any] = [len(document["content"].encode("utf-8", "surrogatepass")) for document in both]
-        elif keep in ("max", "min") and self.kinds <= {int} and both:
+        elif keep in ("max", "min"):
+            if not self.kinds <= {int}:
+                return "its values are not all whole numbers"
             values = [document["order"] for document in both]
+        elif keep in ("newest", "oldest"):
+            return "dates are not compared here"
         else:
-            return None
+            return "this policy is not known here"
         sign = -1 if keep in _DESCENDING else 1
         return (0, sign * values[0]), (0, sign * values[1])

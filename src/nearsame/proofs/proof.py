@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from nearsame.proofs.agreement import check_pairs, check_tables
 from nearsame.proofs.claims import Claims, key_of
-from nearsame.proofs.counting import boilerplate
-from nearsame.proofs.counts import Boilerplate, check_counts, unproven
+from nearsame.proofs.counting import Boilerplate, boilerplate
+from nearsame.proofs.counts import check_counts, unproven
 from nearsame.proofs.evidence import Evidence, Redirects
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Piece, Record
@@ -31,12 +31,12 @@ from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import Reader, default_id, pieces_of
 from nearsame.proofs.rows import Rows
 from nearsame.proofs.sample import Sample, is_asked
+from nearsame.proofs.sites import of_host
 from nearsame.proofs.store import Store
 from nearsame.proofs.tables import FREQUENCIES, metadata, read
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.base import Shingling
-from nearsame.recipes.methods import SimHash
 
 __all__ = ["Watch", "prove", "unreadable"]
 
@@ -62,7 +62,7 @@ class _Proof:
     redirects: Redirects
     tally: Tally
     rows: Rows | None = None
-    dropped: Boilerplate = (0, 0)
+    dropped: Boilerplate = field(default_factory=Boilerplate)
     lost: set[str] = field(default_factory=set)  # sources that are not there any more
     kinds: set[type] = field(default_factory=set)  # of the values that --keep goes by
 
@@ -104,7 +104,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         _say_what_was_read(proof)
         check_files(claims, findings)
         check_tables(claims, findings)
-        if claims.recipe.get("drop_boilerplate") is not None:
+        if any(claims.recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host")):
             _find_boilerplate(proof)
         store = stack.enter_context(Store(claims.asked, memory))
         _first_pass(proof, store)
@@ -162,11 +162,24 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
         elif kept is not None and not part.against:
             kept.check(part)
         for record in proof.reader.documents(part, pieces):
-            yield part, record
+            yield part, record._replace(content=_told(proof, record.content, record.beside))
             size = len(record.content) if isinstance(record.content, str) else 0
             proof.watch.add(1, size)
         for _ in pieces or ():
             pass  # what comes after the last document belongs to the copy, too
+
+
+def _told(proof: _Proof, content: Any, beside: Mapping[str, str | None]) -> Any:
+    """A content; where hosts count, one that tells its own."""
+    if proof.recipe.get("boilerplate_per_host") is None:
+        return content
+    return of_host(content, beside.get(proof.reader.beside[0]))
+
+
+def _stored(proof: _Proof, store: Store, key: int) -> dict[str, Any] | None:
+    """What was kept of a document."""
+    known = store.get(key)
+    return None if known is None else known | {"content": _told(proof, known["content"], known["beside"])}
 
 
 def _lines_held(proof: _Proof, part: Part, pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -183,8 +196,6 @@ def _lines_held(proof: _Proof, part: Part, pieces: Iterator[Piece]) -> Iterator[
 
 
 def _find_boilerplate(proof: _Proof) -> None:
-    most, cut = proof.recipe["drop_boilerplate"], proof.judge.cut
-
     def contents() -> Iterator[Any]:
         for part, record in _documents(proof):
             line = proof.claims.line(key_of(part.number, record.position))
@@ -192,9 +203,8 @@ def _find_boilerplate(proof: _Proof) -> None:
                 yield record.content
 
     proof.watch.begin("counting boilerplate", _size(proof.claims))
-    dropped, occurrences = boilerplate(contents(), cut, most, contents())
-    proof.dropped = len(dropped), occurrences
-    proof.judge.cut = Cut(proof.recipe, dropped)
+    proof.dropped = boilerplate(contents, proof.judge.cut, proof.recipe)
+    proof.judge.cut = Cut(proof.recipe, proof.dropped.items)
     proof.sample.judge = proof.judge
     proof.findings.note("boilerplate was counted in passes of its own")
 
@@ -225,7 +235,7 @@ def _second_pass(proof: _Proof, store: Store) -> None:
     claims, findings = proof.claims, proof.findings
     priority = Priority(proof.recipe, frozenset(proof.kinds))
     rows = proof.rows = Rows(claims, proof.judge, priority, findings, _evidence(proof), proof.lost)
-    may_miss = claims.method.name == "minhash"
+    may_miss = claims.method.may_miss
     proof.watch.begin("verifying witnesses", _size(claims))
     seen = 0
     for part, record in _documents(proof):
@@ -234,9 +244,9 @@ def _second_pass(proof: _Proof, store: Store) -> None:
         if line is not None:
             seen += 1
             claim = claims.claim(line)
-            layer, witness = claim.layer, store.get(int(claims.witnesses[line]))
+            layer, witness = claim.layer, _stored(proof, store, int(claims.witnesses[line]))
             rows.check(claim, part, record, witness)
-            via = witness if claim.via is None else store.get(int(claims.vias.get(claim.via, -1)))
+            via = witness if claim.via is None else _stored(proof, store, int(claims.vias.get(claim.via, -1)))
             proof.tally.note_other(layer, record.content, None if via is None else via["content"])
         elif proof.sample.size:
             proof.sample.compare(part, record.position, record.content, findings, may_miss=may_miss)
@@ -260,7 +270,7 @@ def _evidence(proof: _Proof) -> Evidence | None:
     if not has:
         return None
     if proof.redirects.form is None:
-        findings.note("not recomputed: what goes by canonical URLs, of which nobody can say here how they were made")
+        findings.note("not recomputed: what goes by canonical URLs, since the rules that made them are not known here")
     of_pages = claims.columns["html"] or any(not part.is_own for part in claims.parts)
     return Evidence(proof.redirects, findings, by_content=not (of_pages and "use" in claims.recipe))
 
@@ -273,7 +283,7 @@ def _check_rest(proof: _Proof) -> None:
     if rows.evidence is not None:
         rows.evidence.close()
     copies = (rows.exact, rows.near) if rows.texts == len(claims.removed) else None
-    if isinstance(claims.method, SimHash) and claims.method.weights == "tfidf":
+    if claims.method.needs_frequencies:
         _check_frequencies(claims, findings)
     if not proof.lost:
         check_counts(claims, proof.tally, copies, proof.dropped, findings)
@@ -313,7 +323,7 @@ def _verdict(proof: _Proof, wanted: int) -> Verification:
     claims, findings, rows = proof.claims, proof.findings, proof.rows
     if not wanted:
         findings.note(f"no two kept documents were compared: {_why_not(proof.recipe)}")
-    residual = proof.sample.residual(may_miss=claims.method.name == "minhash") if wanted else None
+    residual = proof.sample.residual(may_miss=claims.method.may_miss) if wanted else None
     return Verification(
         str(claims.home),
         findings.num_problems,

@@ -34,6 +34,7 @@ from nearsame.proofs.files import (
     said_by,
     sniffed,
 )
+from nearsame.proofs.indexes import IndexLines, content_in, order_in
 from nearsame.proofs.tables import Look
 from nearsame.proofs.values import contents, is_string, orders, texts
 
@@ -103,7 +104,9 @@ class Reader:
         except (*BROKEN, SourceError) as error:
             self.broken.setdefault(part.name, first_line(error))
 
-    def _read(self, part: Part, pieces: Iterator[Piece] | None) -> Iterator[Record]:
+    def _read(  # noqa: PLR0911  (one for each kind)
+        self, part: Part, pieces: Iterator[Piece] | None
+    ) -> Iterator[Record]:
         if not part.is_own or (self.columns.get("html") and part.form.reads != "texts"):
             return self.other(part, None)
         match part.form.reads:
@@ -111,6 +114,8 @@ class Reader:
                 return self._objects(part, pieces or pieces_of(part, self))
             case "rows":
                 return self._rows(part, pieces or pieces_of(part, self))
+            case "index":
+                return self._index(part, pieces or pieces_of(part, self))
             case "texts":
                 return self._texts(part)
             case "table":
@@ -162,6 +167,15 @@ class Reader:
         known = [cell.decode("utf-8", "backslashreplace") if cell else None for cell in (name, *others)]
         content = None if text is None else text.decode("utf-8", "replace")
         return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
+
+    def _index(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
+        content, name = self.columns.get("text") or "digest", self.columns.get("id") or "url"
+        lines, gone = IndexLines(), self.skipped.get(part.name, frozenset())
+        for piece in pieces:
+            said = None if piece.position is None else lines.read(piece.data)
+            if piece.position is not None and piece.position not in gone and said is not None:
+                order = order_in(said, self.columns.get("order"))
+                yield Record(piece.position, said.get(name), content_in(said, content), order, self._beside(said.get))
 
     def _texts(self, part: Part) -> Iterator[Record]:
         gone = self.skipped.get(part.name, frozenset())

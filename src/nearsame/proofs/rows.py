@@ -9,16 +9,16 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from nearsame.proofs.agreement import Shares
+from nearsame.proofs.agreement import SHARES, Shares
 from nearsame.proofs.claims import Claim, Claims, key_of
 from nearsame.proofs.evidence import Evidence
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Record
+from nearsame.proofs.indexes import same_payload
 from nearsame.proofs.measures import ESTIMATES, Judge
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import default_id
 from nearsame.proofs.verdict import Estimates, Findings
-from nearsame.recipes.methods import Containment, Digest, MinHash, ModP, Shingled, SimHash
 
 __all__ = ["Rows"]
 
@@ -75,7 +75,7 @@ class Rows:
         if witness["number"] is not None and claim.cluster != witness["number"]:
             wrong(f"cluster is {claim.cluster:,}, and the witness is document {witness['number']:,}")
         key = key_of(part.number, record.position)
-        self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong)
+        self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong, self.findings.note)
         self._check_similarity(claim, record, witness, wrong)
         self._check_beside(claim, record, witness, wrong)
 
@@ -103,7 +103,7 @@ class Rows:
             self.texts += 1  # of a web page it is the text that is the same, and the run has compared bytes
             self.exact += is_same
             self.near += (by_method or measured) and not is_same
-        if by_method and self.claims.written["pairs"] and isinstance(method, Containment | ModP):
+        if by_method and self.claims.written["pairs"] and method.name in SHARES:
             self.shares[claim.line] = self._shares(content, other)
         if self.evidence is not None:
             is_text = is_same or (by_method and self._is_one(content, other))
@@ -115,14 +115,14 @@ class Rows:
         """Of web pages, whether an archive has recorded one digest of what was sent."""
         if all(part.is_own for part in self.claims.parts) and not self.claims.columns["html"]:
             return is_same
-        digest = record.beside.get("payload_digest")
-        return digest is not None and digest == witness["beside"].get("payload_digest")
+        return same_payload(record.beside.get("payload_digest"), witness["beside"].get("payload_digest"))
 
     def _is_one(self, content: Any, other: Any) -> bool:
         """Whether two contents are to the method the same."""
-        if isinstance(self.claims.method, Digest):
+        method = self.claims.method
+        if method.by_equality:
             return self.judge.same(content, other)
-        return isinstance(self.claims.method, Shingled) and self.judge.true(content, other) == 1
+        return method.tells_texts and self.judge.true(content, other) == 1
 
     def _shares(self, content: Any, other: Any) -> Shares:
         return Shares(*(float(share) for share in self.judge.shares(content, other)))
@@ -162,8 +162,7 @@ class Rows:
 
     def _check_estimate(self, claim: Claim, wrong: Callable[[str], None]) -> None:
         """An estimate is not computed here; it must be one that there can be."""
-        method, value = self.claims.method, claim.similarity
-        steps = method.num_perm if isinstance(method, MinHash) else method.bits if isinstance(method, SimHash) else None
+        steps, value = self.claims.method.similarity_parts, claim.similarity
         if steps is not None and float(Fraction(round(value * steps), steps)) != value:
             wrong(f"the similarity {value:g} is not a number of {steps}ths")
         elif value < float(self.judge.least):

@@ -12,12 +12,14 @@ from typing import Any
 
 from nearsame.errors import ConfigError
 from nearsame.proofs.files import FORMS
-from nearsame.recipes.methods import METHODS, Method, Shingling, TextRecipe
+from nearsame.proofs.learnt import is_learnt, rule_problems
+from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN
+from nearsame.recipes.methods import METHODS, Method
 from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["about_problems", "method_of", "recipe_problems"]
 
-_KEEP = re.compile(r"first|last|longest|shortest|(?:newest|oldest|max|min):.+", re.DOTALL)
+_KEEP = re.compile(f"{'|'.join(KEEP_PLAIN)}|(?:{'|'.join(KEEP_BY_COLUMN)}):.+", re.DOTALL)
 _LAYERS = ("url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
 _ARCHIVES = ("redirect", "revisit")  # layers about records without a text
 _BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
@@ -134,12 +136,12 @@ def recipe_problems(
 def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str]:
     if method.of_vectors != (columns["vectors"] is not None):
         yield f"recipe.method={method.name!r} and columns.vectors={columns['vectors']!r} contradict each other"
-    if columns["items"] is not None and not isinstance(method, Shingling):
+    if columns["items"] is not None and not method.takes_items:
         yield f"recipe.method={method.name!r} and columns.items={columns['items']!r} contradict each other"
-    if isinstance(method, TextRecipe) and method.stop_words:
+    if stop_words := method.get("stop_words"):
         import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
 
-        unknown: list[str] = sorted(set(method.stop_words) - set(stopwordsiso.langs()))
+        unknown: list[str] = sorted(set(stop_words) - set(stopwordsiso.langs()))
         if unknown:
             yield f"recipe.stop_words: there are none for {', '.join(unknown)}"
 
@@ -169,15 +171,16 @@ def _setting_problems(
         "ties": lambda value: value in ("content", *(("reading",) if settings.get("order_column") is None else ())),
         "order_column": lambda value: value is None or isinstance(value, str),
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
-        "urls": _is_url_recipe,
         "guesses": _is_guess_recipe,
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
         "max_document": lambda value: _same(value, columns["max_document"]),
     }  # fmt: skip
-    bad = [name for name in known if name in settings and not checks[name](settings[name])]
+    bad = [name for name in checks if name in known and name in settings and not checks[name](settings[name])]
     yield from (f"recipe.{name}={settings[name]!r} cannot be, or contradicts the rest" for name in bad)
+    if "urls" in settings and "urls" in known:
+        yield from _url_problems(settings["urls"])
     if not bad and all(name in settings for name in _ALWAYS):
         yield from _column_problems(settings, columns)
 
@@ -209,8 +212,8 @@ def _list(value: Any) -> list[Any]:
 def _layers(use: list[Any], urls: Any) -> list[str]:
     """The layers of `use`, in their order, with guesses behind URLs where the rules have any."""
     try:
-        guesses = urls["method"] != CanonicalUrl.name or _url_recipe(urls).guesses
-    except (ConfigError, TypeError, KeyError):
+        guesses = urls.get("method") != CanonicalUrl.name or _url_recipe(urls).guesses  # learnt rules have none
+    except (AttributeError, ConfigError, TypeError):
         return []
     return [name for name in _LAYERS if name in use or (name == "url-guess" and guesses and "url" in use)]
 
@@ -230,11 +233,22 @@ def _url_recipe(recipe: Mapping[str, Any]) -> CanonicalUrl:
     return CanonicalUrl(**{name: value for name, value in recipe.items() if name != "method"})
 
 
-def _is_url_recipe(recipe: Any) -> bool:
+def _url_problems(recipe: Any) -> Iterator[str]:
+    """What is wrong with what made URLs one: a recipe, learnt rules, or something that a caller wrote."""
     if not isinstance(recipe, dict):
+        yield "recipe.urls is not an object"
+    elif recipe.get("method") == CanonicalUrl.name or not {"format", "rules"} & recipe.keys():
+        if not _is_url_recipe(recipe):
+            yield f"recipe.urls={recipe!r} cannot be, or contradicts the rest"
+    elif is_learnt(recipe):
+        yield from (f"recipe.urls.{problem}" for problem in rule_problems(recipe))
+        if not _is_url_recipe(recipe.get("recipe")):
+            yield "recipe.urls.recipe is not one of canonical URLs"
+
+
+def _is_url_recipe(recipe: Any) -> bool:
+    if not isinstance(recipe, dict) or recipe.get("method") != CanonicalUrl.name:
         return False
-    if recipe.get("method") != CanonicalUrl.name:
-        return "rules" in recipe  # learnt ones, which are no recipe
     try:
         record = _url_recipe(recipe).record()
     except (ConfigError, TypeError):

@@ -5,7 +5,7 @@ import math
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from nearsame.proofs.files import BROKEN, first_line
 from nearsame.proofs.verdict import Findings
@@ -90,6 +90,8 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
         return isinstance(value, dict) and (not inside or all(_fits(member, inside[1]) for member in value.values()))
     if plain is tuple:
         return isinstance(value, list) and _are(value, inside)
+    if plain is Literal:
+        return isinstance(value, str) and value in inside
     return isinstance(value, plain)
 
 

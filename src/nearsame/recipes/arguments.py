@@ -22,7 +22,7 @@ from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
 from nearsame.recipes.signatures import shared_options, whole_doc, whole_signature
 
-__all__ = ["checked", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]
+__all__ = ["checked", "not_on_spark", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
 
@@ -141,8 +141,12 @@ def refuse_on_spark(**given: Any) -> None:
     """An error for what only one machine can do, or has."""
     for name, value in given.items():
         if value is not None:
-            message = f"{name}={value!r} is about one machine, and the engine is Spark"
-            raise ConfigError(message, hint="Leave it out.")
+            raise not_on_spark(name, value)
+
+
+def not_on_spark(name: str, value: Any) -> ConfigError:
+    """The error for one of them."""
+    return ConfigError(f"{name}={value!r} is about one machine, and the engine is Spark", hint="Leave it out.")
 
 
 def _require_path(name: str, path: str) -> None:

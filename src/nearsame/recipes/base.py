@@ -22,8 +22,8 @@ from pydantic import (
 from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
-from nearsame.recipes.choices import ShingleUnit
-from nearsame.recipes.given import Codes, Seed, read
+from nearsame.recipes.choices import MethodName, ReportedMeasure, ShingleUnit
+from nearsame.recipes.given import Codes, Confirming, Seed, read
 
 __all__ = [
     "TOKENISER",
@@ -49,7 +49,18 @@ class Recipe(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     name: ClassVar[str]
-    measure: ClassVar[str]
+    measure: ClassVar[ReportedMeasure]
+
+    # What a method is, for all who would otherwise ask which one it is: a method says where it differs.
+    of_vectors: ClassVar[bool] = False  # documents are vectors of numbers, not texts
+    of_tokens: ClassVar[bool] = False  # texts are cut into tokens
+    takes_items: ClassVar[bool] = False  # documents may come as ready features
+    tells_texts: ClassVar[bool] = False  # documents of equal features are the same text to it
+    by_equality: ClassVar[bool] = False  # documents of equal features are all it finds: there are no keys
+    counts_items: ClassVar[bool] = False  # keys are what is rare of all, so all is counted before
+    keys_of_sketches: ClassVar[bool] = False  # keys are made of sketches, not of the features themselves
+    by_sketches: ClassVar[bool] = False  # what is compared, or met by, is a summary: similar texts can be lost
+    quicker: ClassVar[MethodName | None] = None  # the method that finds most of the same with fewer comparisons
 
     _is_drawn: bool = PrivateAttr(default=False)
 
@@ -103,9 +114,47 @@ class Recipe(BaseModel):
         return Fraction(getattr(self, "threshold", 1))
 
     @property
-    def reports(self) -> str:
+    def reports(self) -> ReportedMeasure:
         """What its similarities are called in every row."""
         return self.measure
+
+    @property
+    def condition(self) -> str:
+        """What two documents are found for, in words."""
+        return f"{self.measure} >= {float(self.least):g}"
+
+    @property
+    def stricter(self) -> str | None:
+        """What to do for fewer pairs, as an imperative; None where nothing can be done."""
+        return "raise the threshold" if "threshold" in type(self).model_fields else None
+
+    @property
+    def similarity_parts(self) -> int | None:
+        """In how many equal parts an estimate of it is counted; None where it makes none, or of any value."""
+        return None
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether features weigh by how many documents have them."""
+        return False
+
+    @property
+    def for_texts(self) -> list[str]:
+        """The settings that were made and do nothing to ready items."""
+        return []
+
+    def get(self, setting: str) -> Any:
+        """The value of a setting; None where the method has none of this name.
+
+        Raises:
+            ConfigError: The name is not a string.
+        """
+        if not isinstance(setting, str):
+            raise ConfigError(f"setting must be a string, got {setting!r}", hint="Name a setting of the method.")
+        return getattr(self, setting) if setting in type(self).model_fields else None
+
+    def require_alone(self, what: str) -> None:
+        """Refuse settings that are about a whole corpus, where there is none; `what` there is stands in the message."""
 
     def raised(self, threshold: Any) -> Self:
         """The same recipe with another threshold."""
@@ -131,11 +180,6 @@ class Recipe(BaseModel):
     @property
     def has_direction(self) -> bool:
         """Whether a document may resemble another, and not the other way round."""
-        return False
-
-    @property
-    def of_vectors(self) -> bool:
-        """Whether documents are vectors of numbers, not texts."""
         return False
 
     def record(self) -> dict[str, Any]:
@@ -187,6 +231,9 @@ class Banded(Recipe):
 class TextRecipe(Recipe):
     """How a text becomes tokens."""
 
+    of_vectors: ClassVar[bool] = False  # documents are vectors of numbers, not texts
+    of_tokens: ClassVar[bool] = True
+
     keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
     keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
     stop_words: Codes = read((), "Language codes (ISO 639-1) whose stop words are dropped.")
@@ -200,6 +247,8 @@ class TextRecipe(Recipe):
 
 class Shingling(TextRecipe):
     """How tokens are cut into shingles."""
+
+    takes_items: ClassVar[bool] = True
 
     shingle_size: int = Field(default=5, ge=1, le=1000, description="Consecutive tokens (or characters) in a shingle.")
     unit: ShingleUnit = Field(default="words", description="What a shingle counts.")
@@ -235,6 +284,8 @@ class Shingling(TextRecipe):
 class Shingled(Shingling):
     """How shingles become a set."""
 
+    tells_texts: ClassVar[bool] = True
+
     repeats: bool = Field(
         default=False, description="Count repeats: the n-th copy of a shingle is a feature of its own."
     )
@@ -250,12 +301,40 @@ class Shingled(Shingling):
         " before anything else: similarity is of what is left, and what has nothing left is like identical texts only."
         " A text with more copies than that loses everything: edited versions of it stay. Default: none.",
     )
+    boilerplate_per_host: Confirming = read(
+        None,
+        "Drop from the documents of each host the shingles that stand in this share of them, and in 20 at least: menus,"
+        " headers and footers of a site. Documents without a URL, and hosts of fewer than 20 documents, lose nothing."
+        " A host of which such a share is copies of one text loses that text: edited versions of it stay. Default:"
+        " none.",
+    )
+
+    @model_validator(mode="after")
+    def _boilerplate_is_of_one_kind(self) -> Self:
+        if self.drop_boilerplate is not None and self.boilerplate_per_host is not None:
+            both = f"drop_boilerplate={self.drop_boilerplate} and boilerplate_per_host={self._share}"
+            raise ValueError(f"{both} cannot be combined: choose one of them")
+        return self
+
+    @property
+    def _share(self) -> str:
+        return f"{float(self.boilerplate_per_host or 0):g}"
+
+    def record(self) -> dict[str, Any]:
+        """A setting that is newer than most records stands there only where it was made."""
+        record = super().record()
+        if self.boilerplate_per_host is None:
+            del record["boilerplate_per_host"]
+        return record
 
     def require_alone(self, what: str) -> None:
         """Refuse settings that are about a whole corpus, where there is none."""
-        if self.drop_boilerplate is not None:
-            message = f"drop_boilerplate={self.drop_boilerplate} is about a corpus, and does nothing to {what}"
-            raise ConfigError(message, hint="Leave it out.")
+        drops = {"drop_boilerplate": self.drop_boilerplate, "boilerplate_per_host": self.boilerplate_per_host}
+        for name, value in drops.items():
+            if value is not None:
+                shown_value = value if isinstance(value, int) else self._share
+                message = f"{name}={shown_value} is about a corpus, and does nothing to {what}"
+                raise ConfigError(message, hint="Leave it out.")
 
     @property
     def stored_ratio(self) -> float:

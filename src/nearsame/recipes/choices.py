@@ -8,6 +8,7 @@
 from typing import Literal, TypeVar, get_args
 
 __all__ = [
+    "COMPARED",
     "DEGREES",
     "DIGESTS",
     "EXTRACTS",
@@ -18,9 +19,13 @@ __all__ = [
     "LAYERS",
     "PREFERRED",
     "STORES",
+    "AuditedMeasure",
+    "AuditedThing",
     "BandRows",
     "ClusterKind",
+    "Compared",
     "ConfirmedBy",
+    "CrawlAction",
     "Degree",
     "DigestName",
     "Extract",
@@ -34,6 +39,7 @@ __all__ = [
     "MeasureName",
     "MethodName",
     "Preferred",
+    "ReportedMeasure",
     "SearchKind",
     "ShingleUnit",
     "SketchKind",
@@ -59,6 +65,8 @@ WeightKind = Literal["one", "tf", "tfidf"]
 FeatureHash = Literal["xxh3", "md5", "sha1", "fnv1a", "murmur3"]
 SearchKind = Literal["blocks", "rotations", "adjacent", "brute"]
 ConfirmedBy = Literal["jaccard", "cosine", "edit"]
+Compared = Literal["features", "weights", "letters"]  # of two documents: what follows their codes
+COMPARED: dict[ConfirmedBy, Compared] = {"jaccard": "features", "cosine": "weights", "edit": "letters"}
 DigestName = Literal[
     "sha256", "sha512", "sha3_256", "blake2b", "md5", "sha1", "ripemd160", "crc32", "bytesum", "xxh3_128"
 ]
@@ -89,11 +97,19 @@ MeasureName = Literal[
 StoreKind = Literal["shingles", "sketch", "text"]
 IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]
+CrawlAction = Literal["drop", "mark"]  # what becomes of near-duplicates in a crawl
 Preferred = Literal["most-complete", "fastest", "freshest", "named"]
 WalkedName = Literal["simhash", "minhash"]  # methods that `explain` walks through
 PREFERRED: tuple[Preferred, ...] = get_args(Preferred)
 STORES: tuple[StoreKind, ...] = get_args(StoreKind)
 INDEX_METHODS: tuple[IndexMethodName, ...] = get_args(IndexMethodName)
+
+# What answers say: what a similarity is called in rows, and what an audit measures.
+ReportedMeasure = Literal[
+    "jaccard", "containment", "container", "estimated", "hamming", "cosine", "edit", "digest", "url"
+]  # fmt: skip
+AuditedMeasure = Literal["cosine", "jaccard"]
+AuditedThing = Literal["documents", "pairs"]
 
 
 def word_of(text: str, words: tuple[Word, ...]) -> Word | None:

@@ -8,8 +8,11 @@ from pydantic import Field, model_validator
 from nearsame.errors import ConfigError
 from nearsame.recipes.base import TOKENISER, Banded, Shingling
 from nearsame.recipes.choices import (
+    COMPARED,
+    Compared,
     ConfirmedBy,
     FeatureHash,
+    ReportedMeasure,
     SearchKind,
     WeightKind,
 )
@@ -22,7 +25,8 @@ class SimHash(Shingling):
     """Every pair of SimHash codes within k bits, then optionally confirmed by a measure of the documents themselves."""
 
     name: ClassVar[str] = "simhash"
-    measure: ClassVar[str] = "hamming"
+    measure: ClassVar[ReportedMeasure] = "hamming"
+    by_sketches: ClassVar[bool] = True
 
     shingle_size: int = Field(
         default=1, ge=1, le=1000, description="Consecutive tokens (or characters) in a feature; 1: words as they are."
@@ -75,14 +79,34 @@ class SimHash(Shingling):
         return Fraction(4, 5) if self.threshold is None else self.threshold
 
     @property
-    def reports(self) -> str:
+    def reports(self) -> ReportedMeasure:
         """The measure that confirms, if there is one."""
         return self.confirm or self.measure
 
     @property
+    def compares(self) -> Compared | None:
+        """What of two documents the measure that confirms compares, if there is one."""
+        return None if self.confirm is None else COMPARED[self.confirm]
+
+    @property
+    def stricter(self) -> str | None:
+        """Unconfirmed, it has a distance in the place of a threshold."""
+        return super().stricter if self.confirm else "lower k"
+
+    @property
+    def similarity_parts(self) -> int | None:
+        """An estimate is a share of the bits."""
+        return self.bits
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether features weigh by how many documents have them."""
+        return self.weights == "tfidf"
+
+    @property
     def for_texts(self) -> list[str]:
-        """Edits are of texts."""
-        return [*super().for_texts, *(["confirm=edit"] if self.confirm == "edit" else [])]
+        """What compares letters does so."""
+        return [*super().for_texts, *([f"confirm={self.confirm}"] if self.compares == "letters" else [])]
 
     def raised(self, threshold: Any) -> Self:
         """Unconfirmed, a threshold of Hamming similarity is another k."""
@@ -132,7 +156,10 @@ class Hyperplane(Banded):
     """Vectors with cosine ≥ threshold: candidates from sign codes of random hyperplanes, each one verified."""
 
     name: ClassVar[str] = "hyperplane"
-    measure: ClassVar[str] = "cosine"
+    measure: ClassVar[ReportedMeasure] = "cosine"
+    of_vectors: ClassVar[bool] = True
+    keys_of_sketches: ClassVar[bool] = True
+    by_sketches: ClassVar[bool] = True
 
     threshold: Threshold = read(
         Fraction(9, 10),
@@ -157,11 +184,6 @@ class Hyperplane(Banded):
     def stored_ratio(self) -> float:
         """Two bytes a number, and 21 for each of some 33 keys."""
         return 2
-
-    @property
-    def of_vectors(self) -> bool:
-        """Whether documents are vectors of numbers, not texts."""
-        return True
 
     @model_validator(mode="after")
     def _bands_fit(self) -> "Hyperplane":

@@ -10,6 +10,8 @@ from nearsame.recipes.base import UNICODE_VERSION, Banded, Recipe, Shingled, Shi
 from nearsame.recipes.choices import (
     BandRows,
     DigestName,
+    MethodName,
+    ReportedMeasure,
     SketchKind,
     VerifiedBy,
     WhatGoes,
@@ -32,6 +34,7 @@ __all__ = [
     "Shingling",
     "SimHash",
     "TextRecipe",
+    "as_recipe",
     "by_name",
 ]
 
@@ -40,7 +43,9 @@ class Jaccard(Shingled):
     """Every pair with Jaccard ≥ threshold, none missed: the default."""
 
     name: ClassVar[str] = "jaccard"
-    measure: ClassVar[str] = "jaccard"
+    measure: ClassVar[ReportedMeasure] = "jaccard"
+    counts_items: ClassVar[bool] = True
+    quicker: ClassVar[MethodName | None] = "minhash"
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
 
@@ -49,7 +54,8 @@ class Containment(Shingled):
     """Every document of which a share ≥ threshold is in another, none missed; larger sets stay, then `keep` decides."""
 
     name: ClassVar[str] = "containment"
-    measure: ClassVar[str] = "containment"
+    measure: ClassVar[ReportedMeasure] = "containment"
+    counts_items: ClassVar[bool] = True
 
     threshold: Threshold = read(
         Fraction(4, 5), "Least share of a document's shingles in another, above 0 and at most 1."
@@ -66,7 +72,7 @@ class Containment(Shingled):
     )
 
     @property
-    def reports(self) -> str:
+    def reports(self) -> ReportedMeasure:
         """The share of a document in its witness, or the other way round."""
         return "container" if self.remove == "container" else self.measure
 
@@ -92,7 +98,9 @@ class MinHash(Banded, Shingled):
     """Candidates from LSH bands over a MinHash signature, each one verified."""
 
     name: ClassVar[str] = "minhash"
-    measure: ClassVar[str] = "jaccard"
+    measure: ClassVar[ReportedMeasure] = "jaccard"
+    keys_of_sketches: ClassVar[bool] = True
+    by_sketches: ClassVar[bool] = True
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
     recall: float = Field(
@@ -109,7 +117,12 @@ class MinHash(Banded, Shingled):
     verify: VerifiedBy = Field(default="exact", description="By the sets, or by the signatures alone.")
 
     @property
-    def reports(self) -> str:
+    def similarity_parts(self) -> int | None:
+        """An estimate is a share of the signature."""
+        return self.num_perm
+
+    @property
+    def reports(self) -> ReportedMeasure:
         """An estimate says that it is one."""
         return "estimated" if self.verify == "estimate" else self.measure
 
@@ -130,7 +143,11 @@ class ModP(Shingled):
     """Every pair of fingerprints with Jaccard ≥ threshold: an estimate, from the hashes that p divides (Broder)."""
 
     name: ClassVar[str] = "modp"
-    measure: ClassVar[str] = "jaccard"
+    measure: ClassVar[ReportedMeasure] = "jaccard"
+    counts_items: ClassVar[bool] = True
+    keys_of_sketches: ClassVar[bool] = True
+    by_sketches: ClassVar[bool] = True
+    quicker: ClassVar[MethodName | None] = "minhash"
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity of two fingerprints, above 0 and at most 1.")
     modulus: int = Field(
@@ -146,7 +163,7 @@ class ModP(Shingled):
     )
 
     @property
-    def reports(self) -> str:
+    def reports(self) -> ReportedMeasure:
         """The fingerprints are compared, not the documents."""
         return "estimated"
 
@@ -160,7 +177,9 @@ class Digest(TextRecipe):
     """Whole documents, by a checksum; one that can collide is confirmed by comparing the texts."""
 
     name: ClassVar[str] = "digest"
-    measure: ClassVar[str] = "digest"
+    measure: ClassVar[ReportedMeasure] = "digest"
+    by_equality: ClassVar[bool] = True
+    tells_texts: ClassVar[bool] = True
 
     algorithm: DigestName = Field(
         default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed."
@@ -174,6 +193,16 @@ class Digest(TextRecipe):
     def raw_bytes(self) -> bool:
         """Whether only equal bytes matter."""
         return not self.normalise
+
+    @property
+    def can_collide(self) -> bool:
+        """Whether it is a checksum beside which the texts themselves are compared."""
+        return self.algorithm in ("crc32", "bytesum")
+
+    @property
+    def condition(self) -> str:
+        """Equal is what it asks for."""
+        return "equal normalised texts" if self.normalise else "equal texts"
 
     @model_validator(mode="after")
     def _options_count(self) -> "Digest":
@@ -205,3 +234,8 @@ def by_name(name: str, **settings: Any) -> Method:
             f"method={name!r} is not one of {', '.join(sorted(METHODS))}", hint="Choose a method by its name."
         )
     return METHODS[name](**settings)
+
+
+def as_recipe(method: Method | str) -> Method:
+    """A method as it may be given: the recipe itself, or by its name with the usual settings."""
+    return by_name(method) if isinstance(method, str) else method

@@ -34,7 +34,9 @@ class Asked(NamedTuple):
 
 def promise(recipe: Record, asked: Asked) -> str:
     """What holds of the answer of a run by a recipe."""
-    return PROMISES[recipe["method"]](recipe, asked)
+    without = any(recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host"))
+    also = " All of it is about texts without their boilerplate." if without else ""
+    return PROMISES[recipe["method"]](recipe, asked) + also
 
 
 def _digest(recipe: Record, asked: Asked) -> str:

@@ -30,6 +30,7 @@ class ShingleSettings(TypedDict, total=False):
     repeats: bool
     seed: int | Literal["random"]
     drop_boilerplate: int | None
+    boilerplate_per_host: float | str | Fraction | Decimal | None
 
 
 class MinHashSettings(ShingleSettings, total=False):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Unpack, get_args, get_origin, is_typeddict
 
-__all__ = ["Default", "Doc", "SharedOption", "shared_options", "whole_doc", "whole_signature"]
+__all__ = ["Default", "Doc", "SharedOption", "changed_options", "shared_options", "whole_doc", "whole_signature"]
 
 _WIDTH = 112  # of a docstring's line, without the indentation that `help` adds
 
@@ -67,6 +67,20 @@ def shared_options(function: Callable[..., Any]) -> dict[str, SharedOption]:
         if get_origin(kind) is Unpack and is_typeddict(get_args(kind)[0])
         for name, declared in inspect.get_annotations(get_args(kind)[0]).items()
     }
+
+
+def changed_options(options: Mapping[str, Any], declared: type) -> dict[str, Any]:
+    """The options of a call that are of a `TypedDict`, and not what they are when left out.
+
+    Example:
+        >>> from typing import TypedDict
+        >>> class Painting(TypedDict, total=False):
+        ...     colour: Annotated[str, Doc("What it is painted with."), Default("red")]
+        >>> changed_options({"colour": "blue"}, Painting), changed_options({"colour": "red"}, Painting)
+        ({'colour': 'blue'}, {})
+    """
+    known = {name: SharedOption.of(kind) for name, kind in inspect.get_annotations(declared).items()}
+    return {name: value for name, value in options.items() if name in known and value != known[name].default}
 
 
 def whole_signature(function: Callable[..., Any], shared: Mapping[str, SharedOption]) -> inspect.Signature:

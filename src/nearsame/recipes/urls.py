@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, shown
 from nearsame.recipes.base import Recipe
-from nearsame.recipes.choices import DEGREES, Degree, IdnForm
+from nearsame.recipes.choices import DEGREES, Degree, IdnForm, ReportedMeasure
 
 __all__ = ["DEGREES", "DEGREE_OF", "RULES", "CanonicalUrl", "Degree"]
 
@@ -38,7 +38,7 @@ class CanonicalUrl(Recipe):
     """
 
     name: ClassVar[str] = "canonical-url"
-    measure: ClassVar[str] = "url"
+    measure: ClassVar[ReportedMeasure] = "url"
 
     scheme: bool = Field(
         default=True, description="`http` becomes `https`, where the port is the default one: one host, one site."

@@ -129,7 +129,7 @@ def _record(settings: dict[str, Any] | None, a: str, b: str) -> dict[str, Any]:
 def settings_of(index: Index) -> dict[str, Any] | None:
     """How texts are compared: those of the index's first method that compares contents."""
     for method in index.stats().methods:
-        if method["method"] in {"minhash", "simhash"}:
+        if method["method"] in METHODS and not METHODS[method["method"]].by_equality:
             return {key: value for key, value in method.items() if value is not None}
     return None
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.errors import SourceError
 from nearsame.sources.archive_copies import RecordPlace, are_apart, pour
 from nearsame.sources.archives import DAMAGE
 from nearsame.sources.base import MAX_RECORD
@@ -81,7 +82,8 @@ def copy_replacing(  # noqa: PLR0913, PLR0917  (what is copied, with what in its
                 continue
             raw = _inflated(data, start, end, packed)
             if raw is None:
-                raise ValueError(f"record {position} is not what it was")
+                message = f"record {position} of {path} shares a compressed member with others, or is damaged"
+                raise SourceError(message, hint="Decompress the archive, and give it without compression.")
             out.write(_packed(replaced[position](raw), packed))
 
 

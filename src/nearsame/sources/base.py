@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from nearsame.inputs import Files
 from nearsame.recipes.choices import Extract
+from nearsame.schemas import BESIDE
 
 __all__ = [
     "BATCH_BYTES",
@@ -31,6 +32,7 @@ __all__ = [
     "RecordRoom",
     "Skip",
     "Skipped",
+    "apart",
     "into",
 ]
 
@@ -86,6 +88,16 @@ class Aside(NamedTuple):
 
 
 Skip = Callable[[Skipped | Aside], None]
+
+
+def apart(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, pa.Array]]:
+    """The columns of RECORDS, and by their names those that stand beside: a URL may be called `id`, too."""
+    is_beside = [field.metadata == BESIDE for field in batch.schema]
+    columns = {name: batch.column(at) for at, name in enumerate(batch.schema.names) if is_beside[at]}
+    own = batch.select([at for at, beside in enumerate(is_beside) if not beside])
+    if "mime" in own.schema.names:  # of pages, which say it themselves
+        columns["mime"] = own.column("mime")
+    return own, columns
 
 
 def into(skipped: list[Skipped]) -> Skip:

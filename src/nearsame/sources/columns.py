@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.errors import ColumnError
-from nearsame.schemas import ITEMS, RECORDS, VECTORS
+from nearsame.schemas import BESIDE, ITEMS, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.tables import without_removed_rows
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 BATCH_ROWS = 65_536
+_CONTENT = 2  # behind position and id stands what a document is made of
 _ITEMS_TYPE = ITEMS.field("items").type
 _VECTOR_TYPE = VECTORS.field("vector").type
 _NUMBER_BYTES = 8  # whatever they were
@@ -184,7 +185,7 @@ def assemble(  # noqa: PLR0913  (a column each)
         fields.append(pa.field("order", order.type))
         values.append(order)
     for name, strings in (beside or {}).items():
-        fields.append(pa.field(name, strings.type))
+        fields.append(pa.field(name, strings.type, metadata=BESIDE))
         values.append(strings)
     return pa.RecordBatch.from_arrays(values, schema=pa.schema(fields))
 
@@ -192,18 +193,21 @@ def assemble(  # noqa: PLR0913  (a column each)
 def pieces(batch: pa.RecordBatch, chosen: Chosen) -> Iterator[pa.RecordBatch]:
     """The batch in zero-copy slices of at most BATCH_ROWS rows and about BATCH_BYTES of text or numbers."""
     name = chosen.vectors or chosen.text
-    if name is None:
+    return _slices(batch, None if name is None else batch.column(name))
+
+
+def _slices(batch: pa.RecordBatch, content: pa.Array | None) -> Iterator[pa.RecordBatch]:
+    if content is None:
         yield from (batch.slice(at, BATCH_ROWS) for at in range(0, len(batch), BATCH_ROWS))
         return
-    ends = np.cumsum(_lengths(batch.column(name)))
+    ends = np.cumsum(_lengths(content))
     yield from (batch.slice(at, end - at) for at, end in _cuts(ends))
 
 
 def bounded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A RECORDS batch in slices of bounded rows and bytes."""
-    name = next((name for name in ("text", "vector") if name in batch.schema.names), None)
-    chosen = Chosen(None, None, None, None, name) if name == "vector" else Chosen(name, None, None, None)
-    return pieces(batch, chosen)
+    content = batch.column(_CONTENT)  # by its place, as what stands beside may have its name
+    return _slices(batch, content if batch.schema.names[_CONTENT] != "items" else None)
 
 
 def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:

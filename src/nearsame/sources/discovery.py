@@ -9,39 +9,45 @@
 import glob
 import itertools
 import os
-import shutil
 import stat
-import sys
-import tempfile
-import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
-from nearsame.errors import ColumnError, SourceError
-from nearsame.formats import BY_SUFFIX, Format
+from nearsame.arrow import Rows
+from nearsame.compressions import COMPRESSIONS
+from nearsame.errors import ColumnError, MissingExtraError, SourceError
+from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, TEXTS, Format
 from nearsame.inputs import local_stamp, names_of
+from nearsame.passed_over import PassedOver, kind_of
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder, list_name
-from nearsame.sources.jsonl import JsonLines
-from nearsame.sources.memory import Memory, table_of
-from nearsame.sources.page_records import BESIDE, SUFFIXES
+from nearsame.sources.memory import Memory, giving_back, in_memory
+from nearsame.sources.page_records import BESIDE
 from nearsame.sources.parts import Dangling
-from nearsame.sources.streams import COMPRESSIONS
+from nearsame.sources.standard_input import json_input
 from nearsame.sources.targets import with_own_targets
 
 __all__ = ["Parts", "open_parts"]
 
-_TEXTS = (".md", ".txt", *SUFFIXES)
+_TEXTS = (*TEXTS, *PAGES)
 _PACKED = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
 class Parts(list[Part]):
-    """The parts of some sources, and how many files of folders and globs are of no known format."""
+    """The parts of some sources.
 
-    num_ignored: int = 0
+    Attributes:
+        passed_over: Which files of folders and globs are not read.
+        give_back: Makes of some rows of each part what the source was, where it was one table of a library.
+    """
+
+    passed_over: PassedOver = PassedOver()
+    give_back: Callable[[Sequence[Rows]], Any] | None = None
 
 
 class _Listing(NamedTuple):
@@ -50,7 +56,7 @@ class _Listing(NamedTuple):
     root: str  # as the user gave it
     paths: list[str]  # relative to the root
     explicit: bool
-    num_ignored: int = 0
+    passed_over: PassedOver = PassedOver()
     dangling: Sequence[str] = ()  # links that lead to no file
 
     def url(self, path: str) -> str:
@@ -58,23 +64,26 @@ class _Listing(NamedTuple):
         return joined(self.root, path)
 
 
-def open_parts(
+def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     sources: Sequence[Any],
     *,
     columns: Columns,
     strict: bool = False,
     stdin: BinaryIO | None = None,
     copy_files: bool = False,
+    without_extras: bool = False,
 ) -> Parts:
     """The parts of everything that the user named, in order.
 
     Args:
-        sources: Paths of files and folders, globs, URLs, `-` for JSON lines from standard input, and
-            what is in memory: anything with `__arrow_c_stream__`, lists of strings, lists of dicts.
+        sources: Paths of files and folders, globs, URLs, `-` for JSON lines from standard input, compressed or not, and
+            what is in memory or comes out of it: the kinds of kinds.py.
         columns: The columns that will be read; named ones that text files cannot have are refused here.
         strict: Whether a record that cannot be read is an error.
         stdin: What `-` reads, in the place of standard input.
         copy_files: Whether folders of text files are copied as files, not as a list of paths.
+        without_extras: Whether files of folders and globs whose reader is not installed may be passed over, as others
+            are: whoever says so tells of them.
 
     Raises:
         SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
@@ -87,19 +96,22 @@ def open_parts(
     """
     names_of(tuple(sources))  # refuses what is none
     opened: list[Part] = []
-    num_ignored = 0
-    num_tables = sum(not isinstance(source, (str, os.PathLike)) for source in sources)
+    passed_over = PassedOver()
+    many = sum(not isinstance(source, (str, os.PathLike)) for source in sources) > 1
     for source in _texts_together(sources):
         if isinstance(source, _Listing):
             opened += _parts_of(source, columns, strict=strict, copy_files=copy_files)
-            num_ignored += source.num_ignored
+            passed_over += source.passed_over
         elif isinstance(source, str):
-            opened.append(_spooled(stdin or sys.stdin.buffer, strict=strict))
+            opened.append(json_input(stdin, strict=strict))
         else:
-            number = sum(isinstance(part, Memory) for part in opened) + 1
-            opened.append(Memory(table_of(source), "memory" if num_tables == 1 else f"memory-{number}", strict=strict))
+            before = sum(isinstance(part, Memory) for part in opened)
+            opened += in_memory(source, before if many else None, strict=strict)
     parts = Parts(with_own_targets(opened))
-    parts.num_ignored = num_ignored
+    parts.passed_over = passed_over
+    parts.give_back = giving_back(sources[0], parts) if len(sources) == 1 else None
+    if passed_over.uninstalled and (not without_extras or not opened):
+        _require_installed(passed_over)
     return parts
 
 
@@ -169,15 +181,40 @@ def _walked(root: str) -> Iterator[str]:
 
 def _inside(root: str, paths: list[str]) -> _Listing:
     visible = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
+    kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
     modes = {path: _mode(root, path) for path in visible}
-    known = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
+    regular = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
     dangling = [path for path, mode in modes.items() if mode is None]
-    if not known and not dangling:
-        what = f"{len(paths)} files, none of a known format" if paths else "no files"
+    known = _installed(regular)
+    without = Counter(kind_of(path) for path in set(regular).difference(known))
+    odd = Counter({"no regular file": len(visible) - len(regular) - len(dangling)})
+    passed_over = PassedOver(kinds + without + odd, without)
+    if not known and not dangling and not without:
+        what = f"{len(paths)} files, none of a known format ({passed_over.listed})" if paths else "no files"
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
-    num_ignored = len(paths) - len(known) - len(dangling)
-    return _Listing(root, known, explicit=False, num_ignored=num_ignored, dangling=dangling)
+    return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling)
+
+
+def _installed(paths: list[str]) -> list[str]:
+    """Those whose readers are installed."""
+    needed = {path: _packages_of(path) for path in paths}
+    missing = {package for packages in set(needed.values()) for package in packages if find_spec(package) is None}
+    return [path for path in paths if missing.isdisjoint(needed[path])]
+
+
+def _packages_of(path: str) -> tuple[str, ...]:
+    suffix = str(_format(path)[0])
+    form = BY_SUFFIX.get(suffix)
+    return form.needs if form else PAGES_NEED if suffix in PAGES else ()
+
+
+def _require_installed(passed_over: PassedOver) -> NoReturn:
+    missing = [name for name in dict.fromkeys((*PAGES_NEED, *ARCHIVES_NEED)) if find_spec(name) is None]
+    files = ", ".join(f"{kind} {count:,}" for kind, count in sorted(passed_over.uninstalled.items()))
+    raise MissingExtraError.of(
+        f"not installed, and needed by files of the source ({files}): {', '.join(missing)}", "web"
+    )
 
 
 def _mode(root: str, path: str) -> int | None:
@@ -297,7 +334,7 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
 
 
 def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
-    known = BESIDE if any(PurePosixPath(path.lower()).suffix in SUFFIXES for path in texts) else ()
+    known = BESIDE if any(PurePosixPath(path.lower()).suffix in PAGES for path in texts) else ()
     for option, name in (
         ("--keep", None if columns.order in known else columns.order),
         ("--features-column", columns.items),
@@ -305,19 +342,3 @@ def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
     ):
         if name is not None:
             raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
-
-
-def _spooled(stdin: BinaryIO, *, strict: bool) -> Part:
-    """Standard input, in a temporary file that goes when the part does."""
-    handle, path = tempfile.mkstemp(suffix=".jsonl", prefix="nearsame-")
-    spool = _Spool(path)  # before anything is read: reading may be interrupted
-    with os.fdopen(handle, "wb") as out:
-        shutil.copyfileobj(stdin, out)
-    return JsonLines(File(path), name="-", target="stdin.jsonl", format="stdin", strict=strict, spool=spool)
-
-
-class _Spool:
-    """A temporary file that goes when nothing refers to it any more."""
-
-    def __init__(self, path: str) -> None:
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)

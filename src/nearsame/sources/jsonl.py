@@ -95,13 +95,31 @@ class JsonLines(FilePart):
         bom, stream = without_bom(plain)
         with sink(target, self.compression) as out:
             out.write(bom)
-            for block in blocks(stream, split_lines, _PastLine):
-                if annotations is None or block.passing is not None:
-                    out.writelines(_passed(block, removed, annotations))
-                else:
-                    _refuse_keys(block, self.name)
-                    out.writelines(_annotated(block, removed, annotations))
-                out.write(b"" if drop_unread and block.broken else block.tail)
+            out.writelines(self._edited(stream, removed, annotations, drop_unread=drop_unread))
+
+    def lines(self, removed: Rows, *, drop_unread: bool = False) -> Iterator[Any]:
+        """The raw lines without the `removed` positions (ascending), the last one ended."""
+        self.require_unchanged()
+        plain = self.decompressed(lambda _: None)
+        last = b"\n"
+        for piece in (
+            () if plain is None else self._edited(without_bom(plain)[1], removed, None, drop_unread=drop_unread)
+        ):
+            yield piece
+            last = bytes(piece[-1:]) or last
+        if last != b"\n":
+            yield b"\n"
+
+    def _edited(
+        self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | None, *, drop_unread: bool
+    ) -> Iterator[Any]:
+        for block in blocks(stream, split_lines, _PastLine):
+            if annotations is None or block.passing is not None:
+                yield from _passed(block, removed, annotations)
+            else:
+                _refuse_keys(block, self.name)
+                yield from _annotated(block, removed, annotations)
+            yield b"" if drop_unread and block.broken else block.tail
 
     def table(self, file: File) -> pa.Table:
         """All records of another file of JSON lines."""

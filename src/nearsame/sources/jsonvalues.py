@@ -12,7 +12,7 @@ import pyarrow.json
 from nearsame.errors import SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.columns import Chosen, not_finite
-from nearsame.sources.memory import table_of
+from nearsame.sources.kinds import table_of
 
 __all__ = ["UnreadableError", "json_object", "kind_of", "row_values", "table_of_lines"]
 

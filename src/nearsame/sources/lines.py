@@ -7,31 +7,34 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 
+from nearsame.compressions import COMPRESSIONS
 from nearsame.inputs import is_folder
 from nearsame.sources.base import Skip, Skipped
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name
-from nearsame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
+from nearsame.sources.standard_input import begins
+from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["holds_lines", "lines"]
 
 _SUFFIXES = ("", ".list", ".lst", ".txt", ".urls")
 _BATCH = 65_536
+_HEAD = 64
 
 
 def holds_lines(source: str, stdin: BinaryIO | None = None) -> bool:
-    """Whether a path names a file of lines; `-` does, unless JSON comes in.
+    """Whether a path names a file of lines; `-`, which must not be compressed here, does unless JSON comes in.
 
     Example:
         >>> holds_lines("urls.txt.gz"), holds_lines("crawl.jsonl")
         (True, False)
     """
     if source == "-":
-        return not _begins(stdin or sys.stdin.buffer).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        return not begins(stdin or sys.stdin.buffer, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     if not is_url(source) and is_folder(source):
         return False
     name = Path(suffixed_name(source))
@@ -54,16 +57,6 @@ def lines(source: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa
             batch = []
     if batch:
         yield pa.array(batch, pa.large_string())
-
-
-def _begins(stdin: Any) -> bytes:
-    """The first bytes of a stream, which are read again."""
-    if hasattr(stdin, "peek"):
-        return bytes(stdin.peek(64))
-    place = stdin.tell()
-    head = bytes(stdin.read(64))
-    stdin.seek(place)
-    return head
 
 
 def _raw(source: str, skip: Skip, stdin: BinaryIO | None) -> Iterator[bytes]:

@@ -1,12 +1,11 @@
-"""Documents that are already in memory: Arrow tables, lists of strings or of dicts, matrices of vectors.
+"""Documents that are already in memory, or were spooled from what is no file: one Arrow table (kinds.py makes it).
 
-1. Whatever comes is one Arrow table from the start: a stream that can be read once is read then.
-2. A copy is a Parquet file.
-3. A string with a lone surrogate is stored as the bytes it stands for: not UTF-8, hence skipped, not lost.
+1. A copy is a Parquet file.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,20 +14,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nearsame.arrow import held_bytes
-from nearsame.errors import NearSameError, OutputError, SourceError
+from nearsame.arrow import Rows, held_bytes
+from nearsame.errors import OutputError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.kinds import splits_of, taken
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import sink
-from nearsame.sources.tables import annotated, annotated_schema, require_sound, without_removed_rows, without_views
+from nearsame.sources.tables import annotated, annotated_schema, without_removed_rows
 
-__all__ = ["Memory", "table_of"]
+__all__ = ["Memory", "giving_back", "in_memory"]
 
 _GROUP_ROWS = 131_072
-_MATRIX = 2  # dimensions
-_HINT = "Give a path, a table or column of texts with __arrow_c_stream__, a list of strings or of dicts, a 2-D array."
+_PLAIN = re.compile(r"\w[\w.-]*")  # the name of a split that can be one of a file
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Memory:
     name: str = "memory"
     target: str = "documents.parquet"
     strict: bool = False
+    pick: Callable[[Rows], Any] | None = field(default=None, repr=False, compare=False)  # gives rows back as they came
     format: ClassVar[str] = "memory"
     pages: ClassVar[bool] = False
 
@@ -99,111 +99,45 @@ class Memory:
         return choose(columns, self.table.column_names, strings, self.name)
 
 
-def _require_parquet(schema: pa.Schema, name: str) -> None:
-    """Refuse columns that Parquet has no type for, as pyarrow has it."""
-    for field in schema:
-        try:
-            pq.write_table(pa.table([pa.array([], field.type)], pa.schema([field])), pa.BufferOutputStream())
-        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-            message = f"{name}: column {field.name!r} is {field.type}, which cannot be written to Parquet"
-            raise OutputError(message, hint="Cast the column to another type, or leave it out.") from None
+def in_memory(source: Any, before: int | None, *, strict: bool) -> list[Memory]:
+    """The parts of what is in memory: one, or of a data set one for each split.
 
-
-def table_of(thing: Any) -> pa.Table:
-    """An in-memory source as a table.
+    Args:
+        source: One of the kinds of kinds.py.
+        before: How many parts in memory are before it; None where it is alone.
+        strict: Whether a record that cannot be read is an error.
 
     Raises:
-        SourceError: It is nothing that a table can be made of.
+        SourceError: It is of no such kind.
     """
-    try:
-        table = _table(thing)
-        require_sound(table, _described(thing))
-        return without_views(table)
-    except UnicodeEncodeError as error:
-        message = f"{_described(thing)} has half of a surrogate pair, {error.object[error.start]!a}"
-        raise SourceError(message, hint="Mend the text, or the name of a column, that has it.") from error
-    except NearSameError:
-        raise
-    except Exception as error:  # whatever the library of a foreign object raises
-        message = f"documents cannot be read from {_described(thing)}: {str(error).partition(chr(10))[0]}"
-        raise SourceError(message, hint=_HINT) from error
+    splits = splits_of(source)
+    if splits is not None and not splits:
+        raise SourceError(f"the {type(source).__name__} has no splits", hint="Give one that has some.")
+    parts = []
+    for number, (split, thing) in enumerate((splits or {"": source}).items()):
+        name = f"memory-{before + number + 1}" if before is not None else f"memory/{split}" if splits else "memory"
+        target = f"{split}.parquet" if _PLAIN.fullmatch(split) else "documents.parquet"
+        table, pick = taken(thing)
+        parts.append(Memory(table, name, target, strict, pick))
+    return parts
 
 
-def _table(thing: Any) -> pa.Table:  # noqa: PLR0911  (a line for each kind of thing)
-    match thing:
-        case np.ndarray() if thing.ndim == _MATRIX and thing.dtype.kind in "fiu":
-            return _vectors(thing)
-        case pa.Table():
-            return thing
-        case pa.RecordBatch():
-            return pa.Table.from_batches([thing])
-        case _ if hasattr(thing, "__arrow_c_stream__"):
-            return _streamed(thing)
-        case _ if hasattr(thing, "__arrow_c_array__"):
-            return _batched(thing)
-        case list() | tuple() if all(value is None or isinstance(value, str) for value in thing):
-            return pa.table({"text": _strings(thing)})
-        case list() | tuple() if all(isinstance(value, dict) for value in thing):
-            return _rows(thing)
-    raise SourceError(f"documents cannot be read from {_described(thing)}", hint=_HINT)
+def giving_back(source: Any, parts: Sequence[Any]) -> Callable[[Sequence[Rows]], Any] | None:
+    """What makes of some rows of each part what their source was; None where that is nothing to be made."""
+    if not all(isinstance(part, Memory) and part.pick is not None for part in parts):
+        return None
+    splits = splits_of(source)
+    if splits is None:
+        return lambda rows: parts[0].pick(rows[0])
+    names, made = list(splits), type(source)
+    return lambda rows: made({name: part.pick(some) for name, part, some in zip(names, parts, rows, strict=True)})
 
 
-def _streamed(thing: Any) -> pa.Table:
-    """What gives an Arrow stream: a table, or a column of texts."""
-    try:
-        return pa.RecordBatchReader.from_stream(thing).read_all()
-    except pa.ArrowInvalid:  # no stream of rows
-        return _texts(pa.chunked_array(thing), thing)
-
-
-def _batched(thing: Any) -> pa.Table:
-    """What gives an Arrow array: rows, or a column of texts."""
-    try:
-        return pa.Table.from_batches([pa.record_batch(thing)])
-    except pa.ArrowInvalid:
-        return _texts(pa.array(thing), thing)
-
-
-def _texts(column: Any, thing: Any) -> pa.Table:
-    kind = column.type
-    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
-    if not (is_stringlike(kind) or is_bytes or pa.types.is_null(kind)):
-        raise SourceError(f"documents cannot be read from {_described(thing)} of {kind}", hint=_HINT)
-    return pa.table({"text": column})
-
-
-def _vectors(matrix: npt.NDArray[Any]) -> pa.Table:
-    """A table with a vector for each row of the matrix."""
-    values = pa.array(np.ascontiguousarray(matrix, matrix.dtype.newbyteorder("=")).reshape(-1))
-    kind = pa.list_(values.type, matrix.shape[1])
-    return pa.table({"vector": pa.Array.from_buffers(kind, len(matrix), [None], children=[values])})
-
-
-def _rows(records: Sequence[dict[str, Any]]) -> pa.Table:
-    names = list(dict.fromkeys(name for record in records for name in record))
-    return pa.table({name: _column(name, [record.get(name) for record in records]) for name in names})
-
-
-def _column(name: str, values: list[Any]) -> pa.Array:
-    if all(value is None or isinstance(value, str) for value in values) and any(value is not None for value in values):
-        return _strings(values)
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
-        raise SourceError(
-            f"the values of {name!r} are not of one type: {error}", hint="Give all records the same type for a key."
-        ) from None
-
-
-def _strings(values: Sequence[str | None]) -> pa.Array:
-    try:
-        return pa.array(values, pa.large_string())
-    except UnicodeEncodeError:
-        encoded = [None if value is None else value.encode("utf-8", "surrogatepass") for value in values]
-        return pa.array(encoded, pa.large_binary()).view(pa.large_string())
-
-
-def _described(thing: Any) -> str:
-    if isinstance(thing, (list, tuple)):
-        return f"a list of {', '.join(sorted({type(value).__name__ for value in thing}))}"
-    return f"a {type(thing).__name__}"
+def _require_parquet(schema: pa.Schema, name: str) -> None:
+    """Refuse columns that Parquet has no type for, as pyarrow has it."""
+    for column in schema:
+        try:
+            pq.write_table(pa.table([pa.array([], column.type)], pa.schema([column])), pa.BufferOutputStream())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            message = f"{name}: column {column.name!r} is {column.type}, which cannot be written to Parquet"
+            raise OutputError(message, hint="Cast the column to another type, or leave it out.") from None

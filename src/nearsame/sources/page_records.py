@@ -14,22 +14,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.formats import PAGES as MIME_TYPES
+from nearsame.schemas import BESIDE as MARK
 from nearsame.schemas import PAGES, RECORDS
 from nearsame.sources.base import BATCH_BYTES, Columns, Part
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.markup import about_page
 
-__all__ = ["BESIDE", "MHTML", "SUFFIXES", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
+__all__ = ["BESIDE", "MHTML", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
 
 BESIDE = (
     "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
     "revisit_date", "record_id",
 )  # fmt: skip
-MHTML = "multipart/related"
-SUFFIXES = {
-    ".htm": "text/html", ".html": "text/html", ".mht": MHTML, ".mhtml": MHTML,
-    ".xhtml": "application/xhtml+xml",
-}  # fmt: skip
+MHTML = MIME_TYPES[".mhtml"]
+_FIRST_BYTES = 4 << 20
 
 
 class PageRecord(NamedTuple):
@@ -43,19 +42,21 @@ class PageRecord(NamedTuple):
 
 
 class Batched:
-    """Pages gathered to RECORDS batches."""
+    """Pages gathered to RECORDS batches; the first ones are small, so that work on them begins early."""
 
     def __init__(self, chosen: Chosen, columns: Columns) -> None:
         self._chosen = chosen
         self._beside = tuple(name for name in columns.beside if name in BESIDE)
         self._rows: list[tuple[int, str | None, PageRecord]] = []
         self._size = 0
+        self._most = min(_FIRST_BYTES, BATCH_BYTES)
 
     def add(self, position: int, page: PageRecord, path: str | None = None) -> Iterator[pa.RecordBatch]:
         """Add a page (of a file by its path); gives a batch where that makes one full."""
         size = len(page.body or b"")
-        if self._rows and (self._size + size > BATCH_BYTES or len(self._rows) == BATCH_ROWS):
+        if self._rows and (self._size + size > self._most or len(self._rows) == BATCH_ROWS):
             yield from self.close()
+            self._most = min(2 * self._most, BATCH_BYTES)
         self._rows.append((position, path, page))
         self._size += size
 
@@ -83,7 +84,7 @@ class Batched:
             columns.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
         for name in self._beside:
             if name != "mime" or plain:  # it stands there already
-                names.append(pa.field(name, pa.string()))
+                names.append(pa.field(name, pa.string(), metadata=MARK))
                 columns.append(pa.array([page.values.get(name) for page in pages], pa.string()))
         self._rows, self._size = [], 0
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(names))
@@ -96,7 +97,7 @@ class Batched:
 
 def is_page(path: str) -> str | None:
     """The media type of a web page, by its name; None for any other file."""
-    return SUFFIXES.get(PurePosixPath(path).suffix.lower())
+    return MIME_TYPES.get(PurePosixPath(path).suffix.lower())
 
 
 def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ColumnError, SourceError
-from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped
+from nearsame.passed_over import PassedOver
+from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart
 from nearsame.sources.folder import TextFolder, alike
 from nearsame.sources.limits import require_room
 from nearsame.sources.ordering import one_order
@@ -110,9 +111,10 @@ class Reading:
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     @property
-    def num_ignored(self) -> int:
-        """Files of folders and patterns that are of no known format."""
-        return sum(getattr(side, "num_ignored", 0) for side in (self.parts, self.against))
+    def passed_over(self) -> PassedOver:
+        """Files of folders and patterns that are not read."""
+        sides = (getattr(side, "passed_over", PassedOver()) for side in (self.parts, self.against))
+        return sum(sides, PassedOver())
 
     @property
     def origins(self) -> pa.Table:
@@ -159,6 +161,7 @@ class Reading:
 
     def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the records their rows."""
+        batch, beside = apart(batch)
         rows = pa.array(np.arange(self.num_documents, self.num_documents + len(batch)))
         self.num_documents += len(batch)
         sources = pa.array(np.full(len(batch), source, np.int32))
@@ -171,8 +174,8 @@ class Reading:
             has_order = "order" in batch.schema.names
             self._orders.append(batch.column("order") if has_order else pa.nulls(len(batch)))
         if self.columns.beside:
-            names, nulls = set(batch.schema.names), pa.nulls(len(batch), pa.string())
-            self._beside.append(tuple(batch.column(n) if n in names else nulls for n in self.columns.beside))
+            nulls = pa.nulls(len(batch), pa.string())
+            self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))
         if self.pages:
             pages = as_pages(rows, batch, self.columns)
             self.progress.add(len(batch), pc.sum(pc.binary_length(pages.column("body"))).as_py() or 0)

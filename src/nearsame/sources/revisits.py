@@ -22,6 +22,7 @@ import numpy.typing as npt
 from nearsame.errors import ConfigError
 from nearsame.sources.base import Annotations, Part
 from nearsame.sources.members import WARC
+from nearsame.sources.payload_digests import comparable
 
 __all__ = [
     "ORIGINAL",
@@ -39,6 +40,8 @@ PROFILE = b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 ORIGINAL, ORIGINAL_DIGEST = "nearsame-original", "nearsame-original-digest"
 
 _END = b"\r\n\r\n"
+_VERSION = re.compile(rb"WARC/(?:0\.1[78]|1\.[01])")  # drafts before 1.0 are what archives of 2008 and 2009 are in
+_DATE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
 _FIELD = re.compile(rb"([!-9;-~]+):[ \t]*(.*?)[ \t]*")
 _KEPT = (
     b"warc-record-id",
@@ -76,7 +79,7 @@ def _parsed(raw: bytes) -> _Response | None:
     header, end, rest = raw.partition(_END)
     first, *lines = header.split(b"\r\n")
     matches = [_FIELD.fullmatch(line) for line in lines]
-    if not end or not re.fullmatch(rb"WARC/1\.[01]", first) or len(header) > _HEADER_MOST or None in matches:
+    if not end or not _VERSION.fullmatch(first) or len(header) > _HEADER_MOST or None in matches:
         return None
     fields = [(match[1].lower(), match[2]) for match in matches if match]
     headers = dict(fields)
@@ -103,7 +106,7 @@ def origin_of(raw: bytes) -> Origin | None:
     headers = dict(response.fields)
     names = [headers.get(name, b"") for name in (b"warc-record-id", b"warc-target-uri", b"warc-date")]
     once = all(sum(name == key for name, _ in response.fields) == 1 for key in (*_KEPT[:3], b"content-length"))
-    if not once or not all(names):
+    if not once or not all(names) or not _DATE.fullmatch(names[2]):
         return None
     own = headers.get(b"warc-payload-digest", b"")
     sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(response.payload, usedforsecurity=False).digest())
@@ -117,8 +120,8 @@ def origin_of(raw: bytes) -> Origin | None:
 
 def _are_equal(one: Origin, other: Origin) -> bool:
     """Whether one record may stand for the payload of another: by its bytes, and by what both records say of them."""
-    agree = one.digest == other.digest or not (one.is_told and other.is_told)
-    return one.payload == other.payload and one.codings == other.codings and agree and one.id != other.id
+    told = {comparable(each.digest.decode("latin-1")) for each in (one, other) if each.is_told}
+    return one.payload == other.payload and one.codings == other.codings and len(told) < 2 and one.id != other.id
 
 
 def revisit(raw: bytes, origin: Origin) -> bytes:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError
-from nearsame.sources.base import Columns, Part
+from nearsame.sources.base import Columns, Part, apart
 from nearsame.sources.page_records import as_pages
 
 __all__ = ["texts", "together"]
@@ -62,7 +62,8 @@ def texts(
     wanted = np.unique(positions)
     part.require_unchanged(wanted)
     for batch in part.read(columns, lambda _: None):
-        chosen = batch.filter(pa.array(np.isin(batch.column("position").to_numpy(), wanted)))
+        own, _ = apart(batch)
+        chosen = own.filter(pa.array(np.isin(own.column("position").to_numpy(), wanted)))
         if extract is not None:
             pages = as_pages(chosen.column("position"), chosen, columns)
             chosen = pa.RecordBatch.from_arrays(

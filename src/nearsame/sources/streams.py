@@ -5,9 +5,7 @@
 3. What is between records (blank lines) belongs to a block's data and to no record: copies keep it.
 """
 
-import bz2
 import contextlib
-import gzip
 import itertools
 import lzma
 import tempfile
@@ -20,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.compressions import MAGIC, compressor
 from nearsame.errors import NearSameError, OutputError
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
 
 __all__ = [
-    "COMPRESSIONS",
     "Block",
     "BrokenStreamError",
     "Passing",
@@ -43,8 +41,6 @@ __all__ = [
     "without_removed",
 ]
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 _SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
 _RAW_CHUNK = 4 << 20
 _CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by byte, before a break
@@ -103,7 +99,7 @@ def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
 
 def looks_compressed(file: File, compression: str) -> bool:
     """Whether a file begins as its compression demands, as far as it goes."""
-    magic = _MAGIC[compression]
+    magic = MAGIC[compression]
     with file.open() as raw:
         head = raw.read(len(magic))
     return magic.startswith(head) or (compression == "zstd" and head[1:] == _SKIPPABLE)
@@ -326,7 +322,7 @@ def sink(target: Path, compression: str | None) -> Iterator[Any]:
     """A file to write to, with its folders made, compressed as asked."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as raw, _compressor(raw, compression) as out:
+        with target.open("wb") as raw, compressor(raw, compression) as out:
             yield out
     except NearSameError:
         raise
@@ -340,20 +336,6 @@ def unused(path: Path) -> Path:
     while candidate.exists():
         candidate, number = path.with_stem(f"{path.stem}-{number}"), number + 1
     return candidate
-
-
-def _compressor(raw: Any, compression: str | None) -> Any:
-    match compression:
-        case "gzip":  # no name and no time: the same documents give the same bytes
-            return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
-        case "bz2":
-            return bz2.BZ2File(raw, "wb")
-        case "xz":
-            return lzma.LZMAFile(raw, "wb")
-        case "zstd" | "lz4":
-            return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
-        case _:
-            return contextlib.nullcontext(raw)
 
 
 @contextlib.contextmanager

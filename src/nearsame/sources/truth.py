@@ -15,9 +15,10 @@ from pathlib import PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources.files import File, suffixed_name
-from nearsame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
+from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["Truth", "read_truth"]
 

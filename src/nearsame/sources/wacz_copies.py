@@ -136,7 +136,7 @@ class _Copy:
             return line
         key, brace, rest = line.partition(b" {")
         if not brace:
-            raise ValueError(f"{name} is no CDXJ")
+            raise ValueError(f"{name} is not CDXJ")
         entry = orjson.loads(b"{" + rest)
         moved = self.moved.get(PurePosixPath(str(entry.get("filename"))).name, {})
         old = int(entry["offset"])

@@ -1,17 +1,18 @@
 """A file that is one text as a whole, whatever its name says: a path, a URL, or standard input."""
 
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
+from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import ConfigError, SourceError
 from nearsame.inputs import is_folder
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name
-from nearsame.sources.streams import COMPRESSIONS, BrokenStreamError, chunks, without_bom
+from nearsame.sources.standard_input import plain_input
+from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["read_json", "read_text", "require_different"]
 
@@ -23,7 +24,8 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
         SourceError: It cannot be read, breaks off, or is not UTF-8.
     """
     if path == "-":
-        return _decoded((stdin or sys.stdin.buffer).read(), "standard input")
+        with plain_input(stdin) as given:
+            return _decoded(given.read(), "standard input")
     if not is_url(path) and is_folder(path):
         raise SourceError(f"{path} is a folder", hint="Name a file in it.")
     compression = COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())

@@ -10,7 +10,7 @@ from nearsame.stores.base import Store
 __all__ = ["create_store", "open_store"]
 
 _SERVERS = ("postgresql://", "postgres://")
-_LOST = "Restore a copy, or create it anew from its source: what cannot be opened cannot be exported."
+_LOST = "Restore a copy, or create it again from its source: what cannot be opened cannot be exported."
 
 
 def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeout_seconds: float = 30.0) -> Store:

@@ -137,7 +137,7 @@ def require_settings(name: str, settings: Mapping[Any, Any]) -> dict[str, str]:
     theirs = stored.get("format", "unknown")
     if theirs != FORMAT and (is_sealed or seal is None):
         message = f"{name} is an index of format {theirs}; this version of nearsame reads format {FORMAT}"
-        raise StoreError(message, hint="Create it anew from its source, or use the version that made it.")
+        raise StoreError(message, hint="Create it again from its source, or use the version that made it.")
     if not is_sealed:
         raise StoreDamagedError.of(name, "its settings are not what was written")
     return stored

@@ -21,7 +21,8 @@ from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
-from nearsame.recipes.methods import Jaccard, Method, MinHash, Recipe, Shingled, Shingling, SimHash, TextRecipe, by_name
+from nearsame.recipes.counterparts import as_codes, as_sets
+from nearsame.recipes.methods import Jaccard, Method, MinHash, Recipe, Shingling, SimHash, as_recipe
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
 from nearsame.stages.pairs import likeness, passages
@@ -84,13 +85,12 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         >>> found["jaccard"].similarity, found["containment_b"].similarity, found.similar
         (Fraction(1, 1), Fraction(1, 1), True)
     """
-    given = by_name(method) if isinstance(method, str) else method or Jaccard()
-    if isinstance(given, Shingled):
-        given.require_alone("two texts")
+    given = Jaccard() if method is None else as_recipe(method)
+    given.require_alone("two texts")
     least = _least(given, measure, threshold)
-    recipe = _as_sets(given)
+    recipe = as_sets(given)
     shortest = _PASSAGE[recipe.unit] if passage is None else passage
-    codes = _as_codes(given)
+    codes = as_codes(given)
     one, other = _taken_apart((a, b), recipe, codes)
     measures, deciding = _measured(one, other, recipe, codes, edits=edits)
     if clusters is not None:
@@ -140,22 +140,6 @@ def _least(given: Recipe, measure: MeasureName, threshold: Any) -> Fraction:
         own = {"jaccard": "jaccard", "containment": "containment", "hamming": "simhash"}.get(given.measure) == measure
         return given.least if own else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
-
-
-def _as_sets(given: Recipe) -> MinHash:
-    """The settings of any recipe as far as they are about texts, shingles and signatures; the others' defaults."""
-    shared = MinHash.model_fields.keys() & type(given).model_fields.keys() - {"threshold"}
-    return MinHash(**{name: getattr(given, name) for name in shared})
-
-
-def _as_codes(given: Recipe) -> SimHash:
-    """Likewise for SimHash, whose features are words unless they are characters."""
-    if isinstance(given, SimHash):
-        return given
-    names = {*TextRecipe.model_fields, "unit", "whitespace"}
-    if getattr(given, "unit", "words") == "chars":
-        names.add("shingle_size")
-    return SimHash(**{name: getattr(given, name) for name in names & type(given).model_fields.keys()})
 
 
 def _taken_apart(texts: tuple[str, ...], recipe: MinHash, codes: SimHash) -> list[_Taken]:

@@ -32,6 +32,7 @@ from nearsame.errors import ConfigError, NearSameError, TooManyPairsError
 from nearsame.flow import pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
+from nearsame.installation import import_folders
 from nearsame.recipes.methods import Method, by_name
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
@@ -157,7 +158,7 @@ def run_apart(contender: Contender, table: pa.Table, threads: int | None = None)
         feather.write_feather(table, str(source), compression="uncompressed")
         order = {**contender.record(), "source": str(source), "target": str(target), "threads": threads}
         command = [sys.executable, "-c", "from nearsame.studies.contenders import serve; serve()"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, import_folders()))}
         run = subprocess.run(  # noqa: S603  (this interpreter, with no argument of the user's)
             command, input=json.dumps(order), capture_output=True, text=True, check=False, env=environment
         )

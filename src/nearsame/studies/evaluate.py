@@ -26,10 +26,11 @@ from nearsame.errors import ConfigError
 from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
 from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
-from nearsame.inputs import Inputs
+from nearsame.inputs import Inputs, several
 from nearsame.installation import versions
 from nearsame.recipes.arguments import checked, require_number
-from nearsame.recipes.methods import Digest, Jaccard, Method, Shingled
+from nearsame.recipes.counterparts import exact_join, exact_question
+from nearsame.recipes.methods import Jaccard, Method
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
@@ -108,8 +109,8 @@ def evaluate(
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = _read(source, truth, columns, sample_size)
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
-    questions = [nearly, *(_question(contender.recipe, nearly) for contender in chosen)]
-    field_ = _Field(taken, nearly, judged, threads, [one for one in questions if isinstance(one, Jaccard)])
+    questions = [nearly, *(exact_question(contender.recipe, nearly) for contender in chosen)]
+    field_ = _Field(taken, nearly, judged, threads, [join for question in questions if (join := exact_join(question))])
     outcomes = []
     for contender in chosen:
         watcher.begin(contender.label)
@@ -136,7 +137,7 @@ def evaluate(
 def _read(source: Any, truth: Any, columns: Columns, most: int | None) -> DocumentSample:
     if most is not None and most < 2:
         raise ConfigError(f"sample_size={most} is below 2", hint="Compare two documents or more.")
-    sources = list(source) if isinstance(source, tuple) else [source]
+    sources = several(source)
     paths = [os.fspath(path) for path in (*sources, truth) if isinstance(path, (str, os.PathLike))]
     parts = open_parts(sources, columns=columns)
     for names in (paths, [part.name for part in parts]):
@@ -194,7 +195,7 @@ class _Field:
 
     def right(self, contender: Contender) -> _Answer:
         """What a contender should have found, by the exact answer to its own question."""
-        return self._answer(_question(contender.recipe, self.nearly))
+        return self._answer(exact_question(contender.recipe, self.nearly))
 
     def _answer(self, question: Method) -> _Answer:
         key = question.name + question.model_dump_json()
@@ -203,9 +204,10 @@ class _Field:
         return self._answers[key]
 
     def _computed(self, question: Method) -> _Answer:
-        label = _label(question)
-        if isinstance(question, Jaccard) and self.num <= _MOST_PAIRWISE:
-            pairs = self._every_pair(question).at(question.threshold)
+        label = question.condition
+        join = exact_join(question)
+        if join and self.num <= _MOST_PAIRWISE:
+            pairs = self._every_pair(join).at(join.threshold)
             return _Answer(label, pairs.a, pairs.b, pairs.similarity, pairs.seconds)
         began = time.perf_counter()
         pairs = listed(question, self.taken.table, self.threads)
@@ -224,24 +226,6 @@ class _Field:
 def _shingles(recipe: Jaccard) -> str:
     """How texts become shingles."""
     return recipe.model_dump_json(exclude={"threshold"})
-
-
-def _question(recipe: Method | None, nearly: Jaccard) -> Method:
-    """What a method's answer is held against."""
-    if recipe is None:
-        return Digest()
-    if isinstance(recipe, Digest):
-        return Digest(**{**recipe.model_dump(), "algorithm": "sha256"})
-    if isinstance(recipe, Shingled) and recipe.measure in ("jaccard", "estimated"):
-        settings = {name: getattr(recipe, name) for name in Shingled.model_fields}
-        return Jaccard(threshold=recipe.least, **settings)
-    return recipe if recipe.measure == "containment" else nearly
-
-
-def _label(question: Method) -> str:
-    if isinstance(question, Digest):
-        return "equal normalised texts" if question.normalise else "equal texts"
-    return f"{question.measure} >= {float(question.least):g}"
 
 
 def _score(field_: _Field, contender: Contender, outcome: Outcome) -> Score:

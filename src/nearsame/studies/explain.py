@@ -5,7 +5,7 @@
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from nearsame.flow.pipeline import steps
 from nearsame.kernels import sets, unicode
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import WalkedName
-from nearsame.recipes.methods import Method, MinHash, Shingled, Shingling, SimHash, by_name
+from nearsame.recipes.methods import Method, MinHash, Shingled, Shingling, SimHash, as_recipe
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs
 from nearsame.stages.features.weighted import TextFeatures
@@ -56,15 +56,11 @@ def explain(
         >>> explain("a b", method=SimHash(bits=4, table={"a": 0b1100, "b": 0b0100})).answer["binary"]
         '0100'
     """
-    match by_name(method) if isinstance(method, str) else method:
-        case MinHash() as recipe:
-            return _minhash(text, recipe, orders)
-        case SimHash() as recipe if orders is None:
-            return _simhash(text, recipe)
-        case SimHash():
-            raise ConfigError("orders do nothing to method=simhash", hint="Leave them out, or choose minhash.")
-        case other:
-            raise ConfigError(f"method={other.name} cannot be walked through", hint="Choose simhash or minhash.")
+    recipe = as_recipe(method)
+    walk = _WALKS.get(recipe.name)
+    if walk is None:
+        raise ConfigError(f"method={recipe.name} cannot be walked through", hint=f"Choose {' or '.join(_WALKS)}.")
+    return walk(text, recipe, orders)
 
 
 def _minhash(text: str, recipe: MinHash, orders: Sequence[Sequence[str]] | None) -> Explanation:
@@ -84,8 +80,10 @@ def _minhash(text: str, recipe: MinHash, orders: Sequence[Sequence[str]] | None)
     return Explanation(recipe.name, (first, _minima(recipe, shingles, signature), bands), answer, recipe.record())
 
 
-def _simhash(text: str, recipe: SimHash) -> Explanation:
+def _simhash(text: str, recipe: SimHash, orders: Sequence[Sequence[str]] | None) -> Explanation:
     """Features and weights, the bits of their hashes, the sum of each bit, the code."""
+    if orders is not None:
+        raise ConfigError("orders do nothing to method=simhash", hint="Leave them out, or choose minhash.")
     weighted, cut = _through(text, steps(recipe).features, TextFeatures)
     words, _ = _words(text, recipe, cut.flags, 0, cut.stop_words)
     features = _weighed(recipe, weighted, words)
@@ -114,6 +112,10 @@ def _simhash(text: str, recipe: SimHash) -> Explanation:
     return Explanation(recipe.name, walk, answer, recipe.record())
 
 
+_WALKS: dict[str, Callable[[str, Any, Sequence[Sequence[str]] | None], Explanation]] = {
+    "simhash": _simhash,
+    "minhash": _minhash,
+}
 _Stage = TypeVar("_Stage")
 
 

@@ -5,10 +5,11 @@
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,8 @@ from nearsame.findings import Scatter
 from nearsame.flow import pipeline
 from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound
-from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash, SimHash
+from nearsame.recipes.counterparts import as_codes
+from nearsame.recipes.methods import Jaccard, Method, MinHash, SimHash
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.stages.keys.bands import BandKeys
@@ -40,7 +42,7 @@ Floats = npt.NDArray[np.float64]
 
 def can_lose(recipe: Method | None) -> bool:
     """Whether it may miss pairs of similar documents, being made of sketches."""
-    return recipe is not None and not isinstance(recipe, Jaccard | Digest) and recipe.measure != "containment"
+    return recipe is not None and recipe.by_sketches
 
 
 def features_of(recipe: Method, table: pa.Table) -> Features:
@@ -106,11 +108,22 @@ def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows
 
 def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows, similarity: Floats) -> list[str]:
     """For each lost pair the reason."""
-    if isinstance(recipe, MinHash):
-        return [_by_bands(recipe, alike) for alike in similarity.tolist()]
-    if isinstance(recipe, SimHash) and a.size:
-        return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
-    return ["nothing that says why"] * a.size
+    reasons = _WHY.get(type(recipe))
+    if reasons is None or not a.size:
+        return ["nothing that says why"] * a.size
+    return reasons(recipe, table, a, b, similarity)
+
+
+def _bands(recipe: MinHash, _: pa.Table, _a: Rows, _b: Rows, similarity: Floats) -> list[str]:
+    return [_by_bands(recipe, alike) for alike in similarity.tolist()]
+
+
+def _near_codes(recipe: SimHash, table: pa.Table, a: Rows, b: Rows, _: Floats) -> list[str]:
+    return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
+
+
+# Methods whose lost pairs have a reason that can be told.
+_WHY: dict[type, Callable[[Any, pa.Table, Rows, Rows, Floats], list[str]]] = {MinHash: _bands, SimHash: _near_codes}
 
 
 def _by_bands(recipe: MinHash, similarity: float) -> str:
@@ -155,7 +168,7 @@ def _codes(features: Features, bits: int) -> tuple[npt.NDArray[np.uint64], npt.N
 
 def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Jaccard) -> tuple[Scatter, ...]:
     """For pairs near and far, the cosine of their features and the similarity of their codes, of the first SimHash."""
-    recipe = next((one for one in recipes if isinstance(one, SimHash)), None)
+    recipe = next((as_codes(one) for one in recipes if one is not None and one.measure == "hamming"), None)
     if recipe is None or len(table) < 2:
         return ()
     codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)

@@ -21,6 +21,7 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
+from nearsame.inputs import several
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
 from nearsame.recipes.settings import MinHashSettings, given_settings
@@ -196,8 +197,7 @@ def _points(similarities: Floats, chances: Floats) -> tuple[CurvePoint, ...]:
 def _read(corpus: Any, columns: Columns, most: int) -> DocumentSample:
     if most < 2:
         raise ConfigError(f"sample_size={most} is below 2", hint="Look at two documents or more.")
-    sources = list(corpus) if isinstance(corpus, tuple) else [corpus]
-    return sampled(Reading(open_parts(sources, columns=columns), columns), most)
+    return sampled(Reading(open_parts(several(corpus), columns=columns), columns), most)
 
 
 def _expected(recipe: MinHash, shape: Shape, sample: DocumentSample) -> Expected:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
-from nearsame.inputs import Inputs
+from nearsame.inputs import Inputs, several
 from nearsame.outputs import folder
 from nearsame.recipes.arguments import checked
 from nearsame.sources import Columns, open_parts
@@ -46,7 +46,7 @@ def restore(source: Any, directory: str | os.PathLike[str]) -> Restored:
     """Turn the revisits that `dedup --revisits` wrote back into the responses that were there before.
 
     The archives that they lead to must be among the sources: name the whole of `kept/`. The records are those that
-    were read, byte for byte; records of gzip files are compressed anew where they were revisits.
+    were read, byte for byte; records of gzip files are compressed again where they were revisits.
 
     Args:
         source: Folders, files or patterns of WARC files; a tuple is several.
@@ -63,7 +63,7 @@ def restore(source: Any, directory: str | os.PathLike[str]) -> Restored:
         >>> restore("kept/", "crawl/")  # doctest: +SKIP
         Restored(archives=2, records=120, restored=31)
     """
-    sources = list(source) if isinstance(source, tuple) else [source]
+    sources = several(source)
     parts: list[Any] = [part for part in open_parts(sources, columns=Columns()) if _is_warc(part)]
     if not parts:
         raise SourceError(f"{sources[0]} holds no WARC files", hint="Name the folder kept/ of an output.")

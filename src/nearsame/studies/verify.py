@@ -13,18 +13,21 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.clock import Progress, Silent
+from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
-from nearsame.errors import MissingExtraError, SourceError
+from nearsame.errors import ConfigError, MissingExtraError, SourceError
+from nearsame.inputs import several
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
+from nearsame.proofs.learnt import is_learnt, learnt_form
 from nearsame.proofs.proof import prove, unreadable
 from nearsame.proofs.records import Reader
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.arguments import checked, require_number
-from nearsame.recipes.urls import DEGREES, CanonicalUrl
+from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
 from nearsame.sources import Columns, TextFolder, open_parts
 from nearsame.sources.footers import why_not_readable
-from nearsame.sources.memory import table_of
+from nearsame.sources.memory import in_memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.texts.page_text import PageTexts
@@ -78,8 +81,8 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     claims = Claims.read(home, findings, why_not_readable)
     if claims is None:
         return unreadable(home, findings)
-    product = _Product(claims)
     tables = _tables(claims, source, against)
+    product = _Product(claims, tables)
     reader = Reader(
         claims.columns,
         product.documents,
@@ -104,25 +107,25 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
 class _Product:
     """The product's readers, for the formats that the proof does not know."""
 
-    def __init__(self, claims: Claims) -> None:
-        self._skipped = claims.skipped
+    def __init__(self, claims: Claims, tables: Mapping[str, pa.Table]) -> None:
+        self._skipped, self._tables = claims.skipped, tables
         lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages")}
         self.columns = Columns(**{**claims.columns, **lists})
 
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""
-        parts = (
-            [self._folder(part)] if part.format == "pages" else open_parts([copy or part.path], columns=self.columns)
-        )
+        given = copy or self._tables.get(part.name, part.path)
+        parts = [self._folder(part)] if part.format == "pages" else open_parts([given], columns=self.columns)
         wanted: Any = next(iter(parts))
         reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], self.columns)
         extract = PageTexts(self.columns.extract) if reading.pages else None
         start = 0
-        for batch in reading:
-            texts = batch if extract is None else extract(batch)
-            places = reading.origins.slice(start, len(batch))
-            yield from _records(texts, places, reading, start)
-            start += len(batch)
+        with Sharing() as share:
+            for batch in reading:
+                texts = batch if extract is None else share(extract, batch)
+                places = reading.origins.slice(start, len(batch))
+                yield from _records(texts, places, reading, start)
+                start += len(batch)
         if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
             last = reading.skipped[-1]
             raise SourceError(f"it has what {part.name} has not: {last.reason}", hint="Write the output again.")
@@ -153,7 +156,7 @@ def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: i
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
     """The tables that were in memory, by what the output calls them."""
     given = {
-        side: [table_of(documents) for documents in _several(value) if not isinstance(documents, (str, os.PathLike))]
+        side: [part.table for documents in _in_memory(value) for part in in_memory(documents, None, strict=False)]
         for side, value in ((False, source), (True, against))
     }
     tables: dict[str, pa.Table] = {}
@@ -167,23 +170,28 @@ def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]
     return tables
 
 
-def _several(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, tuple) else [value]
+def _in_memory(value: Any) -> list[Any]:
+    """The sources that are no files."""
+    sources = [] if value is None else several(value)
+    return [source for source in sources if not isinstance(source, (str, os.PathLike))]
 
 
 def _canonical(claims: Claims) -> Any:
-    """What makes URLs one, by degree, where the run knew such a rule and it needs no file."""
+    """What makes URLs one, by degree, where the run knew such a rule and says what it was."""
     settings = claims.recipe.get("urls") or CanonicalUrl().record()
     if any(note.startswith("URLs were compared as they are") for note in claims.stats.get("notes", ())):
         return dict.fromkeys(DEGREES, lambda url: url)
+    own = settings
     if settings.get("method") != CanonicalUrl.name:
-        return None
-    recipe = CanonicalUrl(**{name: value for name, value in settings.items() if name != "method"})
-    forms = {degree: Canonical(recipe.at_most(degree)) for degree in DEGREES}
+        if not is_learnt(settings):
+            return None
+        own = settings["recipe"]
     try:
+        recipe = CanonicalUrl(**{name: value for name, value in own.items() if name != "method"})
+        forms: dict[Degree, Any] = {degree: Canonical(recipe.at_most(degree)) for degree in DEGREES}
         forms["usual"]("")
-    except MissingExtraError:
+    except (ConfigError, MissingExtraError):
         return None
+    if settings is not own:
+        forms["guess"] = learnt_form(settings, Canonical(recipe))
     return forms

@@ -16,12 +16,11 @@ content, and each is then held against all URLs of its host.
 """
 
 import hashlib
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from nearsame.inputs import Inputs
 from nearsame.recipes.arguments import checked
@@ -29,7 +28,7 @@ from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical
 from nearsame.web.learning import LACKING, Learning
 from nearsame.web.likely import What, parameter_sets, parameters_of, replacements, sparing
-from nearsame.web.reading import ALONE, ReadPages, read_pages
+from nearsame.web.reading import ALONE, PageOptions, ReadPages, read_pages
 from nearsame.web.rules import (
     RuleEvidence,
     UrlRule,
@@ -47,15 +46,12 @@ _MOST_WORK = 5_000_000  # URLs of a host that rewritings are held against, in al
 
 
 @checked
-def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
+def learn_urls(
     source: Any,
     *,
     recipe: CanonicalUrl | None = None,
     learning: Learning | None = None,
-    url_column: str = "url",
-    cluster_column: str | None = None,
-    clusters: str | os.PathLike[str] | None = None,
-    **settings: Any,
+    **options: Unpack[PageOptions],
 ) -> UrlRules:
     """Learn from pages which differences between URLs do not matter.
 
@@ -63,10 +59,6 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
         source: Whatever `dedup` takes, with a column of URLs.
         recipe: Of the canonical URLs that rules are about.
         learning: When a rule holds.
-        url_column: The column of URLs.
-        cluster_column: A column that is equal for pages of the same content, a digest for example.
-        clusters: The folder of a `dedup` run on the same source.
-        settings: Of `dedup`, which runs where neither column nor folder is given.
 
     Example:
         >>> pages = [
@@ -75,8 +67,8 @@ def learn_urls(  # noqa: PLR0913  (each is a choice of the caller's)
         >>> [str(rule) for rule in learn_urls(pages, cluster_column="digest").rules]
         ['drop ref']
     """
-    inputs = Inputs.of(source, clusters)
-    pages = read_pages(source, url_column=url_column, cluster_column=cluster_column, clusters=clusters, **settings)
+    inputs = Inputs.of(source, options["clusters"])
+    pages = read_pages(source, **options)
     return replace(learn(pages, recipe or CanonicalUrl(), learning or Learning()), inputs=inputs)
 
 

@@ -8,14 +8,13 @@
 4. Near-duplicates on one host and those across hosts are told apart: they have different causes.
 """
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
@@ -28,7 +27,7 @@ from nearsame.recipes.urls import CanonicalUrl
 from nearsame.web.mirror_groups import KINDS, MirrorGroups, bare
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
-from nearsame.web.reading import read_pages
+from nearsame.web.reading import PageOptions, read_pages
 from nearsame.web.site_paths import Crawl, SitePath, crawl_of
 
 __all__ = ["MirrorStats", "Mirrors", "mirrors"]
@@ -258,17 +257,14 @@ class Mirrors:
 
 
 @checked
-def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
+def mirrors(
     source: Any,
     *,
     thresholds: MirrorThresholds | None = None,
     prefer: Preferred | str = "most-complete",
     alternatives: int = 10,
     recipe: CanonicalUrl | None = None,
-    url_column: str = "url",
-    cluster_column: str | None = None,
-    clusters: str | os.PathLike[str] | None = None,
-    **settings: Any,
+    **options: Unpack[PageOptions],
 ) -> Mirrors:
     """Find sites and parts of sites that serve the same paths with the same or nearly the same content.
 
@@ -279,10 +275,6 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
             `named:HOST,HOST`.
         alternatives: How many other URLs of a page are listed at most.
         recipe: Which differences between URLs do not count; `scheme` and `www` always do, here.
-        url_column: The column of URLs.
-        cluster_column: A column that is equal for near-duplicates.
-        clusters: The folder of a `dedup` run on the same source.
-        settings: Of `dedup`, which runs where neither column nor folder is given.
 
     Raises:
         ConfigError: A setting cannot be.
@@ -295,15 +287,8 @@ def mirrors(  # noqa: PLR0913  (each is a choice of the caller's)
     policy = Prefer.parse(prefer)
     how = thresholds or MirrorThresholds()
     require_number("alternatives", alternatives, 0)
-    inputs = Inputs.of(source, clusters)
-    pages = read_pages(
-        source,
-        url_column=url_column,
-        cluster_column=cluster_column,
-        clusters=clusters,
-        order_column=policy.column,
-        **settings,
-    )
+    inputs = Inputs.of(source, options["clusters"])
+    pages = read_pages(source, order_column=policy.column, **options)
     given = {} if recipe is None else recipe.settings
     crawl = crawl_of(pages, CanonicalUrl(**{**given, "scheme": False, "www": False}))
     contents: list[dict[Segments, int]] = [{} for _ in crawl.sites]

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, BinaryIO, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +18,20 @@ import pyarrow.parquet as pq
 from nearsame import api
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.flow.options import ContentOptions, MachineOptions
+from nearsame.inputs import several
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import MethodName
+from nearsame.recipes.methods import Method
+from nearsame.recipes.signatures import Default, Doc, changed_options
 from nearsame.sources import Columns, Part, Skip, Skipped, into, open_parts
+from nearsame.sources.base import apart
 from nearsame.sources.lines import holds_lines, lines
-from nearsame.sources.memory import table_of
+from nearsame.sources.listed import require_texts
+from nearsame.sources.memory import Memory
+from nearsame.sources.standard_input import plain_input
 
-__all__ = ["ReadPages", "read_pages", "read_urls", "several"]
+__all__ = ["PageOptions", "ReadPages", "read_pages", "read_urls"]
 
 ALONE = -1  # the cluster of a page that resembles no other
 
@@ -42,11 +51,6 @@ class ReadPages:
     content: Mapping[str, Any] = field(default_factory=dict)  # what made the clusters, JSON-able
 
 
-def several(source: Any) -> list[Any]:
-    """Sources as a list: a tuple is several."""
-    return list(source) if isinstance(source, tuple) else [source]
-
-
 def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
     """The URLs of text files (one a line), of lists, and of other sources' column; null where there is none.
 
@@ -54,16 +58,24 @@ def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
         ColumnError: A source has no such column.
     """
     for one_source in several(source):
-        if isinstance(one_source, list) and all(url is None or isinstance(url, str) for url in one_source):
-            yield pa.array(map(_mended, one_source), pa.large_string())
-        elif isinstance(one_source, str | Path) and holds_lines(str(one_source)):
-            yield from lines(str(one_source), skip)
+        if isinstance(one_source, str) and one_source == "-":
+            with plain_input(None) as stdin:
+                yield from _urls_of(one_source, url_column, skip, stdin)
         else:
-            given = one_source if isinstance(one_source, str | Path) else table_of(one_source)
-            for part in open_parts([given], columns=Columns(text=url_column)):
-                name = "text" if isinstance(given, pa.Table) and given.column_names == ["text"] else url_column
-                for batch in _columns(part, name, (), skip):
-                    yield batch.column("text")
+            yield from _urls_of(one_source, url_column, skip)
+
+
+def _urls_of(source: Any, url_column: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa.Array]:
+    if isinstance(source, list) and all(url is None or isinstance(url, str) for url in source):
+        require_texts(source, are_urls=True)
+        yield pa.array(map(_mended, source), pa.large_string())
+    elif isinstance(source, str | Path) and holds_lines(str(source), stdin):
+        yield from lines(str(source), skip, stdin)
+    else:
+        for part in open_parts([source], columns=Columns(text=url_column), stdin=stdin):
+            name = "text" if isinstance(part, Memory) and part.table.column_names == ["text"] else url_column
+            for batch in _columns(part, name, (), skip):
+                yield batch.column("text")
 
 
 def _mended(url: str | None) -> str | None:
@@ -80,33 +92,46 @@ def _columns(part: Part, url_column: str, other_columns: Sequence[str], skip: Sk
         raise ColumnError(error.message, hint=hint) from None
 
 
-def read_pages(
-    source: Any,
-    *,
-    url_column: str = "url",
-    cluster_column: str | None = None,
-    clusters: str | os.PathLike[str] | None = None,
-    order_column: str | None = None,
-    **settings: Any,
-) -> ReadPages:
+class ComparingOptions(ContentOptions, MachineOptions, total=False):
+    """How near-duplicates are found where nobody says which pages are."""
+
+    method: Annotated[
+        Method | MethodName | None,
+        Doc("By which near-duplicates are found, where neither `cluster_column` nor `clusters` says them."),
+    ]
+
+
+class PageOptions(ComparingOptions, total=False):
+    """What pages are read, and what says which are near-duplicates."""
+
+    url_column: Annotated[str, Doc("The column of URLs."), Default("url")]
+    cluster_column: Annotated[
+        str | None,
+        Doc("A column that is equal for near-duplicates, a digest for example; null or empty for a page without any."),
+    ]
+    clusters: Annotated[str | os.PathLike[str] | None, Doc("The folder of a `dedup` run on the same source.")]
+
+
+@checked
+def read_pages(source: Any, *, order_column: str | None = None, **options: Unpack[PageOptions]) -> ReadPages:
     """Read pages, and find out which of them are near-duplicates.
 
     Args:
         source: Whatever `dedup` takes, with a column of URLs.
-        url_column: The column of URLs.
-        cluster_column: A column that is equal for near-duplicates, null or empty for a page that has none.
-        clusters: The folder of a `dedup` run on the same source.
         order_column: A column that is read along.
-        settings: Of `dedup`, which runs where neither column nor folder is given.
 
     Raises:
         ConfigError: Both a column and a folder of clusters are given, or the folder is about other sources; or a
             setting does nothing; or a source is a list of URLs.
     """
+    url_column, cluster_column, clusters = options["url_column"], options["cluster_column"], options["clusters"]
+    settings = changed_options(options, ComparingOptions)
     if cluster_column is not None and clusters is not None:
-        message = f"cluster_column={cluster_column!r} and clusters={str(clusters)!r}: one takes the other's place"
+        message = f"cluster_column={cluster_column!r} and clusters={str(clusters)!r}: they exclude each other"
         raise ConfigError(message, hint="Leave one of them out.")
-    _check_settings(settings, ready=cluster_column is not None or clusters is not None)
+    if settings and (cluster_column is not None or clusters is not None):
+        message = f"{next(iter(settings))} does nothing where clusters are given"
+        raise ConfigError(message, hint="Leave it out, or the clusters.")
     _require_pages(source)
     collected = _Collected()
     other_columns = [name for name in (cluster_column, order_column) if name is not None]
@@ -136,15 +161,6 @@ def _require_pages(source: Any) -> None:
         if isinstance(one_source, str | Path) and holds_lines(str(one_source)):
             message = f"{one_source} is a list of URLs: what stands behind them is not known"
             raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
-
-
-def _check_settings(settings: Mapping[str, Any], *, ready: bool) -> None:
-    """Refuse what does nothing, or nothing sensible."""
-    if ready and settings:
-        message = f"{next(iter(settings))} does nothing where clusters are given"
-        raise ConfigError(message, hint="Leave it out, or the clusters.")
-    if settings.get("against") is not None:
-        raise ConfigError("against has no place here: all pages are of one crawl", hint="Give them as sources.")
 
 
 def _stored(folder: Path, names: Sequence[str]) -> dict[tuple[str, int], int]:
@@ -191,11 +207,11 @@ class _Collected:
     ) -> None:
         """Take the pages of a batch of `name` whose URL is new."""
         self.ordered = order_column is not None
-        columns = set(batch.schema.names)
-        _require(name, columns, (cluster_column, order_column))
+        batch, beside = apart(batch)
+        _require(name, set(beside), (cluster_column, order_column))
         nothing = [None] * len(batch)
-        labels = batch.column(cluster_column).to_pylist() if cluster_column else nothing
-        orders = batch.column(order_column).to_pylist() if order_column else nothing
+        labels = beside[cluster_column].to_pylist() if cluster_column else nothing
+        orders = beside[order_column].to_pylist() if order_column else nothing
         rows = zip(batch.column("position").to_pylist(), batch.column("text").to_pylist(), labels, orders, strict=True)
         for position, url, label, order in rows:
             self.num_read += 1

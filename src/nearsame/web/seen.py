@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,10 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.arrow import UInt64s
 from nearsame.errors import ConfigError, StoreError, UnknownIdError
-from nearsame.flow.steps import Steps, steps
+from nearsame.flow.steps import steps
 from nearsame.index.index import Index
-from nearsame.matches import Match
+from nearsame.matches import FoundBy, Match
+from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
@@ -33,7 +34,7 @@ class Resemblance(NamedTuple):
     id: str
     url: str | None
     similarity: float
-    measure: str
+    measure: ReportedMeasure | FoundBy
     unchanged: bool = False
 
 
@@ -68,9 +69,8 @@ class InMemory:
     """
 
     def __init__(self, method: Method) -> None:
-        self._stages, self._keys, self._measure = steps(method).features, _keys(method), method.reports
-        self._least = method.least
-        self._similarity = _equal if isinstance(method, Digest) else _jaccard
+        self._stages, self._measure, self._least = steps(method).features, method.reports, method.least
+        self._keys, self._similarity = _way(method)
         self._documents: list[_Document] = []
         self._numbers: dict[str, int] = {}
         self._buckets: dict[int, list[int]] = defaultdict(list)
@@ -214,31 +214,43 @@ def _opened(where: str, method: Method | None) -> Index:
         return Index.create(where, method=method)
 
 
-def _keys(method: Method) -> Callable[[pa.RecordBatch, UInt64s], list[int]]:
-    """What two similar documents have in common one of, at least."""
-    step = steps(method)
-    match method:
-        case Digest() if method.algorithm not in ("crc32", "bytesum"):
-            return lambda batch, _: [batch.column("set_a")[0].as_py()]
-        case Jaccard():
-            least = method.least
-            return lambda _, items: _prefix(items, least)
-        case MinHash(verify="exact"):
-            return lambda batch, _: _banded(step, batch)
-    message = f"method={method!r} keeps nothing in memory"
-    raise ConfigError(message, hint="Choose minhash (verified), jaccard or digest, or name an index.")
+class _Way(NamedTuple):
+    """How documents in memory are found: two similar ones have one of their keys in common, at least."""
+
+    keys: Callable[[pa.RecordBatch, UInt64s], list[int]]
+    similarity: Callable[[UInt64s, UInt64s], Fraction]
 
 
-def _prefix(items: UInt64s, least: Fraction) -> list[int]:
+def _way(method: Method) -> _Way:
+    """How documents are found by a method.
+
+    Raises:
+        ConfigError: They cannot be kept in memory for it.
+    """
+    made = _WAYS.get(type(method))
+    way = made(method) if made else None
+    if way is None:
+        message = f"method={method!r} keeps nothing in memory"
+        raise ConfigError(message, hint="Choose minhash (verified), jaccard or digest, or name an index.")
+    return way
+
+
+def _by_digest(method: Digest) -> _Way | None:
+    return None if method.can_collide else _Way(lambda batch, _: [batch.column("set_a")[0].as_py()], _equal)
+
+
+def _by_prefix(method: Jaccard) -> _Way:
     """The first items by their hash: two sets that reach the threshold share one (any total order will do)."""
-    needed = -(-least.numerator * items.size // least.denominator)
-    return items[: items.size - needed + 1].tolist()  # type: ignore[no-any-return]
+    p, q = method.threshold.as_integer_ratio()
+    return _Way(lambda _, items: items[: items.size - -(-p * items.size // q) + 1].tolist(), _jaccard)
 
 
-def _banded(step: Steps, batch: pa.RecordBatch) -> list[int]:
-    if step.sketches is None or step.keys is None:
-        return []
-    return step.keys(None)(step.sketches(batch)).column("key").to_pylist()  # type: ignore[no-any-return]
+def _by_bands(method: MinHash) -> _Way | None:
+    step = steps(method)
+    if method.verify != "exact" or step.sketches is None or step.keys is None:
+        return None
+    sketches, keys = step.sketches, step.keys(None)
+    return _Way(lambda batch, _: keys(sketches(batch)).column("key").to_pylist(), _jaccard)
 
 
 def _jaccard(a: UInt64s, b: UInt64s) -> Fraction:
@@ -248,3 +260,6 @@ def _jaccard(a: UInt64s, b: UInt64s) -> Fraction:
 
 def _equal(a: UInt64s, b: UInt64s) -> Fraction:
     return Fraction(int(np.array_equal(a, b)))
+
+
+_WAYS: dict[type, Callable[[Any], _Way | None]] = {Digest: _by_digest, Jaccard: _by_prefix, MinHash: _by_bands}

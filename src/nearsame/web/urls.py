@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from nearsame.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import Degree
 from nearsame.recipes.urls import RULES, CanonicalUrl
 from nearsame.sources.base import Skipped, into
 from nearsame.stages.keys.surt import surt
@@ -37,7 +38,7 @@ class RuleStats:
 
     changed: int
     merged: int
-    degree: str
+    degree: Degree | Literal["learnt"]
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class Urls:
         overwrite: bool = False,
         spreadsheet: bool = False,
     ) -> None:
-        """Write the table as .parquet, .jsonl or .csv; the file appears complete or not at all.
+        """Write the table in the format of its name (.jsonl, .csv.gz, .parquet ...), complete or not at all.
 
         Args:
             path: The file.

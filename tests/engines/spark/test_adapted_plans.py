@@ -46,7 +46,7 @@ def adapted(spark):
 @pytest.mark.parametrize(
     ("conf", "where"),
     [
-        pytest.param(_ADAPTED, {}, marks=pytest.mark.slow, id="as it comes, on the driver"),
+        pytest.param(_ADAPTED, {}, id="as it comes, on the driver"),
         pytest.param(_ADAPTED, _ROUNDS, marks=pytest.mark.long, id="as it comes, in rounds"),
         pytest.param(_EAGER, {}, marks=pytest.mark.long, id="eager, on the driver"),
         pytest.param(_EAGER, _ROUNDS, marks=pytest.mark.long, id="eager, in rounds"),

@@ -49,7 +49,6 @@ def test_every_method_that_can_be_audited(spark, method, settings):
     assert there.with_partner > 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("within", [True, False])
 def test_only_the_judged_side_is_asked_about(spark, within):
     """And what resembles the other side only counts as the run has it."""
@@ -58,7 +57,6 @@ def test_only_the_judged_side_is_asked_about(spark, within):
     assert here == there
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [COARSE, ns.ModP(threshold=0.6, shingle_size=2)], ids=["minhash", "modp"])
 def test_of_a_list_the_recall_of_its_pairs_is_measured(spark, method):
     """The share of the true pairs that are listed, as on one machine."""
@@ -69,7 +67,6 @@ def test_of_a_list_the_recall_of_its_pairs_is_measured(spark, method):
     assert there.stats.audit["residual"] is None
 
 
-@pytest.mark.slow
 def test_of_two_sides_only_pairs_across_are_asked_about(spark):
     """What is within a side is not listed."""
     table = corpus(8)
@@ -81,7 +78,6 @@ def test_of_two_sides_only_pairs_across_are_asked_about(spark):
     assert here == there
 
 
-@pytest.mark.slow
 def test_the_sample_has_room(spark):
     """No more features come to the driver than a table may take."""
     engine = ns.Spark(spark, broadcast_bytes=8192)

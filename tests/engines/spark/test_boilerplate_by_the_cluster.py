@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import nearsame as ns
-from nearsame.flow import pipeline
+from nearsame.flow import boilerplate
 from tests.engines.spark.test_parity_with_local import decisions, frame
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.slow,
 ]
 _TABLE = 1 << 15  # bytes, of two slots each
 
@@ -29,10 +28,10 @@ def pages(number: int, own: int) -> list[dict[str, Any]]:
 
 def test_boilerplate_is_exact_with_more_shingles_than_slots(spark, monkeypatch):
     """And the table is planned for the different ones, however often they occur."""
-    rows, plan, planned = pages(800, 120), pipeline.plan_counting, list[int]()
+    rows, plan, planned = pages(800, 120), boilerplate.plan_counting, list[int]()
     method = ns.Jaccard(shingle_size=1, drop_boilerplate=15)
     here = ns.dedup(rows, method=method, ties="content", audit=False)
-    monkeypatch.setattr(pipeline, "plan_counting", lambda num, most: planned.append(num) or plan(num, most))
+    monkeypatch.setattr(boilerplate, "plan_counting", lambda num, most: planned.append(num) or plan(num, most))
     engine = ns.Spark(spark, broadcast_bytes=_TABLE)
     there = ns.dedup(frame(spark, rows), method=method, engine=engine, audit=False)
     different = len({word for row in rows for word in row["text"].split()})

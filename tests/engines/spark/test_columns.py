@@ -238,7 +238,6 @@ def test_lists_that_are_cut_elsewhere_are_called_differently(spark):
     assert len({row["nearsame_row"] for row in _sides(spark, frame)[0].named(()).select("nearsame_row").collect()}) == 2
 
 
-@pytest.mark.slow
 def test_what_could_not_be_read_is_in_the_statistics(spark, write, tmp_path):
     """So the command ends with the exit code that says so; and it is told in words."""
     lines = b'{"id":"a","text":"one two three"}\n{"id":"b","text":"one two three"}\n{"id":"c","te\n'
@@ -252,7 +251,6 @@ def test_what_could_not_be_read_is_in_the_statistics(spark, write, tmp_path):
     assert found.kept().count() == 1
 
 
-@pytest.mark.slow
 def test_frames_with_other_columns_go_through_a_run(spark):
     """From the sources to what stays."""
     frame = spark.sql("select 'a' as id, 'one two three' as text, map('a', null) as m")

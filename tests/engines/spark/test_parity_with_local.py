@@ -110,9 +110,9 @@ def test_both_engines_list_the_same_pairs(spark, name):
 @pytest.mark.parametrize(
     "keep",
     [
-        pytest.param("longest", marks=pytest.mark.slow),
+        "longest",
         *(pytest.param(each, marks=pytest.mark.long) for each in ("shortest", "min:n")),
-        pytest.param("max:n", marks=pytest.mark.slow),
+        "max:n",
     ],
 )
 def test_priority_is_the_same_on_both_engines(spark, keep):
@@ -159,7 +159,6 @@ def test_two_sides_are_the_same_on_both_engines(spark, method, within):
     there.release()
 
 
-@pytest.mark.slow
 def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     """With all their columns, each row as often as it was given in all."""
     given = frame(spark, corpus())
@@ -172,7 +171,6 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     found.release()
 
 
-@pytest.mark.slow
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ns.dedup(frame(spark, corpus()), method=ns.Jaccard(threshold=0.6), engine=ns.Spark(spark))

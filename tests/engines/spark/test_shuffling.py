@@ -38,7 +38,6 @@ def test_a_table_that_is_too_small_is_told_of_with_its_numbers():
     assert said.endswith("where minhash has 16; raise broadcast_bytes, or choose minhash")
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_bytes_of_keys_are_those_of_their_exchange(spark):

@@ -187,4 +187,4 @@ def test_a_column_of_any_source_decides(keep, kept):
         }
     )
     for given_frame in (frame, frame.with_columns(pl.col("when").cast(pl.Categorical))):
-        assert [kept] == ns.dedup(given_frame, keep=keep).kept()["id"].to_pylist()
+        assert [kept] == ns.dedup(given_frame, keep=keep).kept()["id"].to_list()

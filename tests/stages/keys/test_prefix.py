@@ -1,5 +1,6 @@
 """How items are counted decides what it costs, never who meets: every plan, any sharing, one answer."""
 
+import itertools
 from collections import Counter
 from fractions import Fraction
 
@@ -11,7 +12,15 @@ from hypothesis import strategies as st
 
 from nearsame import arrow, schemas
 from nearsame.kernels import scores
-from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys, plan_counting
+from nearsame.stages.keys.prefix import (
+    CountFrequent,
+    Counting,
+    CountItems,
+    ItemCounts,
+    PrefixKeys,
+    class_edges,
+    plan_counting,
+)
 from nearsame.stages.pairs.measures import bound
 from tests.examples import share
 from tests.oracle.measures import jaccard
@@ -91,14 +100,26 @@ def test_counts_of_all_passes_are_those_of_one_table(rows):
     assert expected[1:] == last(counted.slice(1))["counts"].to_pylist()
 
 
-def _keys(batch, rows, counting, threshold):
+def _counts(counting, batch, number=0, *, ranked=True):
+    """What a pass says of each item, by the same steps as in a run."""
+    counts = ItemCounts(counting, number, _table(counting, [batch], number))
+    frequent = CountFrequent.of(counts, len(arrow.ints(batch.column("items").values)))
+    if not (ranked and frequent.worth):
+        return counts
+    state = frequent.start()
+    for part in range(3):
+        state = frequent.add(state, batch, part, 3)
+    return counts.ranked(frequent, state)
+
+
+def _keys(batch, rows, counting, threshold, *, ranked=True):
     measure = bound(scores.JACCARD, threshold)
     if counting.passes == 1:
-        keys = PrefixKeys(measure, ItemCounts(counting, 0, _table(counting, [batch])))(batch)
+        keys = PrefixKeys(measure, _counts(counting, batch, ranked=ranked))(batch)
     else:
         counted = batch
         for number in range(counting.passes):
-            counted = ItemCounts(counting, number, _table(counting, [batch], number))(counted)
+            counted = _counts(counting, batch, number, ranked=ranked)(counted)
         keys = PrefixKeys(measure, None)(counted)
     found = [set() for _ in rows]
     for key, row in zip(arrow.unsigned(arrow.ints(keys["key"])).tolist(), keys["row"].to_pylist(), strict=True):
@@ -118,6 +139,67 @@ def test_similar_sets_meet_however_they_were_counted(rows, threshold):
             for b, two in enumerate(rows[:a]):
                 if one and two and jaccard(set(one), set(two)) >= threshold:
                     assert keys[a] & keys[b]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sets(st.integers(0, 5), min_size=1).map(sorted), st.integers(1, 400)), min_size=1, max_size=5
+    ),
+    st.fractions(0, 1, max_denominator=20).filter(bool),
+    st.booleans(),
+)
+@settings(max_examples=share(60))
+def test_similar_sets_of_frequent_items_meet(drawn, threshold, nibbles):
+    """Of six items, each in hundreds of sets, all of whose counters are full."""
+    rows = [[item << 60 for item in row] for row, times in drawn for _ in range(times)]
+    batch = _features(rows)
+    for counting in (Counting(16, nibbles=nibbles), Counting(16, nibbles=True, passes=2)):
+        keys = _keys(batch, rows, counting, threshold)
+        different = {tuple(row): found for row, found in zip(rows, keys, strict=True)}
+        for one, ours in different.items():
+            for two, theirs in different.items():
+                if one < two and jaccard(set(one), set(two)) >= threshold:
+                    assert ours & theirs
+
+
+@given(st.lists(st.integers(1, 3000), min_size=2, max_size=12), st.booleans())
+@settings(max_examples=share(40))
+def test_what_is_more_frequent_is_never_ranked_below(times, nibbles):
+    """Sets of one item each: classes ascend with the counts, and stand apart where counts differ by a quarter."""
+    rows = [[item << 58] for item, number in enumerate(times) for _ in range(number)]
+    counts = _counts(Counting(16, nibbles=nibbles), _features(rows))
+    said = np.zeros(len(rows), np.uint8)
+    counts.fill(arrow.lists(_features(rows).column("items")), said, np.arange(len(rows)))
+    of_item = dict(zip((row[0] for row in rows), said.tolist(), strict=True))
+    ranks = sorted((number, of_item[item << 58]) for item, number in enumerate(times))
+    full = 15 if nibbles else 255
+    ranked = 64 * sum(number for number in times if number >= full) >= len(rows)  # enough stand in slots that are full
+    for (fewer, below), (more, above) in itertools.pairwise(ranks):
+        assert below <= above
+        assert below < above or 4 * more < 5 * fewer + 4 or not ranked
+
+
+def test_classes_are_counts_up_to_128_and_end_at_the_largest():
+    """In 127 steps of one ratio, whatever the largest count is."""
+    for most in (1, 128, 255, 256, 1000, 10**5, 10**9, 1 << 40):
+        edges = class_edges(most)
+        assert 256 == len(set(edges))
+        assert list(range(129)) == edges[:129]
+        assert edges == sorted(edges)
+        assert most <= edges[-1] <= max(1.1 * most, 255)
+
+
+def test_frequent_items_meet_less_where_the_rarest_come_first():
+    """3,000 sets of 12 items by a power law: less than half as many pairs of entries meet as with ties among them."""
+    random = np.random.default_rng(1)
+    weights = np.arange(1, 401) ** -1.1
+    sets = [random.choice(400, 12, replace=False, p=weights / weights.sum()) for _ in range(3000)]
+    rows = [sorted((int(item) * 0x9E3779B97F4A7C15) % 2**64 for item in row) for row in sets]
+    meeting = []
+    for ranked in (True, False):
+        keys = _keys(_features(rows), rows, Counting(16), Fraction(1, 2), ranked=ranked)
+        meeting.append(sum(number * (number - 1) // 2 for number in Counter(k for row in keys for k in row).values()))
+    assert 2 * meeting[0] < meeting[1]
 
 
 def test_what_stands_alone_is_no_key():

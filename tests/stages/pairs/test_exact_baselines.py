@@ -36,12 +36,12 @@ def test_what_is_compared_either_is_equal_or_was_in_vain(texts):
 
 
 def test_the_first_way_compares_everything_with_everything():
-    """Four different texts: six comparisons, all in vain."""
+    """Four different texts: six comparisons, all wasted."""
     assert (6, 6) == WAYS["characters"](strings(["a", "b", "c", "d"]))[1:]
 
 
 @pytest.mark.parametrize(("name", "false"), [("first-characters", 1), ("whole-hash", 0), ("positions", 1)])
 def test_a_hash_of_less_than_the_text_has_false_candidates(name, false):
-    """Two long texts that differ in their last letter only: unless this one is hashed, they are compared in vain."""
+    """Two long texts that differ in their last letter only: unless it is hashed, they are compared for nothing."""
     long = "the same beginning of two long texts. " * 60
     assert (false, false) == WAYS[name](strings([long + "x", long + "y"]))[1:]

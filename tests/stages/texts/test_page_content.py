@@ -54,6 +54,7 @@ def test_comments_are_the_page_where_nothing_else_is():
         "<div id=app>Loading …</div><script>run()</script>",
         f"{MENU}<img src=a.jpg>",
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
+        f"<noscript>JavaScript is not available. Please switch it on. {SENTENCE * 8}</noscript><div id=root></div>",
     ],
 )
 def test_a_page_that_shows_menus_at_most_has_no_text(body):
@@ -80,7 +81,46 @@ def test_the_article_of_the_metadata_stands_for_an_empty_page():
     assert PageContent("", NOWHERE) == content(f"{MENU}<main></main>", described)
 
 
-@pytest.mark.parametrize("record", ["{", "[" * 100_000, '{"articleBody": 7}', '"x"', '{"articleBody": {"a": []}}'])
+@pytest.mark.parametrize(
+    ("kind", "around", "line"),
+    [
+        ("application/ld+json; charset=utf-8", "%s", " "),
+        (" Application/LD+JSON ", "%s;", " "),
+        ("application/ld+json", "//<![CDATA[\n%s\n//]]>", " "),
+        ("application/ld+json", "<!-- %s -->", "\t"),
+        ("application/ld+json", "%s", "\n"),
+    ],
+)
+@pytest.mark.parametrize("body", [SENTENCE * 9, [SENTENCE * 4, SENTENCE * 5]])
+def test_records_are_read_as_they_are_written(kind, around, line, body):
+    """By people and their tools: with comments, line ends in strings, lists of paragraphs."""
+    record = around % json.dumps({"@type": "Article", "headline": "News", "articleBody": body}).replace(
+        "new.", f"{line}new."
+    )
+    found = content(f"{MENU}<main></main>", f"<script type='{kind}'>{record}</script>")
+    assert (ELSEWHERE, 9) == (found.found, found.text.count("seven"))
+
+
+def test_an_article_in_the_metadata_stands_for_a_page_of_few_words():
+    """A notice that it is coming; but not for a page that shows the article."""
+    record = json.dumps({"headline": "News", "articleBody": SENTENCE * 9})
+    linked = f"<script type='application/ld+json'>{record}</script>"
+    notice = "The article is on its way, please wait a moment"
+    assert ELSEWHERE == content(f"{MENU}<main><p>{notice}</p></main>", linked).found
+    assert MAIN == content(f"{MENU}<main><p>{SENTENCE * 9}</p></main>", linked).found
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "{",
+        "[" * 100_000,
+        '{"articleBody": 7}',
+        '"x"',
+        '{"articleBody": {"a": []}}',
+        '{"headline": "News", "articleBody": [7]}',
+    ],
+)
 def test_records_of_any_shape_are_passed_over(record):
     """They are the page's, so anything."""
     assert NOWHERE == content(MENU, f"<script type='application/ld+json'>{record}</script>").found

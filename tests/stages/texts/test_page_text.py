@@ -70,6 +70,21 @@ def test_where_the_text_was_found_is_counted() -> None:
     assert {"without_main": 1, "elsewhere": 1, "nowhere": 1, "bounded": 0} == PageTexts.tally(extracted)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_pages_that_lose_tags_are_counted_in_any_encoding(encoding: str) -> None:
+    """By the tags that they have once they can be read."""
+    bodies = [f"<select>{'<option>a' * count}</select><p>a rose".encode(encoding) for count in (10, 3_000)]
+    assert [False, True] == PageTexts("text")(_batch([*bodies])).column("bounded").to_pylist()
+
+
+def test_rows_that_are_no_pages_stand_among_pages() -> None:
+    """Text passes as it is, nothing stays nothing."""
+    mimes = ["text/html", None, "text/html", "text/plain", None]
+    bodies = [b"<p>a", b"<p>b", None, b"<p>c", None]
+    batch = _batch(bodies).set_column(3, "mime", pa.array(mimes))
+    assert ["a", "<p>b", None, "<p>c", None] == PageTexts("text")(batch).column("text").to_pylist()
+
+
 @pytest.mark.parametrize(
     ("body", "charset"),
     [

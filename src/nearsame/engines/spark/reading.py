@@ -30,7 +30,7 @@ _FORMATS = _TEXTS | {suffix[1:]: form.name for form in FORMATS if form.on_spark 
 _READERS = {"text": "text"} | {form.name: form.on_spark for form in FORMATS if form.on_spark}
 _PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
 _OWN_PACKING = ("parquet", "orc")  # whatever the name of the file says
-_DELIMITED = ("csv", "tsv")
+_DELIMITERS = {form.name: form.settings.get("delimiter", ",") for form in FORMATS if form.on_spark == "csv"}
 _GLOB = frozenset("*?[{")
 
 
@@ -114,7 +114,7 @@ def _by_columns(form: _Form, path: str, schemas: Footers) -> dict[_Form, list[st
 
 
 def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
-    delimited = form.kind in _DELIMITED
+    delimited = form.kind in _DELIMITERS
     reader = session.read.format(_READERS[form.kind])
     if form.pattern is not None:
         reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
@@ -122,7 +122,7 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
         reader = reader.option("basePath", form.base)
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
-        reader = reader.option("sep", "\t" if form.kind == "tsv" else ",").option("enforceSchema", not form.alone)
+        reader = reader.option("sep", _DELIMITERS[form.kind]).option("enforceSchema", not form.alone)
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)

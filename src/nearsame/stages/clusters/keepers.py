@@ -16,7 +16,7 @@ import numpy.typing as npt
 from nearsame.arrow import Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
-from nearsame.kernels.scores import Bound
+from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 from nearsame.stats import Component
 
@@ -60,7 +60,7 @@ class Greedy:
         n = entries.rows.size
         protected = int((entries.rows < self.num_against).sum())  # they come first: priority begins with the side
         removed = np.zeros(n, np.bool_)
-        shared = (entries.nobody(array), *meeting[1:], self.bound)
+        shared = (meeting.nobody(array, sets=self.bound.measure in OF_SETS), *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
         compared = deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
         for low in range(protected, n, _BLOCK):

@@ -5,12 +5,15 @@
 3. A table that does not fit is made of half bytes, and one that still does not is filled in passes, a range of
    hashes each; what it says of each item then travels in a column of the features. Measured in keys per document
    by slots per shingle (ALGORITHMS section 2): ≥ 1: 0; .5: 22; .33: 50; ≤ .1: 66, the whole prefix.
+4. A counter stops at 255 (15 in half a byte). Where many items stand in slots that are full, those are counted once
+   more, and all get a class by their count: up to 128 the count, above in 127 steps of one ratio, as small as the
+   largest count allows (1.054 for 100,000). In a small universe all items are frequent, and the rarest first pays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,16 @@ from nearsame import arrow, schemas
 from nearsame.kernels import buckets, prefixes
 from nearsame.kernels.scores import Bound
 
-__all__ = ["CountItems", "Counting", "ItemCounts", "PrefixKeys", "plan_counting"]
+__all__ = [
+    "CountFrequent",
+    "CountItems",
+    "Counting",
+    "FullSlots",
+    "ItemCounts",
+    "PrefixKeys",
+    "class_edges",
+    "plan_counting",
+]
 
 _MOST_BITS, _LEAST_BITS = 38, 16
 _LARGE_BITS = 23  # a table that no cache holds
@@ -28,6 +40,12 @@ _STRETCH_BITS = 18  # of slots whose counters stay in cache
 _MOST_STRETCHES = 1024  # lists that are written to at once
 _WAITING_BYTES = 128 << 20  # of slots that wait to be counted, at most
 _ENOUGH = 0.5  # slots for each shingle, at least, before another pass is made
+_FULL, _FULL_NIBBLE = 255, 15
+_EXACT = 128  # counts up to it are classes of their own
+_MOST = 1 << 40  # documents, of which no run has more
+_UNIT = 1 << 12  # of the ratio of two classes
+_SPAN = 64  # slots, of which one looks through some to know the number of a full one
+_LITTLE = 64  # of all items, one of so many may tie
 _COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
 
 
@@ -125,6 +143,76 @@ class CountItems:
         return np.asarray(low | (high << 4), np.uint8)
 
 
+class FullSlots(NamedTuple):
+    """The slots whose counters are full: how many there are before each 64th slot, and the class of each of them."""
+
+    firsts: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.uint8]
+
+
+_NO_CLASSES = FullSlots(arrow.frozen(np.zeros(0, np.int64)), arrow.frozen(np.zeros(0, np.uint8)))
+
+
+def class_edges(most: int) -> list[int]:
+    """The least count of each class, ascending, for counts up to `most`.
+
+    >>> class_edges(100)[-1], class_edges(100_000)[126:132]
+    (255, [126, 127, 128, 134, 141, 148])
+    """
+    low, high = _UNIT, 2 * _UNIT
+    while low < high:
+        ratio = (low + high) // 2
+        low, high = (low, ratio) if _edges(ratio)[-1] >= most else (ratio + 1, high)
+    return _edges(low)
+
+
+def _edges(ratio: int) -> list[int]:
+    edges = list(range(_EXACT + 1))
+    while len(edges) <= _FULL:
+        edges.append(max(edges[-1] + 1, edges[-1] * ratio // _UNIT))
+    return edges
+
+
+@dataclass(frozen=True, eq=False)
+class CountFrequent:
+    """The fold that counts the items of the slots that are full, each slot by its number among them."""
+
+    counting: Counting
+    number: int
+    table: npt.NDArray[np.uint8]
+    firsts: npt.NDArray[np.int64]
+    num_full: int
+    worth: bool  # enough items stand in them
+
+    @classmethod
+    def of(cls, counts: "ItemCounts", num_items: int) -> "CountFrequent":
+        """For the table of a pass; all passes together count `num_items`, or more."""
+        counting = counts.counting
+        slots, full = 1 << counting.bits, _FULL_NIBBLE if counting.nibbles else _FULL
+        firsts = np.zeros((slots + _SPAN - 1) // _SPAN, np.int64)
+        num_full, others = prefixes.find_full(slots, counting.nibbles, counts.table, firsts)
+        total = max(num_items // counting.passes, others + full * num_full)
+        worth = num_full > 0 and (counting.passes > 1 or (total - others) * _LITTLE >= total)
+        return cls(counting, counts.number, counts.table, firsts, num_full, worth)
+
+    def start(self) -> npt.NDArray[np.int64]:
+        """Zeros."""
+        return np.zeros(self.num_full, np.int64)
+
+    def add(self, state: npt.NDArray[np.int64], batch: pa.RecordBatch, part: int, parts: int) -> Any:
+        """Count the items of one share of the slots."""
+        counting = self.counting
+        low, high = ((edge << counting.bits) // parts for edge in (part, part + 1))
+        share = (counting.base(self.number), np.uint64(counting.shift), low, high, counting.nibbles)
+        prefixes.count_frequent(*arrow.lists(batch.column("items")), *share, self.table, self.firsts, state)
+        return state
+
+    @staticmethod
+    def merge(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Both together."""
+        return a + b
+
+
 @dataclass(frozen=True, eq=False)
 class ItemCounts:
     """The stage that writes what one pass's table says beside the items, in a column `counts`."""
@@ -133,6 +221,7 @@ class ItemCounts:
     number: int
     table: npt.NDArray[np.uint8]
     of: pa.Schema = schemas.FEATURES
+    full: "FullSlots | None" = None  # of a table of half bytes
 
     @cached_property
     def output(self) -> pa.Schema:
@@ -155,6 +244,19 @@ class ItemCounts:
         columns = [*map(batch.column, others), arrow.items(items, offsets), column]
         return pa.RecordBatch.from_arrays(columns, schema=self.output)
 
+    def ranked(self, frequent: CountFrequent, numbers: npt.NDArray[np.int64]) -> "ItemCounts":
+        """Classes in the place of counts; `numbers` are the counts of the slots that are full. Changes the table."""
+        most = int(numbers.max(initial=0)) if self.counting.passes == 1 else _MOST  # one scale for all passes
+        edges = np.array(class_edges(most))
+        classes, below = (
+            arrow.frozen((np.searchsorted(edges, counts, side="right") - 1).astype(np.uint8))
+            for counts in (numbers, np.arange(_FULL))
+        )
+        if self.counting.nibbles:
+            return replace(self, full=FullSlots(frequent.firsts, classes))
+        prefixes.write_classes(self.table, below, classes)
+        return self
+
     def fill_for(
         self, bound: Bound, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
     ) -> None:
@@ -169,7 +271,9 @@ class ItemCounts:
         """Write the counts of the items that the table is about."""
         counting = self.counting
         base, shift = counting.base(self.number), np.uint64(counting.shift)
-        prefixes.look_up(*lists, base, shift, 1 << counting.bits, counting.nibbles, self.table, counts, starts)
+        firsts, classes = self.full or _NO_CLASSES
+        slots = (1 << counting.bits, counting.nibbles, self.table, firsts, classes)
+        prefixes.look_up(*lists, base, shift, *slots, counts, starts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Five ways to find texts that are exactly equal, as textbooks list them: for comparison, not for use.
 
-1. All give the same answer; they differ in what they compare, and in how many of these comparisons are in vain.
+1. All give the same answer; they differ in what they compare, and in how many of these comparisons are wasted.
 2. A candidate is two texts that are compared in full; it is a false one when they differ.
 3. Empty texts equal none.
 """

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nearsame.arrow import Rows
 from nearsame.errors import TooManyPairsError
-from nearsame.recipes.methods import Method, SimHash
+from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.join import JoinedPairs
 
 __all__ = ["Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
@@ -187,8 +187,5 @@ def check_number(number: float, most: int, *, known: str = "", fewer: Sequence[s
 
 def fewer_pairs(method: Method, *, can_star: bool) -> list[str]:
     """What would make pairs fewer, of what a run can do."""
-    unconfirmed = isinstance(method, SimHash) and method.confirm is None
-    threshold = (
-        ["lower k" if unconfirmed else "raise the threshold"] if "threshold" in type(method).model_fields else []
-    )
-    return [*threshold, *(["write groups of identical documents as a star"] if can_star else [])]
+    stricter = [method.stricter] if method.stricter else []
+    return [*stricter, *(["write groups of identical documents as a star"] if can_star else [])]

@@ -15,7 +15,7 @@ from nearsame.arrow import Rows
 from nearsame.kernels import buckets, deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import PairRoom
-from nearsame.kernels.scores import Bound
+from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 
 __all__ = ["AllPairs", "JoinedPairs", "found_in", "grouped", "in_rows"]
@@ -80,8 +80,8 @@ class AllPairs:
 
 def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
     """The arguments that all calls of a kernel over the buckets have in common."""
-    members = meeting.entries.nobody(array)
-    buckets.fill_members(members)
+    members = meeting.nobody(array, sets=bound.measure in OF_SETS)
+    buckets.fill_members(members, meeting.offsets)
     return members, *meeting[1:], bound
 
 

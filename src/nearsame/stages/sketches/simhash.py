@@ -7,6 +7,7 @@
 3. Weights are integers: frequencies, or frequencies times the table's inverse document frequencies.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.sets import digest_sets
+from nearsame.recipes.choices import Compared
 from nearsame.recipes.methods import SimHash
 
 __all__ = ["Frequencies", "SimHashCodes"]
@@ -88,21 +90,8 @@ class SimHashCodes:
 
     def _confirming(self, batch: pa.RecordBatch, weights: arrow.Lists | None) -> list[arrow.Lists]:
         """What follows the code, and confirms a pair: as kernels/scores.py reads it."""
-        items = arrow.lists(batch.column("items"))
-        if self.recipe.confirm == "jaccard":
-            return [items]
-        if self.recipe.confirm == "edit":
-            letters = arrow.lists(batch.column("letters"))
-            ends = np.where(
-                items.sizes > 0, letters.ends, letters.starts
-            )  # a text without tokens has no code to confirm
-            return [arrow.Lists(letters.items, letters.starts, arrow.frozen(ends))]
-        if self.recipe.confirm == "cosine":
-            weights = weights or arrow.Lists(arrow.frozen(np.ones(items.items.size, np.uint64)), *items[1:])
-            norms = np.empty((len(batch), 1), np.uint64)
-            kernel.fit_weights(weights.items.copy(), *weights[1:], norms[:, 0])
-            return [_rows(norms, items.sizes > 0), items, weights]
-        return []
+        compared = self.recipe.compares
+        return [] if compared is None else _FOLLOWING[compared](batch, weights)
 
 
 def _rows(table: npt.NDArray[np.uint64], chosen: npt.NDArray[np.bool_]) -> arrow.Lists:
@@ -123,3 +112,29 @@ def _digests(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
     for place, name in enumerate(("digest_a", "digest_b")):
         digests[:, place] = arrow.unsigned(arrow.ints(batch.column(name)))
     return digests
+
+
+def _features(batch: pa.RecordBatch, _: arrow.Lists | None) -> list[arrow.Lists]:
+    return [arrow.lists(batch.column("items"))]
+
+
+def _letters(batch: pa.RecordBatch, _: arrow.Lists | None) -> list[arrow.Lists]:
+    items, letters = arrow.lists(batch.column("items")), arrow.lists(batch.column("letters"))
+    ends = np.where(items.sizes > 0, letters.ends, letters.starts)  # a text without tokens has no code to confirm
+    return [arrow.Lists(letters.items, letters.starts, arrow.frozen(ends))]
+
+
+def _weighted(batch: pa.RecordBatch, weights: arrow.Lists | None) -> list[arrow.Lists]:
+    """A norm, the features, the weight of each."""
+    items = arrow.lists(batch.column("items"))
+    weights = weights or arrow.Lists(arrow.frozen(np.ones(items.items.size, np.uint64)), *items[1:])
+    norms = np.empty((len(batch), 1), np.uint64)
+    kernel.fit_weights(weights.items.copy(), *weights[1:], norms[:, 0])
+    return [_rows(norms, items.sizes > 0), items, weights]
+
+
+_FOLLOWING: dict[Compared, Callable[[pa.RecordBatch, arrow.Lists | None], list[arrow.Lists]]] = {
+    "features": _features,
+    "weights": _weighted,
+    "letters": _letters,
+}

@@ -1,13 +1,12 @@
 """Bytes of a page to UTF-8.
 
 1. The encoding is that of the byte order mark, else of the header, else of the page's meta element, else detected.
-2. What was declared counts only if the bytes can be read by it; a page whose every other byte is zero is UTF-16.
+2. What was declared counts only if the bytes can be read by it; a page whose every other byte is zero is UTF-16,
+   and one that is UTF-8 is none.
 3. No bytes raise: what cannot be decoded is left out.
 """
 
 import codecs
-
-import numpy as np
 
 from nearsame.stages.texts.page_content import resiliparse
 
@@ -17,6 +16,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _KOREAN = dict.fromkeys(
     ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
 )  # a superset
+_ASCII = bytes(range(128))
 _SEEN = 4096  # bytes that are looked at for zeros
 _LEAST_WIDE = 32  # characters: of fewer a zero says nothing
 _ZEROS = 0.1  # of every other byte of UTF-16 markup at least, in any language
@@ -36,11 +36,11 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
             return name, raw[len(bom) :]
     if markup and (wide := _wide(raw)):
         return wide, raw
-    named = _known(charset)
+    named = _possible(_known(charset), raw)
     if named and _decodes(raw, named):
         return named, raw
     detect = resiliparse("parse.encoding").detect_encoding
-    meant = _known(detect(raw, from_html_meta=markup)) or "utf-8"
+    meant = _possible(_known(detect(raw, from_html_meta=markup)), raw) or "utf-8"
     if _decodes(raw, meant):
         return meant, raw
     guess = _known(detect(raw, html5_compatible=False))
@@ -55,13 +55,21 @@ def to_utf8(raw: bytes, name: str) -> bytes:
 
 def _wide(raw: bytes) -> str | None:
     """UTF-16 without a byte order mark: its markup has a zero in every other byte, and few elsewhere."""
-    zeros = np.frombuffer(raw[: min(_SEEN, len(raw) // 2 * 2)], np.uint8).reshape(-1, 2) == 0
-    if len(zeros) < _LEAST_WIDE:
+    seen = raw[: min(_SEEN, len(raw) // 2 * 2)]
+    length = len(seen) // 2
+    if length < _LEAST_WIDE:
         return None
-    first, second = zeros.mean(axis=0)
-    if max(first, second) < _ZEROS or 4 * min(first, second) > max(first, second):
+    first, second = seen[::2].count(0), seen[1::2].count(0)
+    if max(first, second) < _ZEROS * length or 4 * min(first, second) > max(first, second):
         return None
     return "utf-16-le" if second > first else "utf-16-be"
+
+
+def _possible(name: str | None, raw: bytes) -> str | None:
+    """Not UTF-16 of bytes that are UTF-8: any pairs of bytes can be read as characters of it."""
+    if name is None or not name.startswith("utf-16") or b"\0" in raw:
+        return name
+    return "utf-8" if _decodes(raw, "utf-8") else name
 
 
 def _known(charset: str | None) -> str | None:
@@ -80,6 +88,6 @@ def _decodes(raw: bytes, name: str) -> bool:
     try:
         raw.decode(name)
     except UnicodeError:
-        beyond = int(np.count_nonzero(np.frombuffer(raw, np.uint8) > 127))
+        beyond = len(raw.translate(None, _ASCII))
         return raw.decode(name, "replace").count("\ufffd") <= _MISFITS * beyond
     return True

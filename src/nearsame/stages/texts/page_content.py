@@ -4,7 +4,8 @@
    of links out, so a hub would be its intro, and a page without content its menu: such pages would be taken for copies.
 2. What a page says of its own is its visible text without navigation, header, footer, teasers and comments.
 3. A page that says nothing of its own is looked up where browsers without scripts and search engines look: in its
-   JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description.
+   JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description. So is one of few words
+   whose JSON-LD has an article that is longer than these.
 4. What is found nowhere has no text: such a page is kept, and counted, for nobody knows what it says.
 """
 
@@ -25,6 +26,7 @@ _FEW_WORDS = 50  # of main content: with fewer, what looks like comments may be 
 _LEAST_ARTICLE = 200  # words of main content: an intro above a list of links has fewer
 _LEAST_ARTICLE_SHARE = 0.2
 _LEAST_NOSCRIPT = 30  # words: fewer are "You need to enable JavaScript"
+_LEAST_NAMING_SCRIPTS = 150  # words of one that names JavaScript: fewer may be that message with links to its help
 _LEAST_DESCRIPTION = 8  # words
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
@@ -37,6 +39,8 @@ _AROUND = [
     *(f"{mark}{word}" for word in _MARKED.split() for mark in ".#"),
 ]  # each costs time on every page: what is left in only makes it likelier that a page is compared by more of its text
 _OTHER_CONTENT = "img, svg, canvas, video, audio, iframe, object"
+_LINKED_DATA = 'script[type*="application/ld+json" i]'
+_JSON = json.JSONDecoder(strict=False)  # editors paste lines as they are
 _APPLICATIONS = ("root", "app", "__next", "__nuxt")
 _PLACES = ", ".join(("frameset", "main", "[role=main]", "#main", "#content", *(f"#{name}" for name in _APPLICATIONS)))
 
@@ -70,6 +74,8 @@ def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> P
     num_own = _num_words(own)
     if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_WORDS):
         return _elsewhere(tree, formatted=formatted)
+    if num_main < _FEW_WORDS and num_own < _LEAST_SHARE * _num_words(article := _from_records(tree)):
+        return PageContent(article, ELSEWHERE)
     if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
         return PageContent(main, MAIN)
     return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
@@ -117,13 +123,24 @@ def _elsewhere(tree: Any, *, formatted: bool) -> PageContent:
 def _from_records(tree: Any) -> str:
     """The headline and the body of the articles in a page's JSON-LD."""
     articles = []
-    for script in tree.document.query_selector_all('script[type="application/ld+json"]'):
+    for script in tree.document.query_selector_all(_LINKED_DATA):
         try:
-            records = list(_records(json.loads(script.text)))
+            records = list(_records(_json_in(script.text)))
         except (ValueError, RecursionError):
             continue
-        articles += [_words_of(record, "headline", "articleBody") for record in records if record.get("articleBody")]
+        articles += [
+            f"{_words(record.get('headline'))}\n\n{body}".strip()
+            for record in records
+            if (body := _words(record.get("articleBody")))
+        ]
     return "\n\n".join(articles)
+
+
+def _json_in(script: str) -> Any:
+    """The JSON value of a script, whatever comment, CDATA or semicolon is around it."""
+    script = script.replace("<![CDATA[", "")
+    start = min((at for at in (script.find("{"), script.find("[")) if at >= 0), default=0)
+    return _JSON.raw_decode(script, start)[0]
 
 
 def _records(value: Any) -> Iterator[dict[str, Any]]:
@@ -135,14 +152,17 @@ def _records(value: Any) -> Iterator[dict[str, Any]]:
         yield from _records(part)
 
 
-def _words_of(record: dict[str, Any], *names: str) -> str:
-    return "\n\n".join(text for text in (record.get(name) for name in names) if isinstance(text, str))
+def _words(value: Any) -> str:
+    """A string, or the strings of a list: paragraphs."""
+    values = value if isinstance(value, list) else [value]
+    return "\n\n".join(text for text in values if isinstance(text, str))
 
 
 def _from_noscript(tree: Any, *, formatted: bool) -> str:
     own = _num_words(_plain(tree, formatted=formatted, skip_elements=_AROUND))
     text = _plain(tree, formatted=formatted, noscript=True, skip_elements=_AROUND)
-    return text if _num_words(text) - own >= _LEAST_NOSCRIPT else ""
+    least = _LEAST_NAMING_SCRIPTS if "javascript" in text.lower() else _LEAST_NOSCRIPT
+    return text if _num_words(text) - own >= least else ""
 
 
 def _from_description(tree: Any) -> str:

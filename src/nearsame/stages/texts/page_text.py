@@ -1,56 +1,32 @@
 """PAGES to DOCUMENTS: what a browser got becomes the text that a reader sees.
 
-1. No bytes raise: what cannot be decoded is left out, and markup of any shape has some text.
+1. Each page is read by itself (one_page.py), by whom does not matter: the parser keeps Python's lock, so an engine may
+   have the pages of a batch read in other processes.
 2. Bytes become UTF-8 as encodings.py says.
 3. `main` is what stands for a page (page_content.py): its main content, or more where that is too little. `text` is all
    visible text. `none` is the markup itself. Where the text was found is told, so that it can be counted.
 4. A row without a media type is text already (UTF-8) and passes as it is; what is neither HTML nor XML is only decoded.
-5. Parsers take time by the square of a tag's attributes, of the depth and of a list's options, and memory by the
-   number of tags: a page beyond the bounds here loses those attributes and tags (never text) before it is parsed, and
-   is counted.
+5. A page that is beyond the bounds of parsers, and loses tags or attributes for it, is counted.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import arrow, schemas
-from nearsame.errors import ConfigError, MissingExtraError
+from nearsame.errors import ConfigError
 from nearsame.kernels import markup
 from nearsame.recipes.choices import EXTRACTS, Extract
-from nearsame.stages.texts.encodings import encoding, to_utf8
-from nearsame.stages.texts.page_content import (
-    ELSEWHERE,
-    MAIN,
-    NOWHERE,
-    VISIBLE,
-    PageContent,
-    main_or_visible,
-    resiliparse,
-    visible,
-)  # fmt: skip
+from nearsame.stages.texts.one_page import NUM_BOUNDS, page_content
+from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE
 
-__all__ = ["MARKUP", "TALLIES", "PageTexts", "page_text"]
+__all__ = ["TALLIES", "PageTexts", "page_text"]
 
 TALLIES = ("without_main", "elsewhere", "nowhere", "bounded")  # what is counted of pages
-MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
-
-
-class _Bounds(NamedTuple):
-    """What a page may have before it is parsed."""
-
-    attributes: int = 1_000  # of one tag
-    depth: int = 256
-    options: int = 2_000  # tags of options and their groups: parsers look at all others of a list for each
-    tags: int = 500_000  # some 3 µs and 700 bytes each
-
-
-_BOUNDS = _Bounds()
-_MOST_INDENTED = 1 << 26  # depth times bytes: about as many characters of indentation may come of it
 
 
 @dataclass(frozen=True)
@@ -60,7 +36,7 @@ class PageTexts:
     extract: Extract = "main"
 
     output = schemas.EXTRACTED
-    holds_lock = True  # the parser keeps Python's lock: only another process runs beside it
+    work = staticmethod(page_content)
 
     def __post_init__(self) -> None:
         if self.extract not in EXTRACTS:
@@ -69,12 +45,34 @@ class PageTexts:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """EXTRACTED of a batch of PAGES."""
-        body, mimes = batch.column("body"), batch.column("mime")
-        if mimes.null_count == len(batch):
-            texts = body.view(pa.large_string())
-            places, bounded = np.zeros(len(batch), np.int8), np.zeros(len(batch), np.bool_)
-        else:
-            texts, places, bounded = self._texts(body, mimes.to_pylist(), batch.column("charset").to_pylist())
+        return self.result(batch, (self.work(*task) for task in self.tasks(batch)))
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether only another process runs beside it: the parsers keep Python's lock."""
+        return self.extract != "none"
+
+    def tasks(self, batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+        """For each page the arguments of `work`."""
+        seen, is_page = arrow.strings(batch.column("body")), _are_pages(batch)
+        shapes = np.zeros((len(batch), NUM_BOUNDS), np.int64)
+        if self.extract != "none" and is_page.any():
+            markup.survey(seen.data, seen.offsets, shapes)
+        charsets, mimes = batch.column("charset"), batch.column("mime")
+        for row in np.flatnonzero(is_page).tolist():
+            raw = seen.data[seen.offsets[row] : seen.offsets[row + 1]].tobytes()
+            yield raw, charsets[row].as_py(), mimes[row].as_py(), self.extract, shapes[row].tolist()
+
+    def result(self, batch: pa.RecordBatch, answers: Iterable[tuple[bytes, int, bool]]) -> pa.RecordBatch:
+        """EXTRACTED of a batch, of what `work` has answered for each page."""
+        body, is_page = batch.column("body"), _are_pages(batch)
+        places, bounded = np.full(len(batch), MAIN, np.int8), np.zeros(len(batch), np.bool_)
+        texts = body.view(pa.large_string())
+        if is_page.any():
+            contents = [None if page else body[row].as_py() for row, page in enumerate(is_page.tolist())]
+            for row, answer in zip(np.flatnonzero(is_page).tolist(), answers, strict=True):
+                contents[row], places[row], bounded[row] = answer
+            texts = pa.array(contents, pa.large_binary()).view(pa.large_string())
         columns = [batch.column("row"), texts, pa.array(places), pa.array(bounded)]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.EXTRACTED)
 
@@ -85,23 +83,6 @@ class PageTexts:
         bounded = pc.sum(batch.column("bounded")).as_py() or 0
         values = (int(counts[VISIBLE]), int(counts[ELSEWHERE]), int(counts[NOWHERE]), int(bounded))
         return dict(zip(TALLIES, values, strict=True))
-
-    def _texts(self, body: pa.Array, mimes: list[str | None], charsets: list[str | None]) -> tuple[Any, ...]:
-        extract = _extractor(self.extract)
-        seen = arrow.strings(body)
-        shapes = np.zeros((len(mimes), len(_BOUNDS)), np.int64)
-        if self.extract != "none":
-            markup.survey(seen.data, seen.offsets, shapes)
-        places = np.zeros(len(mimes), np.int8)
-        texts: list[bytes | None] = []
-        for row, (mime, charset) in enumerate(zip(mimes, charsets, strict=True)):
-            if seen.is_null[row]:
-                texts.append(None)
-                continue
-            raw = bytes(seen.data[seen.offsets[row] : seen.offsets[row + 1]])
-            text, places[row] = _read(raw, charset, mime, extract, shapes[row])
-            texts.append(text)
-        return pa.array(texts, pa.large_binary()).view(pa.large_string()), places, (shapes > _BOUNDS).any(axis=1)
 
 
 def page_text(
@@ -124,73 +105,7 @@ def page_text(
     return str(PageTexts(extract)(batch).column("text")[0].as_py())
 
 
-Extractor = Callable[..., PageContent]  # of UTF-8 and `formatted`
-
-
-def _read(
-    raw: bytes, charset: str | None, mime: str | None, extract: Extractor | None, shape: Any
-) -> tuple[bytes, int]:
-    if mime is None:
-        return raw, MAIN
-    name, raw = encoding(raw, charset, markup=mime in MARKUP)
-    wide = name.startswith("utf-16")
-    if name != "utf-8" or extract is None or mime not in MARKUP:
-        raw = to_utf8(raw, name)
-    if extract is None or mime not in MARKUP:
-        return raw, MAIN
-    if wide:
-        shape = _survey(raw)
-    raw, depth = _tamed(raw, shape), min(int(shape[1]), _BOUNDS.depth)
-    content = extract(raw, formatted=depth * len(raw) <= _MOST_INDENTED)
-    return content.text.encode("utf-8", "replace"), content.found
-
-
-def _survey(raw: bytes) -> Any:
-    shape = np.zeros((1, len(_BOUNDS)), np.int64)
-    markup.survey(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int64), shape)
-    return shape[0]
-
-
-def _tamed(raw: bytes, shape: Any) -> bytes:
-    """A page that parsers can take."""
-    if (shape <= _BOUNDS).all():
-        return raw
-    out = np.empty(len(raw) + 1, np.uint8)
-    size = markup.tame(np.frombuffer(raw, np.uint8), np.array(_BOUNDS, np.int64), out)
-    return out[:size].tobytes()
-
-
-def _extractor(name: str) -> Extractor | None:
-    match name:
-        case "none":
-            return None
-        case "trafilatura":
-            return _by_trafilatura
-        case "text":
-            return _visible
-        case _:
-            return _main
-
-
-def _parsed(raw: bytes) -> Any:
-    return resiliparse("parse.html").HTMLTree.parse_from_bytes(raw, "utf-8")
-
-
-def _visible(raw: bytes, *, formatted: bool) -> PageContent:
-    return visible(_parsed(raw), formatted=formatted)
-
-
-def _main(raw: bytes, *, formatted: bool) -> PageContent:
-    return main_or_visible(_parsed(raw), formatted=formatted)
-
-
-def _by_trafilatura(raw: bytes, *, formatted: bool) -> PageContent:
-    try:
-        import trafilatura  # noqa: PLC0415  (optional, and slow to load)
-    except ImportError as error:
-        raise MissingExtraError.of("trafilatura is not installed", "trafilatura") from error
-    try:
-        text = trafilatura.extract(raw.decode("utf-8", "ignore"), include_comments=False)
-    except Exception:  # noqa: BLE001  (a library of many parsers: whatever it raises, the page still has its visible text)
-        text = None
-    return main_or_visible(_parsed(raw), formatted=formatted, main=text or "")
+def _are_pages(batch: pa.RecordBatch) -> arrow.Mask:
+    """The rows that are to be read as pages: not those without a body, nor what is text already."""
+    valid = pc.and_(batch.column("body").is_valid(), batch.column("mime").is_valid())
+    return np.asarray(valid.to_numpy(zero_copy_only=False))

@@ -3,9 +3,9 @@
 1. The pages of a listing are near-duplicates whose links lead to new pages; the pages of a calendar lead to the next
    month only. What a link is worth is known when its page has come, so links are tried, kind by kind, and counted.
 2. A kind of link is a host, the first folder of the path and the names of the query's parameters.
-3. A page that was reached by such a link and is a near-duplicate itself was in vain, until one of its links leads to
+3. A page that was reached by such a link and is a near-duplicate itself was wasted, until one of its links leads to
    a new page.
-4. Of each kind as many pages may be in vain as the budget says, and one more for each that was not. A host, and the
+4. Of each kind as many pages may be wasted as the budget says, and one more for each that was not. A host, and the
    crawl as a whole, have ten times the budget, and one more for each new page: a trap that makes up folders or hosts
    ends, too.
 """

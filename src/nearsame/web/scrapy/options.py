@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.choices import EXTRACTS, Extract
+from nearsame.recipes.choices import EXTRACTS, CrawlAction, Extract
 from nearsame.recipes.methods import Method, MinHash, Recipe, by_name
 
 __all__ = ["MEMORY", "NAMES", "CrawlOptions"]
@@ -17,11 +17,11 @@ __all__ = ["MEMORY", "NAMES", "CrawlOptions"]
 Word = TypeVar("Word", bound=str)
 
 MEMORY = "memory"
-_ACTIONS = ("drop", "mark")
+_ACTIONS: tuple[CrawlAction, ...] = get_args(CrawlAction)
 _IN_JOBDIR = "nearsame.index"
 _OWN_IN_JOBDIR = "nearsame.own"
 _DIGITS = 10  # of a number that can be meant
-_FOLLOW = 25  # pages of a kind in vain: two years of a calendar; a listing that is worth it does not come near
+_FOLLOW = 25  # wasted pages of a kind: two years of a calendar; a listing that is worth it does not come near
 NAMES = (
     "NEARSAME_ENABLED",
     "NEARSAME_INDEX",
@@ -47,7 +47,7 @@ class CrawlOptions:
         action: what becomes of near-duplicate items.
         job: the file that says which documents of the index are of a job that goes on; None: there is no job.
         method: by which they are; None: an index that is there knows, and otherwise `MinHash()`.
-        follow: how many pages of a kind may be in vain before links to them are dropped; 0: all are.
+        follow: how many pages of a kind may be wasted before links to them are dropped; 0: all are.
         min_words: pages of fewer words are not judged.
         extract: what of a page is compared.
         text_field: of items, that holds their text.
@@ -57,7 +57,7 @@ class CrawlOptions:
     """
 
     index: str
-    action: str
+    action: CrawlAction
     job: Path | None
     method: Method | None
     follow: int

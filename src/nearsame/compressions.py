@@ -1,0 +1,50 @@
+"""How files are compressed: what their names end in, how they begin, and what compresses what is written."""
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import re
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["COMPRESSIONS", "MAGIC", "MOST_MAGIC", "compressor", "recognised"]
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
+MOST_MAGIC = 10  # bytes that tell a compression from a text: of bz2 more than its three letters
+_BEGINS = {
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "zstd": re.compile(rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"),  # a frame, or one without data
+    "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),  # a block, or none
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+}
+
+
+def recognised(head: bytes) -> str | None:
+    r"""The compression of a stream that begins so; None for one that is none.
+
+    Args:
+        head: Its first `MOST_MAGIC` bytes, or all where it has fewer.
+
+    Example:
+        >>> recognised(b"\x1f\x8b\x08\0\0\0\0\0\0\0"), recognised(b"BZhang and")
+        ('gzip', None)
+    """
+    return next((name for name, begins in _BEGINS.items() if begins.match(head)), None)
+
+
+def compressor(raw: Any, compression: str | None) -> Any:
+    """What compresses, as asked, all that is written to it on its way to `raw`; a context."""
+    match compression:
+        case "gzip":  # no name and no time: the same documents give the same bytes
+            return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
+        case "bz2":
+            return bz2.BZ2File(raw, "wb")
+        case "xz":
+            return lzma.LZMAFile(raw, "wb")
+        case "zstd" | "lz4":
+            return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
+        case _:
+            return contextlib.nullcontext(raw)

@@ -1,0 +1,100 @@
+"""The records that stay as one file, or as JSON lines on standard output.
+
+1. JSON lines of JSON lines are the lines as they came, and a source alone in its own format is copied as in a folder:
+   what could not be read stays, unless it is to be left out.
+2. Anything else is read as a table first, for JSON lines one source after the other, for other formats all at once:
+   what could not be read cannot be in it, and is counted.
+3. A file appears complete or not at all, and touches nothing that was read. It has no proof beside it: that is a
+   folder's.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearsame.arrow import Rows
+from nearsame.compressions import compressor
+from nearsame.flow.kept import Picked, chosen_of, table_of
+from nearsame.flow.runs import Run
+from nearsame.outputs import folder, lists
+from nearsame.outputs.destinations import Destination
+from nearsame.sources import TextFolder
+from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.parts import FilePart
+from nearsame.sources.select import together
+from nearsame.stages.clusters.keepers import Decided
+from nearsame.stats import Stats
+
+__all__ = ["write_one"]
+
+_PIECE = 64 << 10
+_FILES = 4_096  # texts of a folder that are held at once
+
+
+def write_one(  # noqa: PLR0913  (what was decided about what, where it goes, and how)
+    run: Run, decided: Decided, stats: Stats, place: Destination, *, overwrite: bool, drop_unreadable: bool
+) -> Stats:
+    """Write one file, or to standard output; the statistics, with the seconds of writing.
+
+    Raises:
+        OutputError: The file cannot be written, or would be a source; or its format has no form for some column.
+        SourceError: A source is not what it was.
+    """
+    kept = list(chosen_of(run, decided, stay=True))
+    if place.is_stream:
+        run.inputs.require_unchanged()
+        with run.clock("writing"):
+            _print(_lines(run, kept, drop_unreadable=drop_unreadable))
+        return replace(stats, seconds=run.seconds)
+    there = folder.require_place(place.typed, run.inputs, folder=False, overwrite=overwrite)
+    with folder.appearing(there) as made, run.clock("writing"):
+        _write(run, kept, place, made, drop_unreadable=drop_unreadable)
+        written = {"documents": stats.kept, "out": made.stat().st_size}
+    return replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written})
+
+
+def _print(lines: Iterator[Any]) -> None:
+    """Write to standard output in small pieces: a system may take a large one without a word that nobody reads it."""
+    for line in lines:
+        view = memoryview(line)
+        for at in range(0, len(view), _PIECE):
+            sys.stdout.buffer.write(view[at : at + _PIECE])
+    sys.stdout.buffer.flush()
+
+
+def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, *, drop_unreadable: bool) -> None:
+    form, only = place.form.name if place.form else "", kept[0].part
+    if len(kept) == 1 and isinstance(only, FilePart) and (only.format, only.compression) == (form, place.compression):
+        only.copy(made, _removed(kept[0], drop_unreadable=drop_unreadable), drop_unread=drop_unreadable)
+    elif form == "jsonl":
+        with made.open("wb") as raw, compressor(raw, place.compression) as out:
+            out.writelines(_lines(run, kept, drop_unreadable=drop_unreadable))
+    else:
+        tables = [table_of(run, chosen) for chosen in kept]
+        lists.write_as(place, together(tables, [chosen.part.name for chosen in kept]), made)
+
+
+def _lines(run: Run, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterator[Any]:
+    """The documents that stay as JSON lines."""
+    for chosen in kept:
+        if isinstance(chosen.part, JsonLines):
+            removed = _removed(chosen, drop_unreadable=drop_unreadable)
+            yield from chosen.part.lines(removed, drop_unread=drop_unreadable)
+            continue
+        for some in _portions(chosen):
+            yield from lists.lines_of(table_of(run, some))
+
+
+def _removed(chosen: Picked, *, drop_unreadable: bool) -> Rows:
+    return chosen.others if drop_unreadable else chosen.unwanted
+
+
+def _portions(chosen: Picked) -> list[Picked]:
+    """Files of a folder come some at a time; any other part is one file."""
+    if not isinstance(chosen.part, TextFolder):
+        return [chosen]
+    return [chosen._replace(wanted=some) for some in np.split(chosen.wanted, range(_FILES, chosen.wanted.size, _FILES))]

@@ -1,0 +1,96 @@
+"""What the name of an output means: standard output, one file, or a folder. Nothing else says so.
+
+1. `-` is standard output, which takes JSON lines.
+2. A name that ends as files of records do (`.jsonl`, `.csv.gz`, `.parquet`) is one file of that format.
+3. A name that ends as other files do that are read (`.warc.gz`, `.txt`), or in a compression alone, is refused.
+4. Any other name is a folder, and so is whatever ends in a slash.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearsame.compressions import COMPRESSIONS
+from nearsame.errors import ConfigError, OutputError
+from nearsame.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format
+
+__all__ = ["STREAM", "Destination", "meaning", "require_folder", "written_suffixes"]
+
+STREAM = "-"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where records go.
+
+    Attributes:
+        typed: The name as it was given.
+        form: The format of one file, or of standard output; None: a folder.
+        compression: Of the file.
+    """
+
+    typed: str
+    form: Format | None = None
+    compression: str | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is standard output."""
+        return self.typed == STREAM
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.form is None
+
+
+def meaning(name: str | os.PathLike[str]) -> Destination:
+    """What a name means.
+
+    Args:
+        name: As it was given.
+
+    Raises:
+        OutputError: It ends as a file does that no records can be written as.
+
+    Example:
+        >>> meaning("out.jsonl.gz").compression, meaning("clean").is_folder, meaning("-").is_stream
+        ('gzip', True, True)
+    """
+    typed = os.fspath(name)
+    if typed == STREAM:
+        return Destination(typed, BY_SUFFIX[".jsonl"])
+    if typed.endswith(os.sep):
+        return Destination(typed)
+    path = Path(typed.lower())
+    compression = COMPRESSIONS.get(path.suffix)
+    suffix = path.with_suffix("").suffix if compression else path.suffix
+    form = BY_SUFFIX.get(suffix)
+    if form is not None and form.is_written:
+        return Destination(typed, form, compression)
+    if form is not None or compression or suffix in TEXTS or suffix in PAGES:
+        hint = f"Name a file ({' '.join(written_suffixes())}), or a folder: {typed}/ is one."
+        raise OutputError(f"{typed}: records are read from such files, and not written to one", hint=hint)
+    return Destination(typed)
+
+
+def require_folder(name: str | os.PathLike[str], what: str) -> None:
+    """See that a name is that of a folder, as what is chosen needs.
+
+    Args:
+        name: The name.
+        what: What is chosen, and needs one.
+
+    Raises:
+        ConfigError: It is that of a file, or of standard output.
+    """
+    place = meaning(name)
+    if not place.is_folder:
+        is_now = "standard output" if place.is_stream else "one file"
+        message = f"{what}: that takes a folder, and {place.typed} is {is_now}"
+        raise ConfigError(message, hint="Name a folder, or leave it out.")
+
+
+def written_suffixes() -> list[str]:
+    """What the names of files end in that records can be written as."""
+    return [suffix for form in FORMATS if form.is_written for suffix in form.suffixes]

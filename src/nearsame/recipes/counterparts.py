@@ -1,0 +1,91 @@
+"""What other methods make of a recipe: the exact answer to its question, its shingles as sets, its words as a code.
+
+1. A counterpart has the settings that both methods have; the others are left to their defaults.
+2. Recipes come in and go out: nothing computes here.
+"""
+
+from nearsame.recipes.methods import (
+    Containment,
+    Digest,
+    Jaccard,
+    Method,
+    MinHash,
+    Recipe,
+    Shingled,
+    SimHash,
+    TextRecipe,
+)
+
+__all__ = ["as_codes", "as_sets", "exact_join", "exact_question", "for_guesses"]
+
+
+def exact_join(method: Method) -> Jaccard | None:
+    """The exact join that finds every pair which the method is to find; None where it finds other pairs.
+
+    Example:
+        >>> exact_join(MinHash(threshold=0.7)) == Jaccard(threshold=0.7)
+        True
+    """
+    return _as_jaccard(method) if isinstance(method, Jaccard | MinHash) else None
+
+
+def exact_question(method: Method | None, nearly: Jaccard) -> Method:
+    """What the answer of a method is held against: the exact answer to its own question.
+
+    Args:
+        method: that was run; None stands for one of the ways to find equal texts.
+        nearly: what codes are held against, which have no question of their own.
+
+    Example:
+        >>> exact_question(Digest(algorithm="crc32"), Jaccard()).algorithm
+        'sha256'
+    """
+    match method:
+        case None:
+            return Digest()
+        case Digest():
+            return Digest(**{**method.model_dump(), "algorithm": "sha256"})
+        case Containment():
+            return method
+        case Shingled():
+            return _as_jaccard(method)
+    return nearly
+
+
+def _as_jaccard(method: Shingled) -> Jaccard:
+    return Jaccard(threshold=method.least, **{name: getattr(method, name) for name in Shingled.model_fields})
+
+
+def for_guesses(method: Recipe, *, has_text: bool) -> Method:
+    """What says whether two texts are near enough, where their URLs are one by a guess only.
+
+    Args:
+        method: that of the run.
+        has_text: whether it is used in the run, and not only there because there must be one.
+
+    Example:
+        >>> float(for_guesses(MinHash(threshold=0.7), has_text=True).threshold)
+        0.7
+    """
+    if has_text and isinstance(method, Digest):
+        return method
+    if not has_text or not isinstance(method, Shingled):
+        return Jaccard(seed=method.get("seed") or 0)
+    own = {name: value for name, value in method.settings.items() if name in Jaccard.model_fields}
+    return Jaccard(**{**own, "drop_boilerplate": None, "boilerplate_per_host": None})
+
+
+def as_sets(method: Recipe) -> MinHash:
+    """The settings of any recipe as far as they are about texts, shingles and signatures."""
+    shared = MinHash.model_fields.keys() & type(method).model_fields.keys() - {"threshold"}
+    return MinHash(**{name: getattr(method, name) for name in shared})
+
+
+def as_codes(method: Recipe) -> SimHash:
+    """Likewise for SimHash, whose features are words unless they are characters."""
+    if isinstance(method, SimHash):
+        return method
+    names = {*TextRecipe.model_fields, "unit", "whitespace"}
+    if method.get("unit") == "chars":
+        names.add("shingle_size")
+    return SimHash(**{name: getattr(method, name) for name in names & type(method).model_fields.keys()})

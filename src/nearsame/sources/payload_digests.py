@@ -1,0 +1,47 @@
+"""One spelling for digests of payloads, to compare them by: archives and indexes write the same digest in many ways.
+
+1. A digest of a known algorithm, in hexadecimal digits or in base32, with its name in front or without, becomes
+   `sha1:` and hexadecimal digits. Without a name its length says the algorithm.
+2. Anything else is compared as it is written.
+"""
+
+import base64
+import re
+
+__all__ = ["comparable"]
+
+_SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}  # bytes
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_BASE32 = re.compile(r"([a-z2-7]+|[A-Z2-7]+)={0,6}")
+
+
+def comparable(digest: str) -> str:
+    """The spelling that a digest is compared by.
+
+    Example:
+        >>> comparable("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
+        'sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709'
+        >>> comparable("SHA-1:DA39A3EE5E6B4B0D3255BFEF95601890AFD80709")
+        'sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709'
+    """
+    named, mark, value = digest.rpartition(":")
+    name = named.lower().replace("-", "")
+    for algorithm, size in _SIZES.items():
+        if name == algorithm or not mark:
+            plain = _in_hex(value, size)
+            if plain is not None:
+                return f"{algorithm}:{plain}"
+    return digest
+
+
+def _in_hex(value: str, size: int) -> str | None:
+    """A value of so many bytes in hexadecimal digits; None: it is not one."""
+    if len(value) == 2 * size and _HEX.fullmatch(value):
+        return value.lower()
+    match = _BASE32.fullmatch(value)
+    letters = match[1].upper() if match else ""
+    if len(letters) != -(-size * 8 // 5):
+        return None
+    whole = letters + "=" * (-len(letters) % 8)
+    raw = base64.b32decode(whole)
+    return raw.hex() if base64.b32encode(raw).decode() == whole else None

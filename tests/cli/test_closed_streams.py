@@ -1,0 +1,51 @@
+"""Standard streams that were closed, as some schedulers and supervisors do: no command minds."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import documents, write_jsonl
+
+NEARSAME = Path(sys.executable).with_name("nearsame")
+
+
+def _run(home: Path, line: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a line of shell."""
+    command = ["sh", "-c", line.replace("nearsame", str(NEARSAME), 1)]
+    ended = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "line", ["nearsame dedup in.jsonl -o out", "nearsame plan in.jsonl", "nearsame dedup in.jsonl --json"]
+)
+def test_a_command_works_without_standard_streams(tmp_path: Path, line: str, closed: str) -> None:
+    """What it would have said is lost, and nothing else."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    status, out, err = _run(tmp_path, f"{line} {closed}")
+    assert 0 == status
+    assert "unexpected" not in out + err
+    assert ("out" in line) == (tmp_path / "out" / "kept" / "in.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_records_are_not_printed_to_a_closed_output(tmp_path: Path, command: str) -> None:
+    """It says so, in one line and a hint."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    status, _, err = _run(tmp_path, f"nearsame {command} in.jsonl -o - >&-")
+    assert (2, "error: - is standard output, which is closed") == (status, err.splitlines()[0])
+    assert 2 == len(err.splitlines())
+
+
+def test_an_error_on_a_closed_stream_keeps_its_exit_code(tmp_path: Path) -> None:
+    """Who runs the command can see what became of it."""
+    assert (3, "", "") == _run(tmp_path, "nearsame dedup not-there.jsonl -o out 2>&-")
+
+
+def test_standard_output_may_be_thrown_away(tmp_path: Path) -> None:
+    """It is open, so records go there."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    assert 0 == _run(tmp_path, "nearsame dedup in.jsonl -o - >/dev/null")[0]
