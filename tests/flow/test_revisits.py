@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -194,11 +195,35 @@ def test_what_could_not_be_given_back_stays(tmp_path: Path, name: str) -> None:
 
 
 def test_records_that_share_a_member_stay(tmp_path: Path) -> None:
-    """Nobody could replay them anyway."""
+    """Nobody could replay them anyway; the summary names their archive."""
     source = _source(tmp_path, [b"".join(RECORDS)], suffix=".gz")
-    kept = _written(tmp_path, source)
-    assert (source / "a.warc.gz").read_bytes() == (kept / "a.warc.gz").read_bytes()
+    stats = ns.dedup(str(source)).write(tmp_path / "out", revisits=True)
+    assert "a.warc.gz share compressed members or are damaged" in " ".join(stats.notes)
+    assert (source / "a.warc.gz").read_bytes() == (tmp_path / "out" / "kept" / "a.warc.gz").read_bytes()
     assert ns.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".lz4", ".bz2", ".xz"])
+@pytest.mark.parametrize("cut", [10, 300])
+def test_an_archive_that_breaks_off_beside_others_is_no_contradiction(tmp_path: Path, suffix: str, cut: int) -> None:
+    """Its records stay, and are named; those of the others become revisits, and `verify` holds."""
+    first, last = [_page(1), _page(2), response(3, OTHER)], [_page(4), response(5, OTHER), _page(6)]
+    source = _source(tmp_path, first, last, suffix=suffix)
+    torn = source / f"b.warc{suffix}"
+    torn.write_bytes(torn.read_bytes()[:-cut])
+    stats = ns.dedup(str(source)).write(tmp_path / "out", revisits=True)
+    verdict = ns.verify(tmp_path / "out")
+    assert verdict.holds, verdict.problems
+    assert verdict.checked["revisits"] >= 1
+    kept = tmp_path / "out" / "kept"
+    assert torn.read_bytes() == (kept / torn.name).read_bytes()
+    assert _plain(source / f"a.warc{suffix}") != _plain(kept / f"a.warc{suffix}")
+    removed = pq.read_table(tmp_path / "out" / "removed.parquet")["source"].to_pylist()
+    assert any(f"{torn.name} share" in note for note in stats.notes) == (str(torn) in removed)
+    for number, how in enumerate(({}, {"annotate": True}, {"drop_unreadable": True})):
+        ns.dedup(str(source)).write(tmp_path / str(number), **how)
+        verdict = ns.verify(tmp_path / str(number))
+        assert verdict.holds, (how, verdict.problems)
 
 
 def test_a_copy_of_what_is_on_the_other_side_stays(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from nearsame.engines.worker import each
 __all__ = ["STARTING_BYTES", "Sharing"]
 
 STARTING_BYTES = 3 << 20  # of pages: .15 to .4 s of work, which is more than what starting workers takes
-_SHARE_BYTES = 1 << 18
+_SHARE_BYTES = 1 << 20  # less makes hand-overs too many, and the C library gives memory back after each page
 _MOST_TASKS = 256
 
 Work = Callable[..., Any]

@@ -172,11 +172,17 @@ def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
     return with_revisits(run.reading.parts, removed, witnesses)
 
 
-def _told(copied: Sequence[Any], decided: Decided) -> str:
-    """How many of the removed documents became revisits."""
+def _told(copied: Sequence[Revisiting], decided: Decided) -> str:
+    """How many of the removed documents became revisits, and why others did not."""
     number, others = sum(len(part.origins) for part in copied), decided.rows.size
     line = f"{number:,} of {others:,} removed documents are revisits in kept/"
-    return line if number == others else f"{line}; the others stay, since their witness could not give them back"
+    if number < others:
+        line += "; the others stay, since their witness could not give them back"
+    closed = [part.name for part in copied if not part.is_whole]
+    if closed:
+        more = f" and {len(closed) - 1:,} more" if len(closed) > 1 else ""
+        line += f"; the records of {closed[0]}{more} share compressed members or are damaged, so none of them can"
+    return line
 
 
 def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:

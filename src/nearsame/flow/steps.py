@@ -147,7 +147,7 @@ def _count(
     for number in range(counting.passes):
         counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
         frequent = CountFrequent.of(counts, num_items)
-        if frequent.worth:
+        if frequent is not None:
             counts = counts.ranked(frequent, engine.fold(features, frequent))
         if counting.passes == 1:
             return features, counts

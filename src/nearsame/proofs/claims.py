@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 
 _BITS = 40  # of a key, for the position in a part
 _MARKS = ("removed.parquet", "sources.parquet")  # of which no other command writes any
-_BEHIND = "unread:"  # how the reason begins where a file was read to its end, and more follows
+_READ = ("unread:", "breaks off:")  # how the reason begins where more follows behind what was read, or breaks off
 _HINT = "Name a folder that dedup -o wrote."
 
 
@@ -281,7 +281,7 @@ class Skips:
                 skips.lines[name, position] = line["line"]
             elif line["line"] not in (None, 1):
                 skips.torn.add(name)
-            elif not line["reason"].startswith(_BEHIND):
+            elif not line["reason"].startswith(_READ):
                 skips.unread.add(name)
         return skips
 

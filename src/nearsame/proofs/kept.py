@@ -280,7 +280,7 @@ class Kept:
                 self.findings.count("revisits")
                 if problem:
                     self.findings.wrong(self._place(part), f"record {position}: {problem}")
-        except ValueError as error:
+        except BROKEN as error:
             if list(raw(str(path), None)) != list(raw(part.path, None)):
                 self.findings.wrong(self._place(part), f"its revisits cannot be looked at: {error}")
         return positions
@@ -297,7 +297,7 @@ class Kept:
         for part in self.claims.parts:
             if part.against or part.format != "warc" or part.name not in wanted:
                 continue
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(*BROKEN):
                 for position, record in enumerate(stored_records(raw(part.path, part.compression))):
                     if position in wanted[part.name]:
                         witnesses[part.name, position] = Witness.of(record)

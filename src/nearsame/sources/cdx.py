@@ -40,6 +40,8 @@ _LETTERS = {
 }  # fmt: skip
 _USUAL = {len(letters): tuple(letters) for letters in ("NbamskrVg", "NbamskrMVg", "NbamskrMSVg")}
 _NUMBERS, _DIGESTS = ("status", "length", "offset"), ("digest", "payload_digest")
+_HEADER = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*CDX((?:\s+\S)*)\s*")
+_METADATA = (b"!", b"@", b"\xef\xbb\xbf!", b"\xef\xbb\xbf@")
 _HALF = re.compile("[\ud800-\udfff]")
 _WHOLE_TIMESTAMP = 14  # digits, to the second
 _MOST_DIGITS = 19  # of a number of 64 bits
@@ -65,9 +67,8 @@ class ArchiveIndex(JsonLines):
             rows: list[tuple[int, Values]] = []
             for index in good.tolist():
                 line = block.raw(index)
-                fields = _header(line) or fields
                 try:
-                    values = _values(line, fields)
+                    values, fields = _document(line, fields)
                 except UnreadableError as error:
                     skip(Skipped(self.name, block.position + index, block.line_of(index), str(error)))
                     continue
@@ -104,8 +105,8 @@ class ArchiveIndex(JsonLines):
         other = ArchiveIndex(file, self.name, self.target, self.format, self.compression)
         for block in other._blocks(lambda _: None, 1 << 62):
             for index in range(len(block.records.starts)):
-                fields = _header(block.raw(index)) or fields
-                rows += filter(None, [_values(block.raw(index), fields)])
+                values, fields = _document(block.raw(index), fields)
+                rows += [] if values is None else [values]
         return pa.table({name: _column([row.get(name) for row in rows], name) for name in NAMES})
 
 
@@ -117,25 +118,26 @@ def _chosen(columns: Columns, source: str) -> Chosen:
     return chosen._replace(id=chosen.id or "url")
 
 
-def _is_metadata(line: bytes) -> bool:
-    return line.startswith((b"!", b"@", b"\xef\xbb\xbf!")) or bool(_header(line))
+def _header(line: bytes) -> tuple[str, ...] | None:
+    """The letters of a header; None where it is none."""
+    matched = _HEADER.fullmatch(line)
+    return tuple(matched[1].decode("latin-1").split()) if matched else None
 
 
-def _header(line: bytes) -> tuple[str, ...]:
-    """The letters of a header; nothing where it is none."""
-    name, *letters = line.split() or [b""]
-    is_header = name.removeprefix(b"\xef\xbb\xbf") == b"CDX" and all(len(letter) == 1 for letter in letters)
-    return tuple(letter.decode("latin-1") for letter in letters) if is_header else ()
-
-
-def _values(line: bytes, fields: tuple[str, ...]) -> Values | None:
-    """What a line says, by the names of columns; None where it is no document.
+def _document(line: bytes, fields: tuple[str, ...]) -> tuple[Values | None, tuple[str, ...]]:
+    """What a line says, or None where it is no document, and the fields of the lines behind it.
 
     Raises:
         UnreadableError: It cannot be read.
     """
-    if _is_metadata(line):
-        return None
+    header = _header(line)
+    if header is not None or line.startswith(_METADATA):
+        return None, header or fields
+    return _values(line, fields), fields
+
+
+def _values(line: bytes, fields: tuple[str, ...]) -> Values:
+    """What the line of a document says, by the names of columns."""
     try:
         text = line.decode("utf-8").strip()
     except UnicodeDecodeError:

@@ -44,6 +44,7 @@ _MAGIC = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
 _HEADERS_MOST = 64 << 10
+_STEP = 64
 _HEAD = 4096  # bytes in which a record's first line stands
 
 
@@ -128,17 +129,18 @@ def begins_record(data: Any, packed: str, form: str, at: int) -> bool:
 
 
 def first_bytes(data: Any, packed: str | None, at: int) -> bytes:
-    """Some bytes from an offset on, decompressed; none where no member begins there."""
+    """The first line from an offset on, or more, decompressed; nothing where no member begins there."""
     some = data[at : at + _HEAD]
     if packed is None:
         return bytes(some)
-    try:
+    head = bytearray()
+    with contextlib.suppress(zlib.error, OSError, pa.ArrowException):
         if packed == "gzip":
             return zlib.decompressobj(31).decompress(some, _HEAD)
         with pa.CompressedInputStream(pa.BufferReader(memoryview(data)[at:]), packed) as stream:
-            return bytes(stream.read(_HEAD))
-    except (zlib.error, OSError, pa.ArrowException):
-        return b""
+            while len(head) < _HEAD and b"\n" not in head.lstrip(b"\r\n") and (piece := stream.read(_STEP)):
+                head += piece  # in steps, since what is read beside damage is lost with it
+    return bytes(head)
 
 
 def members(data: Any, form: str, out: Any) -> list[Member]:

@@ -28,6 +28,7 @@ __all__ = [
     "ORIGINAL",
     "ORIGINAL_DIGEST",
     "Origin",
+    "Responses",
     "Revisiting",
     "given_back",
     "origin_of",
@@ -65,6 +66,15 @@ class Origin(NamedTuple):
     is_told: bool  # by the record
     payload: bytes  # SHA-256
     codings: tuple[bytes, ...]  # what the bytes have to be decoded by
+
+
+class Responses(NamedTuple):
+    """What an archive says of some of its responses, and of the revisits in it."""
+
+    origins: dict[int, Origin]  # by position
+    is_whole: bool  # its records can be taken one by one; else none is an origin
+    ids: set[str]  # to which revisits lead
+    urls: set[str]
 
 
 class _Response(NamedTuple):
@@ -170,6 +180,7 @@ class Revisiting:
 
     part: Any
     origins: Mapping[int, Origin] = field(default_factory=dict)
+    is_whole: bool = True  # its records can be taken one by one, as far as that matters
 
     copied_last: ClassVar[bool] = True  # as archives are
 
@@ -224,20 +235,22 @@ def with_revisits(
         removed: The part and the position of each removed document.
         witnesses: Those of its witness; a part that is not there is one of the other side, of which no copy is written.
     """
-    ids: set[str] = set()
-    urls: set[str] = set()
-    for part in parts:
-        more = part.revisited()
-        ids, urls = ids | more[0], urls | more[1]
     wanted: dict[int, set[int]] = {}
     for number, position in (*removed, *witnesses):
         wanted.setdefault(number, set()).add(position)
-    known = {number: part.origins(frozenset(wanted[number])) for number, part in enumerate(parts) if number in wanted}
+    known = [part.responses(frozenset(wanted.get(number, ()))) for number, part in enumerate(parts)]
+    ids = set[str]().union(*(responses.ids for responses in known))
+    urls = set[str]().union(*(responses.urls for responses in known))
+    of_witnesses = {number: responses.origins for number, responses in enumerate(known)}
     origins: dict[int, dict[int, Origin]] = {}
     for (number, position), (other, at) in zip(removed, witnesses, strict=True):
-        one, origin = known.get(number, {}).get(position), known.get(other, {}).get(at)
+        one, origin = known[number].origins.get(position), of_witnesses.get(other, {}).get(at)
         if one is None or origin is None or not _are_equal(one, origin):
             continue
         if one.id.decode("latin-1") not in ids and one.url.decode("latin-1") not in urls:
             origins.setdefault(number, {})[position] = origin
-    return [Revisiting(part, origins.get(number, {})) for number, part in enumerate(parts)]
+    gone = {number for number, _ in removed}
+    return [
+        Revisiting(part, origins.get(number, {}), is_whole=responses.is_whole or number not in gone)
+        for number, (part, responses) in enumerate(zip(parts, known, strict=True))
+    ]

@@ -28,7 +28,7 @@ from nearsame.sources.columns import choose
 from nearsame.sources.files import File
 from nearsame.sources.page_records import BESIDE, Batched, pages_at
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.revisits import Origin, origin_of
+from nearsame.sources.revisits import Responses, origin_of
 from nearsame.sources.streams import BrokenStreamError, copy_raw, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
@@ -69,7 +69,7 @@ class WebArchive(FilePart):
                     skip(Aside("cut"))
                 yield from batched.add(position, page)
         for reason in broken:
-            skip(Skipped(self.name, None, None, f"unread from here on: {reason}"))
+            skip(Skipped(self.name, None, None, f"breaks off: {reason}"))
         yield from batched.close()
 
     def take(
@@ -141,26 +141,17 @@ class WebArchive(FilePart):
         self.require_unchanged()
         copy_raw(self.file, target)
 
-    def origins(self, positions: frozenset[int]) -> dict[int, Origin]:
-        """What has to be known of responses before they become revisits, or what these lead to."""
+    def responses(self, positions: frozenset[int]) -> Responses:
+        """What has to be known before responses at these positions become revisits, or revisits lead to them."""
         broken: list[str] = []
         with self.opened(lambda _: None, broken) as path:
-            if path is None or broken:
-                return {}
-            places = places_of(path, self.form)
-            if not have_records(path, self.form, places):
-                return {}
-            known = ((position, origin_of(raw)) for position, raw in raw_records(path, self.form, places, positions))
-            return {position: origin for position, origin in known if origin is not None}
-
-    def revisited(self) -> tuple[set[str], set[str]]:
-        """The ids and the URLs to which revisits lead."""
-        with self.opened(lambda _: None, []) as path:
-            revisits = (
-                [] if path is None else [place for place in places_of(path, self.form) if place.kind == "revisit"]
-            )
+            places = [] if path is None else places_of(path, self.form)
+            is_whole = path is not None and not broken and have_records(path, self.form, places)
+            raw = raw_records(str(path), self.form, places, positions) if is_whole else ()
+            origins = {position: origin for position, record in raw if (origin := origin_of(record)) is not None}
+        revisits = [place for place in places if place.kind == "revisit"]
         urls = {url for revisit in revisits for url in (revisit.target[0], revisit.refers_to_target[0])}
-        return {revisit.refers_to for revisit in revisits}, urls
+        return Responses(origins, is_whole, {revisit.refers_to for revisit in revisits}, urls)
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""

@@ -104,7 +104,7 @@ def _counts(counting, batch, number=0, *, ranked=True):
     """What a pass says of each item, by the same steps as in a run."""
     counts = ItemCounts(counting, number, _table(counting, [batch], number))
     frequent = CountFrequent.of(counts, len(arrow.ints(batch.column("items").values)))
-    if not (ranked and frequent.worth):
+    if frequent is None or not ranked:
         return counts
     state = frequent.start()
     for part in range(3):

@@ -182,18 +182,18 @@ class CountFrequent:
     table: npt.NDArray[np.uint8]
     firsts: npt.NDArray[np.int64]
     num_full: int
-    worth: bool  # enough items stand in them
 
     @classmethod
-    def of(cls, counts: "ItemCounts", num_items: int) -> "CountFrequent":
-        """For the table of a pass; all passes together count `num_items`, or more."""
+    def of(cls, counts: "ItemCounts", num_items: int) -> "CountFrequent | None":
+        """For the table of a pass, of `num_items` in all passes or fewer; None: too few stand in slots that are full."""
         counting = counts.counting
         slots, full = 1 << counting.bits, _FULL_NIBBLE if counting.nibbles else _FULL
         firsts = np.zeros((slots + _SPAN - 1) // _SPAN, np.int64)
         num_full, others = prefixes.find_full(slots, counting.nibbles, counts.table, firsts)
         total = max(num_items // counting.passes, others + full * num_full)
-        worth = num_full > 0 and (counting.passes > 1 or (total - others) * _LITTLE >= total)
-        return cls(counting, counts.number, counts.table, firsts, num_full, worth)
+        if not num_full or (counting.passes == 1 and (total - others) * _LITTLE < total):
+            return None
+        return cls(counting, counts.number, counts.table, firsts, num_full)
 
     def start(self) -> npt.NDArray[np.int64]:
         """Zeros."""
