@@ -131,8 +131,8 @@ def main(arguments: list[str]) -> int:
     about = (
         "Seconds and CPU seconds with one process and with two; `two apart` is how many times as much two processes"
         " that share nothing do as one, which is what the cores allow; `at best` is twice the CPU seconds of one by"
-        " those of two, `idle s` how long a worker had nothing to do. `again`: with the workers of the first pass. The texts are"
-        f" {'the same' if are_same else '**not the same**'}. Medians of {given.repeats} rounds."
+        " those of two, `idle s` how long a worker had nothing to do. `again`: with the workers of the first pass. The"
+        f" texts are {'the same' if are_same else '**not the same**'}. Medians of {given.repeats} rounds."
     )
     if load >= BUSY:
         about += f" The machine was busy with other work (load {load:.1f} at the start)."

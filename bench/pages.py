@@ -1,7 +1,9 @@
 """Page by kind: which copies go and which pages go wrongly, by each way to take the text out of a page.
 
 1. The pages are made (tests/quality/page_kinds.py); each kind is de-duplicated by itself, at the defaults.
-2. The libraries alone are given the same pages; a page without a text of theirs has its visible text, as people would
+2. So is each way to mark readers' comments (tests/quality/comment_marks.py): articles with comments beside the same
+   ones without. The table has recall and precision of the pages that go, of all ways together.
+3. The libraries alone are given the same pages; a page without a text of theirs has its visible text, as people would
    do it. justext goes by the frequent words of a language: a third of the made words are given as these.
 """
 
@@ -15,9 +17,11 @@ from resiliparse.parse.html import HTMLTree
 
 sys.path.insert(0, str(report.ROOT))
 import nearsame as ns
+from tests.quality.comment_marks import MARKS, commented
 from tests.quality.page_kinds import Page, Writer, by_kind, verdict
 
 PAGE = report.ROOT / "docs" / "quality.md"
+NUM_COMMENTED = 18  # articles
 WAYS = ("main", "trafilatura", "trafilatura alone", "justext alone", "text")
 
 
@@ -59,16 +63,49 @@ def _cell(expected: int, went: int, wrongly: int) -> str:
     return f"{f'{went} of {expected}' if expected else 'none'}{f', **{wrongly} wrongly**' if wrongly else ''}"
 
 
-def main() -> None:
-    """Print the table, and write it into docs/quality.md."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+def _shares(expected: int, went: int, wrongly: int) -> str:
+    recall = f"{went / expected:.3f}" if expected else "–"
+    return f"{recall}, {went / (went + wrongly):.3f}" if went + wrongly else f"{recall}, –"
+
+
+def kinds() -> str:
+    """The table of kinds of pages: counts, and below them recall and precision of all kinds together."""
     header = ("kind of page", "pages", *WAYS)
-    rows = []
+    rows, totals = [], {way: [0, 0, 0] for way in WAYS}
     for kind, pages in by_kind().items():
-        rows.append((kind, str(len(pages)), *(_cell(*verdict(pages, removed(pages, way))) for way in WAYS)))
+        verdicts = {way: verdict(pages, removed(pages, way)) for way in WAYS}
+        for way, counts in verdicts.items():
+            totals[way] = [total + count for total, count in zip(totals[way], counts, strict=True)]
+        rows.append((kind, str(len(pages)), *(_cell(*verdicts[way]) for way in WAYS)))
+    num_pages = sum(map(len, by_kind().values()))
+    rows.append(("**recall, precision**", f"{num_pages:,}", *(_shares(*totals[way]) for way in WAYS)))
     report.show("Pages by kind", header, rows)
+    return report.markdown(header, rows)
+
+
+def comments() -> str:
+    """The table of comments: recall, and how many pages went wrongly."""
+    pages = list(commented(NUM_COMMENTED))
+    header = ("", *WAYS)
+    went = {way: removed(pages, way) for way in WAYS}
+    stayed = {
+        way: {page.kind for number, page in enumerate(pages) if number not in went[way]} - {next(iter(MARKS))}
+        for way in WAYS
+    }
+    rows = [
+        (f"recall, precision, of {len(pages):,} pages", *(_shares(*verdict(pages, went[way])) for way in WAYS)),
+        (f"ways to mark them of which some page stayed, of {len(MARKS) - 1}", *(str(len(stayed[way])) for way in WAYS)),
+    ]
+    report.show("Articles with comments", header, rows)
+    return report.markdown(header, rows)
+
+
+def main() -> None:
+    """Print the tables, and write them into docs/quality.md."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     note = report.made_by("pages", ("nearsame", "resiliparse", "trafilatura", "justext"))
-    report.write_between(PAGE, "pages", f"{report.markdown(header, rows)}\n\n{note}")
+    for name, table in (("pages", kinds()), ("comments", comments())):
+        report.write_between(PAGE, name, f"{table}\n\n{note}")
 
 
 if __name__ == "__main__":

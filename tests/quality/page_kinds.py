@@ -200,6 +200,19 @@ def answers() -> Iterator[Page]:
         yield Page("answers marked as comments", f"{number}", _page(0, "answers", "Help", content))
 
 
+def issues() -> Iterator[Page]:
+    """All that is said is marked as comments, the question too; a notice is the same on all pages."""
+    notice = _drawn("notice").text(90)
+    for number in range(15):
+        text = _drawn("issue", number)
+        said = (
+            f"<div class='timeline-comment'><div class='comment-body'><p>{text.text(50)}</p></div></div>"
+            for _ in range(5)
+        )
+        content = f"<h1>Issue</h1><div class='discussion'>{''.join(said)}</div><p>{notice}</p>"
+        yield Page("issue, all marked as comments", f"{number}", _page(number % 3, "issues", "Issue", content))
+
+
 def galleries() -> Iterator[Page]:
     """Pictures with captions, or with nothing."""
     for number in range(15):
@@ -328,7 +341,7 @@ def feeds() -> Iterator[Page]:
 
 
 KINDS: tuple[Callable[[], Iterator[Page]], ...] = (
-    articles, hubs, bare_hubs, lists, products, searches, threads, answers, galleries, walls, shells, elsewhere, twins, feeds,
+    articles, hubs, bare_hubs, lists, products, searches, threads, answers, issues, galleries, walls, shells, elsewhere, twins, feeds,
 )  # fmt: skip
 
 

@@ -139,9 +139,9 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
     parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
     with folder.appearing(place) as home:
         with run.clock("writing"):
-            copied = _revisiting(run, decided) if choices.revisits else parts
+            revisiting = _revisiting(run, decided) if choices.revisits else []
             copy_parts(
-                copied,
+                revisiting or parts,
                 len(reading.against),
                 verdict,
                 home / "kept",
@@ -155,7 +155,7 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
                 folder.write_table(table, home / f"{name}.parquet")
         written = {"documents": stats.documents if choices.all_stay else stats.kept, "out": num_bytes(home)}
         notes = (*stats.notes, *_led_out(parts)) if choices.copy_files else stats.notes
-        notes = (*notes, _told(copied, decided)) if choices.revisits else notes
+        notes = (*notes, _told(revisiting, decided)) if choices.revisits else notes
         stats = replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
         folder.write_json(stats.record(), home / "stats.json")
     return stats

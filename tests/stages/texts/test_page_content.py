@@ -17,7 +17,7 @@ SENTENCE = "Some seven words that say something new. "
 def content(body: str, head: str = "") -> PageContent:
     """Of a page."""
     page = f"<html><head><title>The title</title>{head}</head><body>{body}</body></html>"
-    return main_or_visible(html.HTMLTree.parse(page), formatted=True)
+    return main_or_visible(html.HTMLTree.parse(page), page.encode(), formatted=True)
 
 
 def test_an_article_stands_without_what_is_around_it():
@@ -65,7 +65,7 @@ def test_a_page_that_shows_menus_at_most_has_no_text(body):
 def test_a_frameset_has_no_text():
     """Its content is in other pages."""
     page = "<html><frameset><frame src=a><noframes><p>Your browser shows no frames at all</noframes></frameset>"
-    assert PageContent("", NOWHERE) == main_or_visible(html.HTMLTree.parse(page), formatted=True)
+    assert PageContent("", NOWHERE) == main_or_visible(html.HTMLTree.parse(page), page.encode(), formatted=True)
 
 
 def test_the_article_of_the_metadata_stands_for_an_empty_page():
@@ -133,7 +133,30 @@ def test_scripts_without_spaces_count_by_characters():
     assert "维基百科" in found.text
 
 
+READERS = "".join(f"<div class=commentItem><b>Reader {n}</b><p>{SENTENCE * 6}</p></div>" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("words", "has_readers"),
+    [(210, False), (60, True)],
+    ids=["an article", "what may be a thread"],
+)
+def test_words_of_readers_are_left_out_where_an_article_is_left(words, has_readers):
+    """Marked in a way that the parser's package does not know."""
+    found = content(f"<div class=post><p>{'prose ' * words}</p></div><div id=commentSection>{READERS}</div>")
+    assert (has_readers, MAIN) == ("Reader 3" in found.text, found.found)
+
+
+@pytest.mark.parametrize(
+    "marked", ["<body class=comments-open>", "<main class=has-comments>", "<div class=commentary>"]
+)
+def test_what_only_speaks_of_comments_is_no_comment(marked):
+    """States of a page, and a genre."""
+    found = content(f"{marked}<article><p>{'An opinion about opinions. ' * 60}</p></article>")
+    assert found.text.count("opinions") == 60
+
+
 @given(st.text("<>/=\"' abmainvscrptdoy", max_size=300))
 def test_no_markup_raises(markup):
     """Whatever it is."""
-    assert isinstance(main_or_visible(html.HTMLTree.parse(markup), formatted=True).text, str)
+    assert isinstance(main_or_visible(html.HTMLTree.parse(markup), markup.encode(), formatted=True).text, str)

@@ -185,7 +185,7 @@ class CountFrequent:
 
     @classmethod
     def of(cls, counts: "ItemCounts", num_items: int) -> "CountFrequent | None":
-        """For the table of a pass, of `num_items` in all passes or fewer; None: too few stand in slots that are full."""
+        """For the table of a pass, of `num_items` in all passes or fewer; None: too few are in slots that are full."""
         counting = counts.counting
         slots, full = 1 << counting.bits, _FULL_NIBBLE if counting.nibbles else _FULL
         firsts = np.zeros((slots + _SPAN - 1) // _SPAN, np.int64)

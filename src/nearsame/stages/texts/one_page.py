@@ -103,7 +103,7 @@ def _visible(raw: bytes, *, formatted: bool) -> PageContent:
 
 
 def _main(raw: bytes, *, formatted: bool) -> PageContent:
-    return main_or_visible(_parsed(raw), formatted=formatted)
+    return main_or_visible(_parsed(raw), raw, formatted=formatted)
 
 
 def _by_trafilatura(raw: bytes, *, formatted: bool) -> PageContent:
@@ -115,4 +115,4 @@ def _by_trafilatura(raw: bytes, *, formatted: bool) -> PageContent:
         text = trafilatura.extract(raw.decode("utf-8", "ignore"), include_comments=False)
     except Exception:  # noqa: BLE001  (a library of many parsers: whatever it raises, the page still has its visible text)
         text = None
-    return main_or_visible(_parsed(raw), formatted=formatted, main=text or "")
+    return main_or_visible(_parsed(raw), raw, formatted=formatted, main=text or "")

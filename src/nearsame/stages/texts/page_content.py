@@ -30,7 +30,16 @@ _LEAST_NAMING_SCRIPTS = 150  # words of one that names JavaScript: fewer may be 
 _LEAST_DESCRIPTION = 8  # words
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
-_COMMENTS = ["#comments", "#respond", ".comments", ".comment", ".comment-list"]
+_COMMENTS = ["#comments", "#respond", ".comments", ".comment", ".comment-list"]  # what the parser's package leaves out
+_READERS = [  # what marks the words of readers: parts of class names and ids, lower or upper case at their beginning
+    *("#respond", "[itemprop=comment]"),
+    *(
+        f"[{name}*={word}]:not(html, body, main, [{name}*=ommentary])"
+        for word in ("omment", "omentar", "isqus", "alkback", "potim")
+        for name in ("id", "class")
+    ),
+]
+_NAMES_READERS = (b"omment", b"omentar")  # a page without either has none of these, or hardly ever
 _MARKED = (
     "nav navbar navigation menu header sidebar breadcrumb breadcrumbs footer cookie-banner cookie-consent cookie-notice"
 )
@@ -52,24 +61,27 @@ class PageContent(NamedTuple):
     found: int  # MAIN, VISIBLE, ELSEWHERE or NOWHERE
 
 
-def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> PageContent:
+def main_or_visible(tree: Any, raw: bytes, *, formatted: bool, main: str | None = None) -> PageContent:
     """What stands for a page.
 
     Args:
         tree: The parsed page.
+        raw: Its markup, in UTF-8.
         formatted: Whether lines and lists are kept apart by white space.
         main: Its main content by another extractor.
     """
     bounded = main is None  # by the page's own text, of which our extractor takes a part
+    has_readers = any(name in raw for name in _NAMES_READERS)
     if main is None:
-        main = _plain(tree, formatted=formatted, main_content=True, comments=False)
+        main = _main_content(tree, has_readers=has_readers, formatted=formatted)
     body, num_main = tree.body, _num_words(main)
     if body is None:
         return PageContent(main, MAIN) if num_main else PageContent(_plain(tree, formatted=formatted), VISIBLE)
     waits = _waits(tree)
     if bounded and not waits and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
         return PageContent(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
-    around = _AROUND if num_main < _FEW_WORDS else [*_AROUND, *_COMMENTS]
+    readers = _READERS if has_readers and num_main >= _LEAST_ARTICLE else _COMMENTS if num_main >= _FEW_WORDS else []
+    around = [*_AROUND, *readers]
     own = _plain(tree, formatted=formatted, skip_elements=around)
     num_own = _num_words(own)
     if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_WORDS):
@@ -79,6 +91,15 @@ def main_or_visible(tree: Any, *, formatted: bool, main: str | None = None) -> P
     if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
         return PageContent(main, MAIN)
     return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
+
+
+def _main_content(tree: Any, *, has_readers: bool, formatted: bool) -> str:
+    """By the parser's package; without all that may be words of readers if an article is left, else a thread may be."""
+    if has_readers:
+        article = _plain(tree, formatted=formatted, main_content=True, comments=False, skip_elements=_READERS)
+        if _num_words(article) >= _LEAST_ARTICLE:
+            return article
+    return _plain(tree, formatted=formatted, main_content=True, comments=False)
 
 
 def visible(tree: Any, *, formatted: bool) -> PageContent:
