@@ -13,7 +13,7 @@ from nearsame.frames.corpus import Frames
 from nearsame.frames.foreseeing import foreseen
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import JACCARD, Bound
-from nearsame.stages.pairs.expand import check_number
+from nearsame.stages.pairs.expand import Counting, check_number
 
 __all__ = ["beside", "listed", "require_few"]
 
@@ -24,7 +24,7 @@ def require_few(state: State[Frames], question: Question, most: int, *, star: bo
     Raises:
         TooManyPairsError: There will be more than `most`.
     """
-    within = _num_within(state, star=star, across=len(state.corpus.sides) > 1)
+    within = _num_within(state, _counting(state, star=star))
     check_number(within, most, known="at least", fewer=fewer)
     more = foreseen(state, question, most - within)
     check_number(within + more, most, known="about", fewer=fewer)
@@ -36,13 +36,16 @@ def listed(state: State[Frames], pairs: Any, most: int, *, star: bool, fewer: li
     Raises:
         TooManyPairsError: There are more than `most`.
     """
-    across = len(state.corpus.sides) > 1
-    total = _num_within(state, star=star, across=across)
-    total += _num_between(state, pairs, star=star, across=across)
+    counting = _counting(state, star=star)
+    total = _num_within(state, counting) + _num_between(state, pairs, counting)
     check_number(total, most, fewer=fewer)
     names = state.step.column_names
-    within = _within(state, names, star=star, across=across)
-    return _between(state, beside(state, pairs), names, star=star, across=across).union(within), total
+    within = _within(state, names, counting)
+    return _between(state, beside(state, pairs), names, counting).union(within), total
+
+
+def _counting(state: State[Frames], *, star: bool) -> Counting:
+    return Counting(star=star, across=len(state.corpus.sides) > 1)
 
 
 def _groups(state: State[Frames]) -> Any:
@@ -51,19 +54,23 @@ def _groups(state: State[Frames]) -> Any:
     return state.corpus.engine.aggregated(state.corpus.documents.filter("size > 0"), ["best"], sums)
 
 
-def _num_within(state: State[Frames], *, star: bool, across: bool) -> int:
-    count = "against * others" if across else "others - 1" if star else "(others * (others - 1)) div 2"
-    return int(_groups(state).selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
+def _num_within(state: State[Frames], counting: Counting) -> int:
+    groups = _groups(state)
+    return _sum(groups, counting.twice_within(groups["against"], groups["others"])) // 2
 
 
-def _num_between(state: State[Frames], pairs: Any, *, star: bool, across: bool) -> int:
-    if star:
+def _num_between(state: State[Frames], pairs: Any, counting: Counting) -> int:
+    if not counting.by_size:
         return int(pairs.count())
-    count = "a_against * b_others + a_others * b_against" if across else "a_others * b_others"
     groups = _groups(state)
     joined = pairs.select("a", "b").join(groups.toDF("a", "a_against", "a_others"), "a")
     joined = joined.join(groups.toDF("b", "b_against", "b_others"), "b")
-    return int(joined.selectExpr(f"coalesce(sum({count}), 0) as num").first()["num"])
+    a, b = ((joined[f"{end}_against"], joined[f"{end}_others"]) for end in "ab")
+    return _sum(joined, counting.between(a, b))
+
+
+def _sum(table: Any, column: Any) -> int:
+    return int(table.select(column.alias("num")).selectExpr("coalesce(sum(num), 0) as num").first()["num"])
 
 
 def beside(state: State[Frames], pairs: Any) -> Any:
@@ -96,23 +103,23 @@ def _members(state: State[Frames], *, star: bool) -> Any:
     return known.selectExpr("best", "number", "explode(sequence(1L, copies)) as nth", "side")
 
 
-def _between(state: State[Frames], pairs: Any, names: tuple[str, ...], *, star: bool, across: bool) -> Any:
-    one = _members(state, star=star)
+def _between(state: State[Frames], pairs: Any, names: tuple[str, ...], counting: Counting) -> Any:
+    one = _members(state, star=counting.star)
     ends = pairs.join(one.toDF("a", "one", "one_nth", "one_side"), "a")
     ends = ends.join(one.toDF("b", "other", "other_nth", "other_side"), "b")
-    ends = ends.filter("one_side <> other_side") if across else ends
+    ends = ends.filter("one_side <> other_side") if counting.across else ends
     turned = [names[number] for number in state.step.mirror]
     columns = [f"if(one > other, {other}, {name}) as {name}" for name, other in zip(names, turned, strict=True)]
     return ends.selectExpr("least(one, other) as a", "greatest(one, other) as b", "num / den as similarity", *columns)
 
 
-def _within(state: State[Frames], names: tuple[str, ...], *, star: bool, across: bool) -> Any:
+def _within(state: State[Frames], names: tuple[str, ...], counting: Counting) -> Any:
     """The pairs of documents with equal features: every share is 1."""
     every = _members(state, star=False)
     one, other = every.toDF("best", "a", "a_nth", "a_side"), every.toDF("best", "b", "b_nth", "b_side")
     joined = one.join(other, "best").filter("a < b or (a = b and a_nth < b_nth)")
-    if across:
+    if counting.across:
         joined = joined.filter("a_side <> b_side")
-    elif star:
+    elif counting.star:
         joined = joined.filter("a = best and a_nth = 1")
     return joined.selectExpr("a", "b", "1.0D as similarity", *(f"1.0D as {name}" for name in names))

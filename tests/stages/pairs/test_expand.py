@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.errors import TooManyPairsError
-from nearsame.stages.pairs.expand import Groups, check_number
+from nearsame.stages.pairs.expand import Counting, Groups, check_number
 from nearsame.stages.pairs.join import JoinedPairs
 
 
@@ -103,6 +103,26 @@ def test_of_two_sides_only_pairs_across_are_counted_and_expanded(case, num_again
         across = {pair: said for pair, said in _listed(expected).items() if pair[0] < num_against <= pair[1]}
         assert across == _listed(made)
         assert len(across) == number
+
+
+@given(*[st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(any)] * 2)
+def test_one_arithmetic_counts_for_arrays_and_for_columns(one, other):
+    """Of whatever can be added and multiplied: pairs within one group, and between two, of one side and of two."""
+    first, second = ([(group, *member) for member in _documents(sizes)] for group, sizes in enumerate((one, other)))
+    within, between = [*combinations(first, 2)], [(a, b) for a in first for b in second]
+    sides = Counting(across=True)
+    assert 2 * sum(a[1] != b[1] for a, b in within) == sides.twice_within(*one)
+    assert sum(a[1] != b[1] for a, b in between) == sides.between(one, other)
+    size, other_size = len(first), len(second)
+    assert 2 * len(within) == Counting().twice_within(0, size)
+    assert len(between) == Counting().between((0, size), (0, other_size))
+    assert 2 * (size - 1) == Counting(star=True).twice_within(0, size)
+    assert [True, True, False] == [counting.by_size for counting in (sides, Counting(), Counting(star=True))]
+
+
+def _documents(sizes):
+    """(side, number) of the documents of a group."""
+    return [(side, number) for side, size in enumerate(sizes) for number in range(size)]
 
 
 @given(groupings(), st.integers(0, 12))

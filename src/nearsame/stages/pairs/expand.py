@@ -3,6 +3,7 @@
 1. `all`: every document of one group with every one of the other, and all pairs within a group.
 2. `star`: groups are represented by their best document, and within a group only it is paired with the others.
 3. Of two sides, only documents of different ones are paired: groups are counted and expanded by side.
+   How many pairs that makes is said once (`Counting`), for arrays and for columns of DataFrames.
 4. Numbers are predicted before anything is filled.
 5. What else is said of a pair follows it: columns about a and about b change places when a and b do.
 """
@@ -10,7 +11,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from nearsame.errors import TooManyPairsError
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.join import JoinedPairs
 
-__all__ = ["Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
+__all__ = ["Counting", "Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
 
 _Runs = tuple[Rows, Rows]  # where runs of rows start, and how long they are
 
@@ -51,6 +52,35 @@ def by_priority(pairs: Listed, earlier: Rows, mirror: Sequence[int]) -> Listed:
     turn = earlier[pairs.a] > earlier[pairs.b]
     a, b = np.where(turn, pairs.b, pairs.a), np.where(turn, pairs.a, pairs.b)
     return Listed(a, b, pairs.similarity, np.where(turn, pairs.columns[list(mirror)], pairs.columns))
+
+
+class Counting(NamedTuple):
+    """How many pairs of documents stand behind groups of equals: arithmetic that arrays and columns of DataFrames share.
+
+    A group is the numbers of its documents of the `against` side (0 where there is one side only) and of the other.
+
+    Attributes:
+        star: whether groups are written as stars.
+        across: whether there are two sides, and only pairs of different ones count.
+    """
+
+    star: bool = False
+    across: bool = False
+
+    @property
+    def by_size(self) -> bool:
+        """Whether a pair of groups stands for pairs of their members; of stars it is one pair, whatever their size."""
+        return self.across or not self.star
+
+    def twice_within(self, against: Any, others: Any) -> Any:
+        """Twice the pairs within groups (so that no product is halved before all are added)."""
+        if self.across:
+            return against * others * 2
+        return (others - 1) * 2 if self.star else others * (others - 1)
+
+    def between(self, a: tuple[Any, Any], b: tuple[Any, Any]) -> Any:
+        """Pairs of a document of group `a` with one of group `b`, where these count by their size."""
+        return a[0] * b[1] + a[1] * b[0] if self.across else a[1] * b[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +123,22 @@ class Groups:
         np.maximum.at(last, self.best, np.arange(self.best.size))
         return last < num_rows
 
+    @property
+    def _counting(self) -> Counting:
+        return Counting(star=self.star, across=self.num_against is not None)
+
     def num_within(self) -> int:
         """Pairs of documents with equal features."""
-        if self.num_against is not None:
-            against, others = self._sides
-            return int((against * others).sum())
-        sizes = self.sizes[self.sizes > 1]
-        return int((sizes - 1).sum() if self.star else (sizes * (sizes - 1) // 2).sum())
+        leaders = np.flatnonzero(self.sizes > 1)
+        against, others = self._sides
+        return int(self._counting.twice_within(against[leaders], others[leaders]).sum()) // 2
 
     def num_between(self, a: Rows, b: Rows) -> int:
         """Pairs of documents behind pairs of representatives."""
-        if self.num_against is not None:
-            against, others = self._sides
-            return int((against[a] * others[b] + others[a] * against[b]).sum())
-        return a.size if self.star else int((self.sizes[a] * self.sizes[b]).sum())
+        if not self._counting.by_size:
+            return a.size
+        against, others = self._sides
+        return int(self._counting.between((against[a], others[a]), (against[b], others[b])).sum())
 
     def between(self, pairs: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
