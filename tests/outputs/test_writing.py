@@ -29,5 +29,5 @@ def test_who_takes_a_free_name_comes_when_all_others_have_theirs(tmp_path: Path)
     parts = [_Part("texts", done, copied_last=True), *(_Part(f"file {number}", done) for number in range(4))]
     nothing = np.array([], np.int64)
     verdict = Verdict(RowNames(ORIGINS.empty_table(), [part.name for part in parts]), nothing, nothing)
-    copy_parts(parts, 0, verdict, tmp_path)
+    copy_parts(dict(enumerate(parts)), verdict, tmp_path)
     assert ("texts", 5) == (done[-1], len(done))

@@ -6,7 +6,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,20 +119,17 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
     decided: Decided,
     stats: Stats,
     tables: Callable[[], Mapping[str, pa.Table]],
-    directory: str | Path,
+    place: folder.Place,
     choices: Choices,
-    *,
-    overwrite: bool,
 ) -> Stats:
     """Write a folder; the statistics, with the seconds of writing.
 
     Raises:
-        OutputError: The folder cannot be written, or would lie in a source or over one.
+        OutputError: The folder cannot be written.
     """
     reading = run.reading
     if choices.revisits:
         require_archives(reading.parts)
-    place = folder.require_place(directory, run.inputs, overwrite=overwrite)
     unreadable = reading.unreadable if choices.drop_unreadable else {}
     verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
     parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
@@ -141,8 +137,7 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
         with run.clock("writing"):
             revisiting = _revisiting(run, decided) if choices.revisits else []
             copy_parts(
-                revisiting or parts,
-                len(reading.against),
+                dict(enumerate(revisiting or parts, start=len(reading.against))),
                 verdict,
                 home / "kept",
                 annotate=Annotations if choices.all_stay else None,
@@ -155,7 +150,7 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
                 folder.write_table(table, home / f"{name}.parquet")
         written = {"documents": stats.documents if choices.all_stay else stats.kept, "out": num_bytes(home)}
         notes = (*stats.notes, *_led_out(parts)) if choices.copy_files else stats.notes
-        notes = (*notes, _told(revisiting, decided)) if choices.revisits else notes
+        notes = (*notes, _with_revisits(revisiting, decided)) if choices.revisits else notes
         stats = replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
         folder.write_json(stats.record(), home / "stats.json")
     return stats
@@ -172,7 +167,7 @@ def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
     return with_revisits(run.reading.parts, removed, witnesses)
 
 
-def _told(copied: Sequence[Revisiting], decided: Decided) -> str:
+def _with_revisits(copied: Sequence[Revisiting], decided: Decided) -> str:
     """How many of the removed documents became revisits, and why others did not."""
     number, others = sum(len(part.origins) for part in copied), decided.rows.size
     line = f"{number:,} of {others:,} removed documents are revisits in kept/"

@@ -26,6 +26,7 @@ from nearsame.flow.runs import Run
 from nearsame.outputs import tables
 from nearsame.outputs.destinations import Destination
 from nearsame.outputs.examples import spread
+from nearsame.outputs.folder import require_place
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.evidence import LISTS
@@ -241,7 +242,8 @@ class Removals:
             drop = choices.drop_unreadable
             return write_one(self.run, self.decided, stats, place, overwrite=overwrite, drop_unreadable=drop)
         made = partial(self._tables, pairs=choices.pairs)
-        return kept.write(self.run, self.decided, stats, made, place.typed, choices, overwrite=overwrite)
+        there = require_place(place.typed, self.run.inputs, overwrite=overwrite)
+        return kept.write(self.run, self.decided, stats, made, there, choices)
 
     def _tables(self, *, pairs: bool) -> dict[str, pa.Table]:
         by_name = {"removed": self.table, "clusters": self.clusters}

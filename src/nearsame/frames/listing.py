@@ -13,7 +13,7 @@ from nearsame.frames.corpus import Frames
 from nearsame.frames.foreseeing import foreseen
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import JACCARD, Bound
-from nearsame.stages.pairs.expand import Counting, check_number
+from nearsame.stages.pairs.expand import PairCount, check_number
 
 __all__ = ["beside", "listed", "require_few"]
 
@@ -24,7 +24,7 @@ def require_few(state: State[Frames], question: Question, most: int, *, star: bo
     Raises:
         TooManyPairsError: There will be more than `most`.
     """
-    within = _num_within(state, _counting(state, star=star))
+    within = _num_within(state, _pair_count(state, star=star))
     check_number(within, most, known="at least", fewer=fewer)
     more = foreseen(state, question, most - within)
     check_number(within + more, most, known="about", fewer=fewer)
@@ -36,16 +36,16 @@ def listed(state: State[Frames], pairs: Any, most: int, *, star: bool, fewer: li
     Raises:
         TooManyPairsError: There are more than `most`.
     """
-    counting = _counting(state, star=star)
-    total = _num_within(state, counting) + _num_between(state, pairs, counting)
+    count = _pair_count(state, star=star)
+    total = _num_within(state, count) + _num_between(state, pairs, count)
     check_number(total, most, fewer=fewer)
     names = state.step.column_names
-    within = _within(state, names, counting)
-    return _between(state, beside(state, pairs), names, counting).union(within), total
+    within = _within(state, names, count)
+    return _between(state, beside(state, pairs), names, count).union(within), total
 
 
-def _counting(state: State[Frames], *, star: bool) -> Counting:
-    return Counting(star=star, across=len(state.corpus.sides) > 1)
+def _pair_count(state: State[Frames], *, star: bool) -> PairCount:
+    return PairCount(star=star, across=len(state.corpus.sides) > 1)
 
 
 def _groups(state: State[Frames]) -> Any:
@@ -54,19 +54,19 @@ def _groups(state: State[Frames]) -> Any:
     return state.corpus.engine.aggregated(state.corpus.documents.filter("size > 0"), ["best"], sums)
 
 
-def _num_within(state: State[Frames], counting: Counting) -> int:
+def _num_within(state: State[Frames], count: PairCount) -> int:
     groups = _groups(state)
-    return _sum(groups, counting.twice_within(groups["against"], groups["others"])) // 2
+    return _sum(groups, count.twice_within(groups["against"], groups["others"])) // 2
 
 
-def _num_between(state: State[Frames], pairs: Any, counting: Counting) -> int:
-    if not counting.by_size:
+def _num_between(state: State[Frames], pairs: Any, count: PairCount) -> int:
+    if not count.by_size:
         return int(pairs.count())
     groups = _groups(state)
     joined = pairs.select("a", "b").join(groups.toDF("a", "a_against", "a_others"), "a")
     joined = joined.join(groups.toDF("b", "b_against", "b_others"), "b")
     a, b = ((joined[f"{end}_against"], joined[f"{end}_others"]) for end in "ab")
-    return _sum(joined, counting.between(a, b))
+    return _sum(joined, count.between(a, b))
 
 
 def _sum(table: Any, column: Any) -> int:
@@ -103,23 +103,23 @@ def _members(state: State[Frames], *, star: bool) -> Any:
     return known.selectExpr("best", "number", "explode(sequence(1L, copies)) as nth", "side")
 
 
-def _between(state: State[Frames], pairs: Any, names: tuple[str, ...], counting: Counting) -> Any:
-    one = _members(state, star=counting.star)
+def _between(state: State[Frames], pairs: Any, names: tuple[str, ...], count: PairCount) -> Any:
+    one = _members(state, star=count.star)
     ends = pairs.join(one.toDF("a", "one", "one_nth", "one_side"), "a")
     ends = ends.join(one.toDF("b", "other", "other_nth", "other_side"), "b")
-    ends = ends.filter("one_side <> other_side") if counting.across else ends
+    ends = ends.filter("one_side <> other_side") if count.across else ends
     turned = [names[number] for number in state.step.mirror]
     columns = [f"if(one > other, {other}, {name}) as {name}" for name, other in zip(names, turned, strict=True)]
     return ends.selectExpr("least(one, other) as a", "greatest(one, other) as b", "num / den as similarity", *columns)
 
 
-def _within(state: State[Frames], names: tuple[str, ...], counting: Counting) -> Any:
+def _within(state: State[Frames], names: tuple[str, ...], count: PairCount) -> Any:
     """The pairs of documents with equal features: every share is 1."""
     every = _members(state, star=False)
     one, other = every.toDF("best", "a", "a_nth", "a_side"), every.toDF("best", "b", "b_nth", "b_side")
     joined = one.join(other, "best").filter("a < b or (a = b and a_nth < b_nth)")
-    if counting.across:
+    if count.across:
         joined = joined.filter("a_side <> b_side")
-    elif counting.star:
+    elif count.star:
         joined = joined.filter("a = best and a_nth = 1")
     return joined.selectExpr("a", "b", "1.0D as similarity", *(f"1.0D as {name}" for name in names))

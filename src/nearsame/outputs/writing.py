@@ -6,7 +6,7 @@
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -46,8 +46,7 @@ def num_bytes(home: Path) -> int:
 
 
 def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
-    parts: Sequence[Copyable],
-    first: int,
+    parts: Mapping[int, Copyable],
     verdict: Verdict,
     home: Path,
     *,
@@ -58,8 +57,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     """Copy parts below `home`.
 
     Args:
-        parts: What to copy.
-        first: The number of the first of them among all parts.
+        parts: What to copy, by the number of each among all parts.
         verdict: What is removed.
         home: The folder.
         annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
@@ -69,7 +67,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     home.mkdir(parents=True, exist_ok=True)
     early: list[Callable[[], None]] = []
     late: list[Callable[[], None]] = []
-    for number, part in enumerate(parts, start=first):
+    for number, part in parts.items():
         added = None if annotate is None else annotate(*verdict.columns(number))
         gone = verdict.positions(number, removed=annotate is None)
         calls = late if getattr(part, "copied_last", False) else early

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,17 +38,31 @@ from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.base import Shingling
 
-__all__ = ["Watch", "prove", "unreadable"]
+__all__ = ["Effort", "Watch", "prove", "unreadable"]
 
 
 class Watch(Protocol):
-    """Who hears how far the proof has come."""
+    """What is told how far the proof has come."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """Called when a pass over the sources begins, with the bytes to be read where they are known."""
 
     def add(self, documents: int, num_bytes: int) -> None:
         """Called when so many more documents and bytes have been read."""
+
+
+class Effort(NamedTuple):
+    """What a proof may cost.
+
+    Attributes:
+        sample: how many of the documents that stay are compared with all that stay.
+        seed: of their choice.
+        memory: bytes of contents to hold; more goes to a file.
+    """
+
+    sample: int
+    seed: int
+    memory: int
 
 
 @dataclass
@@ -76,10 +90,8 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     reader: Reader,
     watch: Watch,
     findings: Findings,
+    effort: Effort,
     *,
-    sample: int,
-    seed: int,
-    memory: int,
     canonical: Mapping[str, Callable[[str], str]] | None = None,
 ) -> Verification:
     """Prove an output.
@@ -89,14 +101,12 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         reader: How its sources are read.
         watch: Who is told how far it is.
         findings: What was found before.
-        sample: How many of the documents that stay are compared with all that stay.
-        seed: Of the choice.
-        memory: Bytes of contents to hold; more goes to a file.
+        effort: What it may cost.
         canonical: The canonical form of a URL, by degree; None: nobody can tell here.
     """
     judge = Judge(claims.recipe, Cut(claims.recipe))
-    wanted = sample if is_asked(claims.recipe) else 0
-    drawn = Sample(wanted, seed, judge, bool(claims.recipe["within"]))
+    wanted = effort.sample if is_asked(claims.recipe) else 0
+    drawn = Sample(wanted, effort.seed, judge, bool(claims.recipe["within"]))
     with ExitStack() as stack:
         tally = stack.enter_context(Tally())
         redirects = Redirects(reader.beside[0], canonical)
@@ -106,7 +116,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         check_tables(claims, findings)
         if any(claims.recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host")):
             _find_boilerplate(proof)
-        store = stack.enter_context(Store(claims.asked, memory))
+        store = stack.enter_context(Store(claims.asked, effort.memory))
         _first_pass(proof, store)
         proof.sample.draw()
         _second_pass(proof, store)

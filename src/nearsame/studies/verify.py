@@ -20,7 +20,7 @@ from nearsame.inputs import several
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.learnt import is_learnt, learnt_form
-from nearsame.proofs.proof import prove, unreadable
+from nearsame.proofs.proof import Effort, prove, unreadable
 from nearsame.proofs.records import Reader
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.arguments import checked, require_number
@@ -97,9 +97,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         reader,
         progress or Silent(),
         findings,
-        sample=sample,
-        seed=seed,
-        memory=_MEMORY if memory is None else num_bytes(memory),
+        Effort(sample, seed, _MEMORY if memory is None else num_bytes(memory)),
         canonical=_canonical(claims),
     )
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.errors import TooManyPairsError
-from nearsame.stages.pairs.expand import Counting, Groups, check_number
+from nearsame.stages.pairs.expand import PairCount, Groups, check_number
 from nearsame.stages.pairs.join import JoinedPairs
 
 
@@ -110,14 +110,14 @@ def test_one_arithmetic_counts_for_arrays_and_for_columns(one, other):
     """Of whatever can be added and multiplied: pairs within one group, and between two, of one side and of two."""
     first, second = ([(group, *member) for member in _documents(sizes)] for group, sizes in enumerate((one, other)))
     within, between = [*combinations(first, 2)], [(a, b) for a in first for b in second]
-    sides = Counting(across=True)
+    sides = PairCount(across=True)
     assert 2 * sum(a[1] != b[1] for a, b in within) == sides.twice_within(*one)
     assert sum(a[1] != b[1] for a, b in between) == sides.between(one, other)
     size, other_size = len(first), len(second)
-    assert 2 * len(within) == Counting().twice_within(0, size)
-    assert len(between) == Counting().between((0, size), (0, other_size))
-    assert 2 * (size - 1) == Counting(star=True).twice_within(0, size)
-    assert [True, True, False] == [counting.by_size for counting in (sides, Counting(), Counting(star=True))]
+    assert 2 * len(within) == PairCount().twice_within(0, size)
+    assert len(between) == PairCount().between((0, size), (0, other_size))
+    assert 2 * (size - 1) == PairCount(star=True).twice_within(0, size)
+    assert [True, True, False] == [count.by_size for count in (sides, PairCount(), PairCount(star=True))]
 
 
 def _documents(sizes):

@@ -3,7 +3,7 @@
 1. `all`: every document of one group with every one of the other, and all pairs within a group.
 2. `star`: groups are represented by their best document, and within a group only it is paired with the others.
 3. Of two sides, only documents of different ones are paired: groups are counted and expanded by side.
-   How many pairs that makes is said once (`Counting`), for arrays and for columns of DataFrames.
+   How many pairs that makes is said once (`PairCount`), for arrays and for columns of DataFrames.
 4. Numbers are predicted before anything is filled.
 5. What else is said of a pair follows it: columns about a and about b change places when a and b do.
 """
@@ -21,7 +21,7 @@ from nearsame.errors import TooManyPairsError
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.join import JoinedPairs
 
-__all__ = ["Counting", "Groups", "Listed", "by_priority", "check_number", "fewer_pairs"]
+__all__ = ["Groups", "Listed", "PairCount", "by_priority", "check_number", "fewer_pairs"]
 
 _Runs = tuple[Rows, Rows]  # where runs of rows start, and how long they are
 
@@ -54,8 +54,8 @@ def by_priority(pairs: Listed, earlier: Rows, mirror: Sequence[int]) -> Listed:
     return Listed(a, b, pairs.similarity, np.where(turn, pairs.columns[list(mirror)], pairs.columns))
 
 
-class Counting(NamedTuple):
-    """How many pairs of documents stand behind groups of equals: arithmetic that arrays and columns of DataFrames share.
+class PairCount(NamedTuple):
+    """How many pairs of documents stand behind groups of equals, for arrays and for columns of DataFrames alike.
 
     A group is the numbers of its documents of the `against` side (0 where there is one side only) and of the other.
 
@@ -124,21 +124,21 @@ class Groups:
         return last < num_rows
 
     @property
-    def _counting(self) -> Counting:
-        return Counting(star=self.star, across=self.num_against is not None)
+    def _pair_count(self) -> PairCount:
+        return PairCount(star=self.star, across=self.num_against is not None)
 
     def num_within(self) -> int:
         """Pairs of documents with equal features."""
         leaders = np.flatnonzero(self.sizes > 1)
         against, others = self._sides
-        return int(self._counting.twice_within(against[leaders], others[leaders]).sum()) // 2
+        return int(self._pair_count.twice_within(against[leaders], others[leaders]).sum()) // 2
 
     def num_between(self, a: Rows, b: Rows) -> int:
         """Pairs of documents behind pairs of representatives."""
-        if not self._counting.by_size:
+        if not self._pair_count.by_size:
             return a.size
         against, others = self._sides
-        return int(self._counting.between((against[a], others[a]), (against[b], others[b])).sum())
+        return int(self._pair_count.between((against[a], others[a]), (against[b], others[b])).sum())
 
     def between(self, pairs: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
