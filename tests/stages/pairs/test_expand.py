@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.errors import TooManyPairsError
-from nearsame.stages.pairs.expand import PairCount, Groups, check_number
+from nearsame.stages.pairs.expand import Groups, PairCount, check_number
 from nearsame.stages.pairs.join import JoinedPairs
 
 
