@@ -112,6 +112,36 @@ def test_archives_of_other_versions_have_revisits_and_come_back(tmp_path: Path, 
     assert _plain(source / "a.warc") == _plain(tmp_path / "back" / "a.warc")
 
 
+def test_a_copy_of_a_page_that_is_removed_itself_leads_to_that_one(tmp_path: Path) -> None:
+    """Its witness has other bytes; of those with the same the first stays, and none leads to a revisit."""
+    near = f"{TEXT} Indeed."
+    source = _source(tmp_path, [_page(1), _page(2, near), _page(3, near)], [_page(4, near), _page(5)])
+    kept = _written(tmp_path, source, keep="shortest", method=ns.Jaccard(threshold=0.5))
+    leads = [
+        each.headers["warc-refers-to"]
+        for name in "ab"
+        for each in _walked(kept / f"{name}.warc")
+        if each.kind == "revisit"
+    ]
+    assert [_id(2), _id(2), _id(1)] == leads
+    assert ns.verify(tmp_path / "out").holds
+    ns.restore(str(kept), tmp_path / "back")
+    for name in "ab":
+        assert _plain(source / f"{name}.warc") == _plain(tmp_path / "back" / f"{name}.warc")
+
+
+def test_a_revisit_that_leads_to_a_revisit_is_told(tmp_path: Path) -> None:
+    """Replay would end there."""
+    source = _source(tmp_path, [_page(1), _page(2), _page(3)])
+    kept = _written(tmp_path, source)
+    told = (kept / "a.warc").read_bytes()
+    start = told.rindex(b"WARC/1.1\r\nWARC-Type: revisit")
+    one, two = _id(1).encode(), _id(2).encode()
+    url = told[start:].replace(one, two).replace(b"Target-URI: http://a.example/1", b"Target-URI: http://a.example/2")
+    (kept / "a.warc").write_bytes(told[:start] + url)
+    assert any("what it leads to is a revisit" in problem for problem in _told(tmp_path / "out"))
+
+
 def test_a_revisit_is_as_the_standard_has_it(tmp_path: Path) -> None:
     """WARC/1.1, identical-payload-digest, with all three references, and the response's own HTTP header."""
     block = http(html(TEXT), "X-Own: yes")
@@ -235,6 +265,17 @@ def test_a_copy_of_what_is_on_the_other_side_stays(tmp_path: Path) -> None:
     assert ns.verify(tmp_path / "out").holds
 
 
+def _num_expected(out: Path, records: list[bytes]) -> int:
+    """Of the responses with one payload all that are removed, but one where no other stays."""
+    removed = set(pq.read_table(out / "removed.parquet")["id"].to_pylist())
+    stays: dict[bytes, list[bool]] = {}
+    for number, each in enumerate(records):
+        if b"WARC-Type: response" in each:
+            payload = each.partition(b"\r\n\r\n")[2].partition(b"\r\n\r\n")[2]
+            stays.setdefault(payload, []).append(f"http://a.example/{number}" not in removed)
+    return sum(len(those) - max(1, sum(those)) for those in stays.values())
+
+
 @settings(deadline=None, max_examples=share(40))
 @given(st.data())
 def test_any_archives_come_back(data: st.DataObject) -> None:
@@ -253,6 +294,8 @@ def test_any_archives_come_back(data: st.DataObject) -> None:
         kept = _written(home, source)
         verdict = ns.verify(home / "out")
         assert verdict.holds, verdict.problems
+        copies = [_plain(path) for path in kept.iterdir() if path.suffix != ".jsonl"]
+        assert _num_expected(home / "out", records) == sum(copy.count(b"WARC-Type: revisit") for copy in copies)
         ns.restore(str(kept), home / "back")
         for path in source.iterdir():
             assert _plain(path) == _plain(home / "back" / path.name)

@@ -1,11 +1,9 @@
 """Whether kept/ is what was read without what is removed: in order, and byte for byte where a format is bytes."""
 
-import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
 from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader, pieces_at
-from nearsame.proofs.revisits import Witness, changes, stored_records
+from nearsame.proofs.revisit_copies import RevisitCopies
 from nearsame.proofs.unpacking import goes_on
 from nearsame.proofs.values import is_string, stored
 from nearsame.proofs.verdict import Findings
@@ -37,6 +35,7 @@ class Kept:
         self.claims = claims
         self.reader = reader
         self.findings = findings
+        self._revisits = RevisitCopies(claims, findings)
 
     def passing(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """The same pieces; those that stay are held to the copy as they pass."""
@@ -99,8 +98,7 @@ class Kept:
         elif part.form.reads == "table":
             self._check_table(part)
         else:
-            revisits = self._check_revisits(part)
-            documents = self._check_other(part, revisits)
+            documents = self._check_other(part, self._revisits.positions(part))
             if documents is not None and self.claims.written["annotate"]:
                 self._check_beside(part, documents)
 
@@ -263,45 +261,6 @@ class Kept:
             self.findings.count("kept records")
         if next(copied, None) is not None:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
-
-    def _check_revisits(self, part: Part) -> set[int]:
-        """The positions at which the copy has a revisit; all other records are to be what was read."""
-        path, positions = self._path(part), set[int]()
-        if not self.claims.has_revisits or part.format != "warc" or not path.is_file():
-            return positions
-        names = ("source", "row", "witness_source", "witness_row")
-        lines = zip(*(self.claims.removed.column(name).to_pylist() for name in names), strict=True)
-        leads = {row: (other, at) for source, row, other, at in lines if source == part.name}
-        witnesses = {row: self._witnesses[place] for row, place in leads.items() if place in self._witnesses}
-        source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
-        try:
-            for position, problem in changes(stored_records(source), stored_records(copy), leads.keys(), witnesses):
-                positions.add(position)
-                self.findings.count("revisits")
-                if problem:
-                    self.findings.wrong(self._place(part), f"record {position}: {problem}")
-        except BROKEN as error:
-            if list(raw(str(path), None)) != list(raw(part.path, None)):
-                self.findings.wrong(self._place(part), f"its revisits cannot be looked at: {error}")
-        return positions
-
-    @cached_property
-    def _witnesses(self) -> dict[tuple[str, int], Witness]:
-        """The witnesses of removed documents, of archives that can be read from end to end."""
-        wanted: dict[str, set[int]] = {}
-        for name, at in zip(
-            *(self.claims.removed.column(f"witness_{column}").to_pylist() for column in ("source", "row")), strict=True
-        ):
-            wanted.setdefault(name, set()).add(at)
-        witnesses: dict[tuple[str, int], Witness] = {}
-        for part in self.claims.parts:
-            if part.against or part.format != "warc" or part.name not in wanted:
-                continue
-            with contextlib.suppress(*BROKEN):
-                for position, record in enumerate(stored_records(raw(part.path, part.compression))):
-                    if position in wanted[part.name]:
-                        witnesses[part.name, position] = Witness.of(record)
-        return witnesses
 
     def _check_other(self, part: Part, revisits: AbstractSet[int]) -> set[int] | None:
         """By the product's reader: the documents of the copy are those that stay; their positions, if they are."""

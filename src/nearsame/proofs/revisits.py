@@ -1,4 +1,4 @@
-"""Revisits in the copy of an archive: each in the place of a removed response, whose witness stays with its payload.
+"""Revisits in the copy of an archive: each in the place of a removed response, of which another with its payload stays.
 
 1. Records are cut by their own lengths here, without the readers of the product.
 2. What differs from its source must be such a revisit, and must be able to give the record back.
@@ -8,12 +8,13 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-__all__ = ["Stored", "Witness", "changes", "stored_records"]
+__all__ = ["Change", "Lead", "Place", "Stored", "changes", "stored_records"]
+
+Place = tuple[str, int]  # a source and a position in it
 
 _END = re.compile(rb"\r?\n\r?\n")
 _BLANKS = b"\r\n"
@@ -56,20 +57,29 @@ class Stored(NamedTuple):
         return head + end, payload
 
 
-class Witness(NamedTuple):
-    """What a revisit leads to."""
+class Lead(NamedTuple):
+    """What a revisit may lead to."""
 
+    place: Place
     fields: Mapping[bytes, bytes]
     payload: bytes  # SHA-256
     payload_digest: bytes  # as the record says it, or else by SHA-1
 
     @classmethod
-    def of(cls, record: Stored) -> "Witness":
+    def of(cls, place: Place, record: Stored) -> "Lead":
         """What is to be known of a record."""
         payload, fields = record.pieces[1], record.fields
         sha1 = b"sha1:" + base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest())
         digest = fields.get(b"warc-payload-digest") or sha1
-        return cls(fields, hashlib.sha256(payload).digest(), digest)
+        return cls(place, fields, hashlib.sha256(payload).digest(), digest)
+
+
+class Change(NamedTuple):
+    """A place where a copy has something else than its source."""
+
+    position: int
+    problem: str  # nothing: it is a revisit, and right
+    lead: Place | None = None  # what it leads to
 
 
 class _Bytes:
@@ -130,27 +140,43 @@ def _rest(header: bytes, stream: _Bytes) -> Stored:
 
 
 def changes(
-    source: Iterator[Stored], copy: Iterator[Stored], removed: AbstractSet[int], witnesses: Mapping[int, Witness]
-) -> Iterator[tuple[int, str]]:
-    """The positions where a copy has something else than its source, and what is wrong with it; nothing: it is right.
+    source: Iterator[Stored],
+    copy: Iterator[Stored],
+    witnesses: Mapping[int, Lead | None],
+    leads: Mapping[bytes, Sequence[Lead]],
+) -> Iterator[Change]:
+    """The places where a copy has something else than its source.
 
     Args:
         source: The records that were read.
         copy: Those that were written.
-        removed: The positions of removed documents.
-        witnesses: By position the witness of each, as it was read.
+        witnesses: By the position of each removed document its witness, if that is in an archive, as it was read.
+        leads: By record id all removed documents and witnesses, as they were read.
     """
     for position, (mine, other) in enumerate(zip_longest(source, copy)):
         if mine is None or other is None:
-            yield position, "it ends too early" if other is None else "it goes on after the last record"
+            yield Change(position, "it ends too early" if other is None else "it goes on after the last record")
             return
-        if mine.digest != other.digest:
-            witness = witnesses.get(position) if position in removed else None
-            yield position, "it is not what was read" if witness is None else _problem(mine, other, witness)
+        if mine.digest == other.digest:
+            continue
+        lead = _lead_of(mine, other, witnesses[position], leads) if position in witnesses else None
+        if lead is None:
+            yield Change(position, "it is not what was read")
+        else:
+            yield Change(position, _problem(mine, other, lead), lead.place)
 
 
-def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
-    fields, was, leads = other.fields, mine.fields, witness.fields
+def _lead_of(mine: Stored, other: Stored, witness: Lead | None, leads: Mapping[bytes, Sequence[Lead]]) -> Lead | None:
+    """What a revisit names, if that may be led to; else what it might name: the witness."""
+    named = leads.get(other.fields.get(b"warc-refers-to", b""), ())
+    if witness in named:
+        return witness
+    payload = hashlib.sha256(mine.pieces[1]).digest()
+    return next((lead for lead in named if lead.payload == payload), witness or next(iter(named), None))
+
+
+def _problem(mine: Stored, other: Stored, lead: Lead) -> str:
+    fields, was, leads = other.fields, mine.fields, lead.fields
     http, payload = mine.pieces
     wanted = [
         (b"warc-type", b"revisit"),
@@ -159,7 +185,7 @@ def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
         (b"warc-refers-to", leads.get(b"warc-record-id", b"")),
         (b"warc-refers-to-target-uri", leads.get(b"warc-target-uri", b"")),
         (b"warc-refers-to-date", leads.get(b"warc-date", b"")),
-        (b"warc-payload-digest", witness.payload_digest),
+        (b"warc-payload-digest", lead.payload_digest),
         (b"nearsame-original", fields.get(b"nearsame-original", b"")),
         (b"nearsame-original-digest", b"sha256:" + mine.digest.encode()),
         (b"content-type", b"application/http; msgtype=response"),
@@ -174,7 +200,7 @@ def _problem(mine: Stored, other: Stored, witness: Witness) -> str:
         return f"its {name.decode('utf-8', 'replace')} is {shown}, and should be {value.decode('utf-8', 'replace')}"
     if was.get(b"warc-type") != b"response" or leads.get(b"warc-type") != b"response":
         return "it stands for what is no response, or leads to none"
-    if not payload or hashlib.sha256(payload).digest() != witness.payload:
+    if not payload or hashlib.sha256(payload).digest() != lead.payload:
         return "what it leads to has another payload"
     if other.block != http or other.tail != b"\r\n\r\n":
         return "it has another HTTP header than the record that it stands for"

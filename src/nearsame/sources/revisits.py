@@ -1,7 +1,7 @@
 """Revisit records: responses whose payload another one has too, byte for byte; and the way back.
 
-1. Only what can be given back becomes a revisit: a whole record of at most MAX_RECORD bytes, whose witness stays as a
-   response with the same bytes and encodings, and to which no revisit of the source leads.
+1. Only what can be given back becomes a revisit: a whole record of at most MAX_RECORD bytes, to which no revisit of the
+   source leads, if a response with the same bytes and encodings stays: its witness, or another removed one.
 2. A revisit keeps the id, the URL and the date of the record, so whatever names it still finds it.
 3. The header that the record had stands, packed, in a field of the revisit, with the digest of the whole record.
 """
@@ -134,6 +134,23 @@ def _are_equal(one: Origin, other: Origin) -> bool:
     return one.payload == other.payload and one.codings == other.codings and len(told) < 2 and one.id != other.id
 
 
+class _Leads:
+    """The responses that stay, by what they hold: revisits lead to them."""
+
+    def __init__(self) -> None:
+        self._of: dict[tuple[bytes, tuple[bytes, ...]], list[Origin]] = {}
+
+    def add(self, origin: Origin | None) -> None:
+        """A response that stays; None: no response, or one that revisits cannot lead to."""
+        if origin is not None:
+            self._of.setdefault((origin.payload, origin.codings), []).append(origin)
+
+    def of(self, one: Origin, witness: Origin | None) -> Origin | None:
+        """What may stand for the payload of a response: its witness, or else the first that may."""
+        others = self._of.get((one.payload, one.codings), [])
+        return next((lead for lead in (witness, *others) if lead is not None and _are_equal(one, lead)), None)
+
+
 def revisit(raw: bytes, origin: Origin) -> bytes:
     """The revisit of a response, in the place of its record."""
     response = _parsed(raw)
@@ -233,7 +250,7 @@ def with_revisits(
     Args:
         parts: WARC files.
         removed: The part and the position of each removed document.
-        witnesses: Those of its witness; a part that is not there is one of the other side, of which no copy is written.
+        witnesses: Those of its witness; a negative part is one of the other side, of which no copy is written.
     """
     wanted: dict[int, set[int]] = {}
     for number, position in (*removed, *witnesses):
@@ -241,13 +258,20 @@ def with_revisits(
     known = [part.responses(frozenset(wanted.get(number, ()))) for number, part in enumerate(parts)]
     ids = set[str]().union(*(responses.ids for responses in known))
     urls = set[str]().union(*(responses.urls for responses in known))
-    of_witnesses = {number: responses.origins for number, responses in enumerate(known)}
+    leads = _Leads()
+    for number, at in sorted(set(witnesses)):
+        leads.add(known[number].origins.get(at) if number >= 0 else None)
     origins: dict[int, dict[int, Origin]] = {}
-    for (number, position), (other, at) in zip(removed, witnesses, strict=True):
-        one, origin = known[number].origins.get(position), of_witnesses.get(other, {}).get(at)
-        if one is None or origin is None or not _are_equal(one, origin):
+    for (number, position), (other, at) in sorted(zip(removed, witnesses, strict=True)):
+        one = known[number].origins.get(position)
+        if one is None:
             continue
-        if one.id.decode("latin-1") not in ids and one.url.decode("latin-1") not in urls:
+        witness = known[other].origins.get(at) if other >= 0 else None
+        origin = leads.of(one, witness)
+        is_led_to = one.id.decode("latin-1") in ids or one.url.decode("latin-1") in urls
+        if origin is None or is_led_to:
+            leads.add(one)
+        else:
             origins.setdefault(number, {})[position] = origin
     gone = {number for number, _ in removed}
     return [
