@@ -48,6 +48,7 @@ from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns, Part, open_parts
+from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
@@ -280,6 +281,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
     clock = Clock(options["progress"])
     judged, other = sides
+    require_distinct([*several(judged), *([] if other is None else several(other))])
     lenient = not options["strict"]  # the summary names what is passed over
     parts = [
         open_parts(several(judged), columns=asked.columns, without_extras=lenient),

@@ -146,11 +146,20 @@ def test_a_file_is_not_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path):
         require_place(tmp_path / "folder", folder=False, overwrite=True)
 
 
-def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
-    """Nor a device: whoever works as root would lose /dev/null."""
-    os.mkfifo(tmp_path / "out.jsonl")
-    with pytest.raises(OutputError, match="is a device or a pipe, which no file may replace"):
-        require_place(tmp_path / "out.jsonl", folder=False, overwrite=True)
+@pytest.mark.parametrize("folder", [False, True])
+@pytest.mark.parametrize("name", ["out.jsonl", "/dev/null"])
+def test_a_pipe_or_a_device_is_not_replaced(name, folder, tmp_path, monkeypatch):
+    """Whoever works as root would lose /dev/null."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("out.jsonl")
+    with pytest.raises(OutputError, match="is a device or a pipe, which no output may replace"):
+        require_place(name, folder=folder, overwrite=True)
+
+
+def test_an_output_has_a_name():
+    """Of at least one character; the folder that one works in is not meant."""
+    with pytest.raises(OutputError, match="needs a name"):
+        require_place("")
 
 
 @pytest.mark.parametrize("place", ["file:///tmp/out", "file:/tmp/out", "file:out", "local:out", "s3://bucket/out"])

@@ -246,6 +246,16 @@ def test_several_sources_come_as_one_arrow_table() -> None:
     assert isinstance(ns.dedup(frame, against=pd.DataFrame(COLUMNS)).removed(), pl.DataFrame)
 
 
+def test_an_iterator_that_is_named_twice_is_refused() -> None:
+    """The second time it would be empty, without a word; a list may be named as often as one likes."""
+    texts = iter(TEXTS)
+    for call in (lambda: ns.dedup((texts, texts)), lambda: ns.dedup(texts, against=texts)):
+        with pytest.raises(ns.SourceError, match="is named twice, and can be read only once"):
+            call()
+    assert 3 == ns.dedup(texts).stats.documents
+    assert 3 == ns.dedup(TEXTS, against=TEXTS).stats.removed
+
+
 def test_a_generator_is_gone_through_once() -> None:
     """Whatever is asked of the answer."""
     asked = []

@@ -61,11 +61,12 @@ class Place:
 
     def _require_replaceable(self) -> None:
         typed, path = self.typed, self.path
+        if not (path.is_file() or path.is_dir()):
+            message = f"{typed} is a device or a pipe, which no output may replace"
+            raise OutputError(message, hint="Name another place; dedup and pairs write to standard output with -o -.")
         if path.is_dir() != self.folder:
             is_now, wanted = ("a file", "a folder") if self.folder else ("a folder", "a file")
             raise OutputError(f"{typed} is {is_now}, and {wanted} is to be written", hint="Name another place.")
-        if not self.folder and not path.is_file():
-            raise OutputError(f"{typed} is a device or a pipe, which no file may replace", hint="Name another place.")
         if not self.overwrite:
             raise OutputError(f"{typed} exists", hint=_REPLACE)
         if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
@@ -113,10 +114,13 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
         'there-is-no-such-folder'
     """
     typed = os.fspath(path)
+    if not typed:
+        raise OutputError("an output needs a name", hint="Name a folder, or a file such as out.jsonl.")
     if is_address(typed):
         raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Give a path.")
     inputs = read if isinstance(read, Inputs) else Inputs.of(read, against)
-    place = Place(typed, Path(os.path.realpath(typed)), inputs, folder, overwrite, mark)
+    path = Path(typed) if Path(typed).is_fifo() else Path(os.path.realpath(typed))  # /dev/stdout has no real path
+    place = Place(typed, path, inputs, folder, overwrite, mark)
     with _told(place.path):
         put_back(place.path)
         place.require()

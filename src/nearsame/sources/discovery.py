@@ -26,6 +26,7 @@ from nearsame.passed_over import PassedOver, kind_of
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder, list_name
+from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory, giving_back, in_memory
 from nearsame.sources.page_records import BESIDE
 from nearsame.sources.parts import Dangling
@@ -95,6 +96,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
         ['memory']
     """
     names_of(tuple(sources))  # refuses what is none
+    require_distinct(sources)
     opened: list[Part] = []
     passed_over = PassedOver()
     many = sum(not isinstance(source, (str, os.PathLike)) for source in sources) > 1

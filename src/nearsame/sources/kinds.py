@@ -23,7 +23,7 @@ from nearsame.sources.elements import Form, described, table_of_elements
 from nearsame.sources.spool import spooled
 from nearsame.sources.tables import require_sound, without_views
 
-__all__ = ["KINDS", "HeldTable", "Kind", "splits_of", "table_of", "taken"]
+__all__ = ["KINDS", "HeldTable", "Kind", "require_distinct", "splits_of", "table_of", "taken"]
 
 _MATRIX = 2  # dimensions
 _PIECE_ROWS = 10_000
@@ -150,6 +150,21 @@ def _frozen_pandas(thing: Any) -> Any:
 
 def _selected(dataset: Any, rows: Rows) -> Any:
     return dataset.select(rows)
+
+
+def require_distinct(sources: Iterable[Any]) -> None:
+    """Refuse an iterator that is named twice.
+
+    Raises:
+        SourceError: One is.
+    """
+    iterators: dict[int, Any] = {}
+    for source in sources:
+        if isinstance(source, Iterator):
+            if id(source) in iterators:
+                message = f"{described(source)} is named twice, and can be read only once"
+                raise SourceError(message, hint="Make a list of it, or name it once.")
+            iterators[id(source)] = source
 
 
 def _elements(elements: Iterable[Any]) -> pa.Table:
