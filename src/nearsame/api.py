@@ -42,7 +42,7 @@ from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
 from nearsame.inputs import several
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
-from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName
+from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
@@ -138,14 +138,13 @@ def dedup(
         "keep": keep, "within": within, "clusters": clusters,
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
-    if chosen is not None:
-        chosen = with_guesses(chosen, urls)
-    asked = _Asked(method, policy, columns, options, settings, chosen, urls, within)
+    named = None if chosen is None else with_guesses(chosen, urls)
+    asked = _Asked(method, policy, columns, options, settings, named, urls, within)
     if options["engine"] is not None:
         refuse_on_spark(use=use, urls=options["urls"])
         return required.met_by(_on_spark(asked).dedup(source, against, policy, settings))
-    if chosen is not None:
-        settings |= {"use": list(chosen), "urls": urls.record()}
+    if named is not None:
+        settings |= {"use": list(named), "urls": urls.record()}
     elif options["urls"] is not None:
         settings |= {"urls": urls.record()}  # evidence goes by it
     run = _prepared((source, against), asked)
@@ -221,7 +220,7 @@ class _Asked:
     columns: Columns
     options: RunOptions
     settings: dict[str, Any]
-    layers: tuple[str, ...] | None = None
+    layers: tuple[OwnLayer, ...] | None = None
     urls: CanonicalUrl | OneForm = field(default_factory=CanonicalUrl)
     within: bool = True
     listing: bool = False

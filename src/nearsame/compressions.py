@@ -5,16 +5,18 @@ import contextlib
 import gzip
 import lzma
 import re
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
-__all__ = ["COMPRESSIONS", "MAGIC", "MOST_MAGIC", "compressor", "recognised"]
+__all__ = ["COMPRESSIONS", "MAGIC", "MOST_MAGIC", "Compression", "compressor", "recognised"]
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
+Compression = Literal["gzip", "zstd", "bz2", "xz", "lz4"]  # the last one of archives only
+
+COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+MAGIC: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 MOST_MAGIC = 10  # bytes that tell a compression from a text: of bz2 more than its three letters
-_BEGINS = {
+_BEGINS: dict[Compression, re.Pattern[bytes]] = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "zstd": re.compile(rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"),  # a frame, or one without data
     "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),  # a block, or none
@@ -22,8 +24,8 @@ _BEGINS = {
 }
 
 
-def recognised(head: bytes) -> str | None:
-    r"""The compression of a stream that begins so; None for one that is none.
+def recognised(head: bytes) -> Compression | None:
+    r"""The compression of a stream that begins so; None if it is not compressed.
 
     Args:
         head: Its first `MOST_MAGIC` bytes, or all where it has fewer.
@@ -35,7 +37,7 @@ def recognised(head: bytes) -> str | None:
     return next((name for name, begins in _BEGINS.items() if begins.match(head)), None)
 
 
-def compressor(raw: Any, compression: str | None) -> Any:
+def compressor(raw: Any, compression: Compression | None) -> Any:
     """What compresses, as asked, all that is written to it on its way to `raw`; a context."""
     match compression:
         case "gzip":  # no name and no time: the same documents give the same bytes
@@ -46,5 +48,5 @@ def compressor(raw: Any, compression: str | None) -> Any:
             return lzma.LZMAFile(raw, "wb")
         case "zstd" | "lz4":
             return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
-        case _:
+        case None:
             return contextlib.nullcontext(raw)

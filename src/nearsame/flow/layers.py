@@ -15,7 +15,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ from nearsame.flow.guesses import Ranked, confirmed
 from nearsame.flow.pipeline import prepare
 from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
-from nearsame.recipes.choices import LAYERS
+from nearsame.recipes.choices import LAYERS, LayerName, OwnLayer, ReportedMeasure
 from nearsame.recipes.methods import Method, as_recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
@@ -59,21 +59,21 @@ __all__ = [
 ]
 
 
-GUESSED = "url-guess"  # the layer that comes with `url`
+GUESSED: Final = "url-guess"  # the layer that comes with `url`
 _PRIORITY = Keep("min", "priority")  # of what is left: the order that the first layer went by
 
 _BATCH = 1 << 16
-_TEXTLESS = ("redirect", "revisit")  # layers about records that have no text
+_TEXTLESS: tuple[LayerName, ...] = ("redirect", "revisit")  # layers about records that have no text
 _NONE = -1
 
 
 class Layer(NamedTuple):
     """What one layer did."""
 
-    name: str
+    name: OwnLayer
     num_entered: int  # documents that it looked at
     decided: Decided
-    measure: str  # what its similarities are
+    measure: OwnLayer | ReportedMeasure  # what its similarities are
 
 
 class Settled(NamedTuple):
@@ -99,7 +99,7 @@ class Layers:
         notes: what one must know of the priority.
     """
 
-    use: tuple[str, ...]
+    use: tuple[OwnLayer, ...]
     done: tuple[Layer, ...]
     about: About
     priority: Rows
@@ -184,7 +184,7 @@ class Layers:
         return Settled(decided, layer[rows], measure[rows], via[rows], chained[rows])
 
 
-def require_layers(use: str | Sequence[str]) -> tuple[str, ...]:
+def require_layers(use: str | Sequence[str]) -> tuple[LayerName, ...]:
     """The layers of `use`, in their order.
 
     Raises:
@@ -202,7 +202,7 @@ def require_layers(use: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in LAYERS if name in names)
 
 
-def with_guesses(layers: tuple[str, ...], urls: CanonicalUrl | OneForm) -> tuple[str, ...]:
+def with_guesses(layers: tuple[LayerName, ...], urls: CanonicalUrl | OneForm) -> tuple[OwnLayer, ...]:
     """The layers with what comes with them: guesses about URLs, where the rules have any.
 
     Example:
@@ -213,7 +213,7 @@ def with_guesses(layers: tuple[str, ...], urls: CanonicalUrl | OneForm) -> tuple
     return tuple(name for layer in layers for name in ((layer, GUESSED) if layer == "url" and may_guess else (layer,)))
 
 
-def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[str, ...]:
+def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[LayerName, ...]:
     """The layers of `use`, with a method that has something to do in them.
 
     Raises:
@@ -228,7 +228,7 @@ def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | 
     return layers
 
 
-def needs_bare(layers: tuple[str, ...]) -> bool:
+def needs_bare(layers: tuple[LayerName, ...]) -> bool:
     """Whether layers are about records of archives that have no text."""
     return any(name in layers for name in _TEXTLESS)
 
@@ -244,7 +244,7 @@ class Layering:
         guesses: which texts are near enough where URLs are one by a guess.
     """
 
-    use: tuple[str, ...]
+    use: tuple[OwnLayer, ...]
     keep: Keep
     within: bool
     guesses: Method

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearsame.compressions import COMPRESSIONS
+from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ConfigError, OutputError
 from nearsame.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format
 
@@ -31,7 +31,7 @@ class Destination:
 
     typed: str
     form: Format | None = None
-    compression: str | None = None
+    compression: Compression | None = None
 
     @property
     def is_stream(self) -> bool:

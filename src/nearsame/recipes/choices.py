@@ -38,6 +38,7 @@ __all__ = [
     "LayerName",
     "MeasureName",
     "MethodName",
+    "OwnLayer",
     "Preferred",
     "ReportedMeasure",
     "SearchKind",
@@ -83,6 +84,7 @@ KeepByColumn = Literal["newest", "oldest", "max", "min"]  # as in newest:COLUMN
 Ties = Literal["reading", "content"]
 ClusterKind = Literal["greedy", "components"]
 LayerName = Literal["url", "redirect", "canonical", "revisit", "digest", "text"]  # cheapest first
+OwnLayer = LayerName | Literal["url-guess"]  # with the one that comes with `url`
 Identical = Literal["all", "star"]
 KEEP_PLAIN: tuple[KeepPlain, ...] = get_args(KeepPlain)
 KEEP_BY_COLUMN: tuple[KeepByColumn, ...] = get_args(KeepByColumn)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import comb
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from nearsame.recipes.choices import ReportedMeasure
 
 __all__ = ["PROMISES", "Asked", "promise"]
 
@@ -26,7 +28,7 @@ class Asked(NamedTuple):
         linked: Whether clusters are connected components.
     """
 
-    measure: str
+    measure: ReportedMeasure | Literal[""]
     least: float
     across: bool
     linked: bool

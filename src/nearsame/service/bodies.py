@@ -6,9 +6,12 @@
    the same recipe).
 """
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from nearsame.matches import AddStatus, FoundBy
+from nearsame.recipes.choices import MeasureName, ReportedMeasure
 
 __all__ = [
     "Add",
@@ -188,8 +191,8 @@ class Match(BaseModel):
 
     id: str
     similarity: float | None = Field(ge=0, le=1, description="None where only the URL or a digest is known.")
-    measure: str = Field(description="What similarity is: jaccard; estimated; hamming; …")
-    found_by: list[str] = Field(description="What holds of: minhash, simhash, bytes, text, url.")
+    measure: ReportedMeasure | Literal[""] = Field(description="What similarity is; empty where there is none.")
+    found_by: list[FoundBy] = Field(description="What holds of: minhash, simhash, bytes, text, url.")
     distance: int | None = Field(None, description="Of SimHash codes, in bits.")
     url: str | None = None
 
@@ -199,7 +202,7 @@ class Added(BaseModel):
 
     id: str
     added: bool = Field(description="Whether it is in the index because of this request.")
-    status: str = Field(
+    status: AddStatus = Field(
         description="added; replaced; resembles: with if_new, it was not added; present: it was there as it is;"
         " conflict: the id is there with another text, and nothing was changed."
     )
@@ -258,7 +261,7 @@ class Compared(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     similar: bool
-    measure: str
+    measure: MeasureName | ReportedMeasure | Literal[""]
     threshold: float | None
 
 
@@ -279,7 +282,7 @@ class StatsBody(BaseModel):
 class Health(BaseModel):
     """Whether the service is well."""
 
-    status: str = Field(examples=["ok"])
+    status: Literal["ok", "ready"]
 
 
 class ProblemBody(BaseModel):

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nearsame.comparisons import Passage
 
@@ -28,7 +28,7 @@ class MarkedPiece(NamedTuple):
         left_out: of a gap, how many characters.
     """
 
-    kind: str
+    kind: Literal["shared", "other", "gap"]
     text: str
     passage: int = 0
     first: bool = False

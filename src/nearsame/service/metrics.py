@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
@@ -51,7 +52,7 @@ class Metrics:
             self.documents.labels(what)
         ProcessCollector(registry=self.registry)
 
-    def watch(self, kind: str, waiting: Callable[[], int]) -> None:
+    def watch(self, kind: Literal["read", "health", "write", "work"], waiting: Callable[[], int]) -> None:
         """Ask how many wait, whenever somebody looks."""
         self.waiting.labels(kind).set_function(waiting)
 

@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import busy, late
@@ -60,7 +60,7 @@ class Readers:
         *,
         threads: int,
         most_waiting: int,
-        kind: str = "read",
+        kind: Literal["read", "health"] = "read",
     ) -> None:
         self._opener = opener
         self._queue: queue.Queue[_Question | None] = queue.Queue(most_waiting)

@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.compressions import Compression
 from nearsame.errors import SourceError
 from nearsame.sources.archives import DAMAGE, Archived, walk
-from nearsame.sources.members import STARTS, Member, first_bytes, mapped, members, packing
+from nearsame.sources.members import STARTS, ArchiveForm, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink
 
 __all__ = ["RecordPlace", "are_apart", "copy_without", "places_of", "pour", "with_companions"]
@@ -44,7 +45,7 @@ class RecordPlace(NamedTuple):
     refers_to_target: tuple[str, str]
 
 
-def places_of(path: str, form: str) -> list[RecordPlace]:
+def places_of(path: str, form: ArchiveForm) -> list[RecordPlace]:
     """The places of all records."""
     return [_place(record) for record in walk(path, form, 1)]
 
@@ -104,11 +105,11 @@ def _reached(links: Mapping[int, set[int]], places: Sequence[RecordPlace], start
 
 def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, whereto, how it is packed)
     path: str,
-    source: tuple[str, str],
+    source: tuple[str, ArchiveForm],
     places: Sequence[RecordPlace],
     gone: set[int],
     target: Path,
-    compression: str | None,
+    compression: Compression | None,
 ) -> None:
     """Write the records that stay.
 
@@ -133,7 +134,7 @@ def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, wher
                 pour(data, start, end, out)
 
 
-def are_apart(data: Any, packed: str, form: str, places: Sequence[RecordPlace]) -> bool:
+def are_apart(data: Any, packed: Compression, form: ArchiveForm, places: Sequence[RecordPlace]) -> bool:
     """Whether each record begins a member of its own: only then can members be copied one by one."""
     if any(a.offset >= b.offset for a, b in itertools.pairwise(places)):
         return False
@@ -158,7 +159,12 @@ def pour(data: Any, start: int, end: int, out: Any) -> None:
 
 
 def _copy_shared(  # noqa: PLR0913, PLR0917  (as above)
-    data: Any, packed: str, source: tuple[str, str], places: Sequence[RecordPlace], gone: set[int], target: Path
+    data: Any,
+    packed: Compression,
+    source: tuple[str, ArchiveForm],
+    places: Sequence[RecordPlace],
+    gone: set[int],
+    target: Path,
 ) -> None:
     """The same where members hold several records, or pieces of them: by a decompressed copy."""
     with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
@@ -191,7 +197,7 @@ def _are_same(places: Sequence[RecordPlace], again: Sequence[RecordPlace], gone:
     )
 
 
-def _inflate(data: Any, packed: str, spool: Any) -> list[Member]:
+def _inflate(data: Any, packed: Compression, spool: Any) -> list[Member]:
     """What can be decompressed; nothing is known of members."""
     with (
         contextlib.suppress(OSError, pa.ArrowException),

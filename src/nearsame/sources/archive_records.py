@@ -13,17 +13,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.compressions import Compression
 from nearsame.errors import SourceError
 from nearsame.sources.archive_copies import RecordPlace, are_apart, pour
 from nearsame.sources.archives import DAMAGE
 from nearsame.sources.base import MAX_RECORD
-from nearsame.sources.members import mapped, packing
+from nearsame.sources.members import ArchiveForm, mapped, packing
 from nearsame.sources.streams import sink
 
 __all__ = ["copy_replacing", "have_records", "raw_records"]
 
 
-def have_records(path: str, form: str, places: Sequence[RecordPlace]) -> bool:
+def have_records(path: str, form: ArchiveForm, places: Sequence[RecordPlace]) -> bool:
     """Whether all records are whole, and can be taken one by one."""
     with mapped(path) as data:
         packed = packing(data, form)
@@ -33,7 +34,7 @@ def have_records(path: str, form: str, places: Sequence[RecordPlace]) -> bool:
 
 
 def raw_records(
-    path: str, form: str, places: Sequence[RecordPlace], wanted: Collection[int]
+    path: str, form: ArchiveForm, places: Sequence[RecordPlace], wanted: Collection[int]
 ) -> Iterator[tuple[int, bytes]]:
     """The bytes of some records, decompressed; those that are too long are left out."""
     with mapped(path) as data:
@@ -45,7 +46,7 @@ def raw_records(
                 yield position, record
 
 
-def _inflated(data: Any, start: int, end: int, packed: str | None) -> bytes | None:
+def _inflated(data: Any, start: int, end: int, packed: Compression | None) -> bytes | None:
     """What stands between two places, decompressed; None: it is too long, or not all of it can be."""
     if end - start > MAX_RECORD:
         return None
@@ -66,11 +67,11 @@ def _inflated(data: Any, start: int, end: int, packed: str | None) -> bytes | No
 
 def copy_replacing(  # noqa: PLR0913, PLR0917  (what is copied, with what in its place, whereto, how it is packed)
     path: str,
-    form: str,
+    form: ArchiveForm,
     places: Sequence[RecordPlace],
     replaced: Mapping[int, Callable[[bytes], bytes]],
     target: Path,
-    compression: str | None,
+    compression: Compression | None,
 ) -> None:
     """Write all records, some of them as others, which are made of their bytes."""
     with mapped(path) as data, sink(target, compression) as out:
@@ -87,7 +88,7 @@ def copy_replacing(  # noqa: PLR0913, PLR0917  (what is copied, with what in its
             out.write(_packed(replaced[position](raw), packed))
 
 
-def _packed(raw: bytes, packed: str | None) -> bytes:
+def _packed(raw: bytes, packed: Compression | None) -> bytes:
     if packed is None:
         return raw
     return gzip.compress(raw, 6, mtime=0) if packed == "gzip" else bytes(pa.compress(raw, packed, asbytes=True))

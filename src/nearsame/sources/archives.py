@@ -11,15 +11,17 @@ import contextlib
 import itertools
 import re
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nearsame.compressions import Compression
 from nearsame.errors import MissingExtraError
 from nearsame.sources.files import File, is_url
 from nearsame.sources.members import (
     ARC,
     WARC,
+    ArchiveForm,
     BrokenError,
     Plain,
     begins_member,
@@ -61,7 +63,7 @@ _Stretch = Generator[Archived, None, int | None]  # returns where the next stret
 
 
 @contextlib.contextmanager
-def local(file: File, compression: str | None = None, broken: list[str] | None = None) -> Iterator[str]:
+def local(file: File, compression: Compression | None = None, broken: list[str] | None = None) -> Iterator[str]:
     """The path of a file on this machine; a temporary copy where it is elsewhere, or to be decompressed first.
 
     Args:
@@ -88,7 +90,7 @@ def local(file: File, compression: str | None = None, broken: list[str] | None =
         yield spool.name
 
 
-def walk(path: str, form: str, most: int) -> Iterator[Archived]:
+def walk(path: str, form: ArchiveForm, most: int) -> Iterator[Archived]:
     """The records of a file.
 
     Args:
@@ -108,15 +110,15 @@ def walk(path: str, form: str, most: int) -> Iterator[Archived]:
             yield from _behind(last, number, data, form, most)
 
 
-def _stretches(path: str, data: Any, packed: str | None, form: str, most: int) -> Iterator[Archived]:
+def _stretches(path: str, data: Any, packed: Compression | None, form: ArchiveForm, most: int) -> Iterator[Archived]:
     """The records of a file, from one damage to the next."""
-    records = _warc if form == WARC else _arc
+    records = _READERS[form]
     start: int | None = 0 if len(data) else None
     while start is not None:
         start = yield from _run(data, records(path, data, packed, start, most), packed, form, start)
 
 
-def _behind(last: Archived, number: int, data: Any, form: str, most: int) -> Iterator[Archived]:
+def _behind(last: Archived, number: int, data: Any, form: ArchiveForm, most: int) -> Iterator[Archived]:
     """What stands behind a damaged record in a member that several records share; found in a decompressed copy."""
     with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
         left = _MOST_SHARED + _MOST_RATIO * len(data)
@@ -131,7 +133,7 @@ def _behind(last: Archived, number: int, data: Any, form: str, most: int) -> Ite
             yield record._replace(offset=last.offset)
 
 
-def _run(data: Any, records: Iterator[Archived], packed: str | None, form: str, start: int) -> _Stretch:
+def _run(data: Any, records: Iterator[Archived], packed: Compression | None, form: ArchiveForm, start: int) -> _Stretch:
     """The records from a start on; where they break off, the damage, and where to begin again."""
     last, reason = yield from _but_the_last(records)
     if last is not None and last.kind == DAMAGE and not reason:
@@ -170,7 +172,7 @@ def _but_the_last(records: Iterator[Archived]) -> Generator[Archived, None, tupl
     return last, ""
 
 
-def _end(data: Any, packed: str | None, form: str, last: Archived) -> int | None:
+def _end(data: Any, packed: Compression | None, form: ArchiveForm, last: Archived) -> int | None:
     """The byte behind a record that was read without complaint; None if it is not where its length says."""
     if packed is None:
         head = _HEADS[form].search(data, last.offset)
@@ -183,7 +185,7 @@ def _end(data: Any, packed: str | None, form: str, last: Archived) -> int | None
     return member_end(data, last.offset, last.length, b"\n" if form == ARC else b"\r\n\r\n")
 
 
-def _warc(path: str, data: Any, packed: str | None, start: int, most: int) -> Iterator[Archived]:
+def _warc(path: str, data: Any, packed: Compression | None, start: int, most: int) -> Iterator[Archived]:
     """The records of a WARC file from an offset on, as FastWARC reads them, and what it passes over as damage."""
     iterator = _fastwarc().ArchiveIterator
     quirks = packed is None and b"\r" not in data[start : start + 80].partition(b"\n")[0]
@@ -223,7 +225,7 @@ def _fields(lines: Any) -> tuple[dict[str, str], bool]:
     return fields, num_lengths > 1
 
 
-def _damaged(record: Archived, reason: str, data: Any, packed: str | None) -> Archived:
+def _damaged(record: Archived, reason: str, data: Any, packed: Compression | None) -> Archived:
     """A record that cannot be read; where a copy in text mode has lengthened its lines, that is why."""
     first, _, _ = first_bytes(data, packed, record.offset).lstrip(b"\r\n").partition(b"\n")
     if first.endswith(b"\r\r"):
@@ -239,7 +241,7 @@ def _fastwarc() -> Any:
     return warc
 
 
-def _arc(path: str, data: Any, packed: str | None, start: int, most: int) -> Iterator[Archived]:  # noqa: ARG001  (as for WARC)
+def _arc(path: str, data: Any, packed: Compression | None, start: int, most: int) -> Iterator[Archived]:  # noqa: ARG001  (as for WARC)
     """The records of an ARC file from an offset on."""
     plain = Plain(data, packed, start)
     while True:
@@ -265,3 +267,6 @@ def _arc(path: str, data: Any, packed: str | None, start: int, most: int) -> Ite
             yield Archived(offset, DAMAGE, headers, b"", length, reason)
             return
         yield Archived(offset, kind, headers, block, length)
+
+
+_READERS: dict[ArchiveForm, Callable[..., Iterator[Archived]]] = {WARC: _warc, ARC: _arc}

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from nearsame.arrow import Rows
-from nearsame.compressions import COMPRESSIONS
+from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ColumnError, MissingExtraError, SourceError
 from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, TEXTS, Format
 from nearsame.inputs import local_stamp, names_of
@@ -36,7 +36,7 @@ from nearsame.sources.targets import with_own_targets
 __all__ = ["Parts", "open_parts"]
 
 _TEXTS = (*TEXTS, *PAGES)
-_PACKED = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
+_PACKED: dict[str, Compression] = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
 class Parts(list[Part]):

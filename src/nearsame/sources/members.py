@@ -10,14 +10,17 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
+
+from nearsame.compressions import Compression
 
 __all__ = [
     "ARC",
     "STARTS",
     "WARC",
+    "ArchiveForm",
     "BrokenError",
     "Member",
     "Plain",
@@ -34,13 +37,15 @@ __all__ = [
     "unread",
 ]
 
-ARC, WARC = ".arc", ".warc"
-STARTS = {
+ArchiveForm = Literal[".arc", ".warc"]
+ARC: ArchiveForm = ".arc"
+WARC: ArchiveForm = ".warc"
+STARTS: dict[ArchiveForm, re.Pattern[bytes]] = {
     WARC: re.compile(rb"(?:\A|(?<=\n))WARC/\d\.\d+\r{0,2}\n"),
     ARC: re.compile(rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]*:[^\n]*? \d{12,14}(?: [^\n]*)? \d+\r{0,2}\n"),
 }
 
-_MAGIC = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+_MAGIC: dict[bytes, Compression] = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
 _HEADERS_MOST = 64 << 10
@@ -66,7 +71,7 @@ class BrokenError(Exception):
         self.offset = offset  # of the compressed member
 
 
-def packing(data: Any, form: str) -> str | None:
+def packing(data: Any, form: ArchiveForm) -> Compression | None:
     """How members are compressed; told by the first that begins a record where the very first bytes are damaged."""
     if not len(data) or STARTS[form].match(data[: 1 << 16].lstrip(b"\r\n")):
         return None
@@ -77,7 +82,7 @@ def packing(data: Any, form: str) -> str | None:
     return None if STARTS[form].search(data) else damaged
 
 
-def unread(data: Any, packed: str, start: int) -> tuple[int, str]:
+def unread(data: Any, packed: Compression, start: int) -> tuple[int, str]:
     """The first compressed member from a start on that breaks off, and how; the end of all where none does."""
     try:
         if packed == "gzip":
@@ -94,7 +99,7 @@ def unread(data: Any, packed: str, start: int) -> tuple[int, str]:
     return len(data), ""
 
 
-def next_start(data: Any, packed: str | None, form: str, after: int) -> int | None:
+def next_start(data: Any, packed: Compression | None, form: ArchiveForm, after: int) -> int | None:
     """Where the next record may begin; a false one is found out by reading it, at the cost of another search."""
     if packed is None:
         match = STARTS[form].search(data, max(after - 1, 0))
@@ -108,27 +113,27 @@ def next_start(data: Any, packed: str | None, form: str, after: int) -> int | No
     return None
 
 
-def next_member(data: Any, packed: str, after: int) -> int:
+def next_member(data: Any, packed: Compression, after: int) -> int:
     """Where the next member may begin; the end of all where none does."""
     offset = data.find(_magic(packed), after)
     return int(offset) if offset >= 0 else len(data)
 
 
-def begins_member(data: Any, packed: str, at: int) -> bool:
+def begins_member(data: Any, packed: Compression, at: int) -> bool:
     """Whether bytes at a place look like the beginning of a compressed member."""
     return bool(data[at : at + len(_magic(packed))] == _magic(packed))
 
 
-def _magic(packed: str) -> bytes:
+def _magic(packed: Compression) -> bytes:
     return next(magic for magic, name in _MAGIC.items() if name == packed)
 
 
-def begins_record(data: Any, packed: str, form: str, at: int) -> bool:
+def begins_record(data: Any, packed: Compression, form: ArchiveForm, at: int) -> bool:
     """Whether a compressed member that begins here holds the beginning of a record, as far as gzip can tell."""
     return packed != "gzip" or bool(STARTS[form].match(first_bytes(data, packed, at).lstrip(b"\r\n")))
 
 
-def first_bytes(data: Any, packed: str | None, at: int) -> bytes:
+def first_bytes(data: Any, packed: Compression | None, at: int) -> bytes:
     """The first line from an offset on, or more, decompressed; nothing where no member begins there."""
     some = data[at : at + _HEAD]
     if packed is None:
@@ -143,7 +148,7 @@ def first_bytes(data: Any, packed: str | None, at: int) -> bytes:
     return bytes(head)
 
 
-def members(data: Any, form: str, out: Any) -> list[Member]:
+def members(data: Any, form: ArchiveForm, out: Any) -> list[Member]:
     """The gzip members of a file, what is in them written to `out`; behind damage, from the next record on."""
     all_members: list[Member] = []
     start: int | None = 0
@@ -205,7 +210,7 @@ def mapped(path: str) -> Iterator[Any]:
 class Plain:
     """The decompressed bytes of a file from an offset on, and where what is being read began."""
 
-    def __init__(self, data: Any, packed: str | None, start: int) -> None:
+    def __init__(self, data: Any, packed: Compression | None, start: int) -> None:
         self.began = start  # of the last line that was read: its own offset, or that of its compressed member
         self.missing = 0  # bytes that the last `take` did not find
         self._packed = packed is not None

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nearsame.sources.members import ARC, WARC
+from nearsame.sources.members import ARC, WARC, ArchiveForm
 
 __all__ = ["PackageError", "archives_in", "check", "contents", "form_of", "read", "spooled"]
 
-_FORMS = {".warc": WARC, ".warc.gz": WARC, ".arc": ARC, ".arc.gz": ARC}
+_FORMS: dict[str, ArchiveForm] = {".warc": WARC, ".warc.gz": WARC, ".arc": ARC, ".arc.gz": ARC}
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _LOCAL_MAGIC = b"PK\x03\x04"
 _MOST, _MOST_RATIO = 64 << 20, 32  # bytes, and times its stored size, that a member is inflated to
@@ -88,7 +88,7 @@ def archives_in(members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     Raises:
         PackageError: There is none.
     """
-    chosen = [member for member in members if member.filename.startswith("archive/") and form_of(member)]
+    chosen = [member for member in members if member.filename.startswith("archive/") and _forms(member)]
     if not chosen:
         inner = next((member.filename for member in members if member.filename.lower().endswith(".wacz")), None)
         raise PackageError(
@@ -97,10 +97,14 @@ def archives_in(members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     return chosen
 
 
-def form_of(member: zipfile.ZipInfo) -> str | None:
-    """WARC or ARC; None: it is neither."""
-    name = member.filename.lower()
-    return next((form for suffix, form in _FORMS.items() if name.endswith(suffix)), None)
+def form_of(archive: zipfile.ZipInfo) -> ArchiveForm:
+    """WARC or ARC, of a member that is one of the two."""
+    return _forms(archive)[0]
+
+
+def _forms(member: zipfile.ZipInfo) -> list[ArchiveForm]:
+    """What its name says that it is; nothing for what is no archive."""
+    return [form for suffix, form in _FORMS.items() if member.filename.lower().endswith(suffix)]
 
 
 def _pieces(path: str, member: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.compressions import Compression
 from nearsame.errors import NearSameError, SourceError
 from nearsame.inputs import Files
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
@@ -21,7 +22,8 @@ from nearsame.sources.tables import require_sound
 
 __all__ = ["FACTORS", "Dangling", "FilePart", "damage", "strictly"]
 
-FACTORS = {"gzip": 3, "zstd": 4, "bz2": 4, "xz": 5}  # what compression saves on prose; markup and logs shrink more
+# what compression saves on prose; markup and logs shrink more
+FACTORS: dict[Compression | None, int] = {"gzip": 3, "zstd": 4, "bz2": 4, "xz": 5}
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class FilePart:
     name: str
     target: str
     format: str
-    compression: str | None = None
+    compression: Compression | None = None
     strict: bool = False
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
     spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
@@ -68,7 +70,7 @@ class FilePart:
 
     def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (a format that knows its columns says more)
         """The bytes on disk, times what such a compression saves on prose."""
-        return FACTORS.get(self.compression or "", 1) * (self.size_bytes() or 0)
+        return FACTORS.get(self.compression, 1) * (self.size_bytes() or 0)
 
     def take(
         self,
@@ -93,7 +95,7 @@ class FilePart:
         try:
             return begun(chunks(self.file, self.compression))
         except BrokenStreamError as error:
-            if looks_compressed(self.file, str(self.compression)):
+            if looks_compressed(self.file, self.compression):
                 skip(Skipped(self.name, None, 1, f"unread from here on: {error}"))
                 return None
             self._undecompressed(error, skip)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from nearsame.compressions import COMPRESSIONS, MOST_MAGIC, recognised
+from nearsame.compressions import COMPRESSIONS, MOST_MAGIC, Compression, recognised
 from nearsame.errors import SourceError
 from nearsame.sources.files import File
 from nearsame.sources.jsonl import JsonLines
@@ -79,7 +79,7 @@ class _Spool:
     def __init__(self, suffix: str) -> None:
         self._handle, self.path = tempfile.mkstemp(suffix=suffix, prefix="nearsame-")
         weakref.finalize(self, Path(self.path).unlink, missing_ok=True)  # before it is read: that may be interrupted
-        self.compression: str | None = None
+        self.compression: Compression | None = None
 
     def fill(self, stream: BinaryIO) -> None:
         """Write all that comes, and see how it is compressed."""

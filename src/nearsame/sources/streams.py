@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.compressions import MAGIC, compressor
+from nearsame.compressions import MAGIC, Compression, compressor
 from nearsame.errors import NearSameError, OutputError
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
@@ -82,11 +82,11 @@ class Block(NamedTuple):
         return int(self.records.lines[index]) + self.line
 
 
-def chunks(file: File, compression: str | None) -> Iterator[bytes]:
+def chunks(file: File, compression: Compression | None) -> Iterator[bytes]:
     """The decompressed bytes of a file, in pieces."""
     with mishaps(file.url):
-        if compression not in {None, "xz"}:
-            yield from _arrow_codec(file, str(compression))
+        if compression is not None and compression != "xz":
+            yield from _arrow_codec(file, compression)
             return
         with file.open() as raw:
             yield from _xz(raw) if compression == "xz" else iter(lambda: raw.read(_RAW_CHUNK), b"")
@@ -97,15 +97,15 @@ def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
     return itertools.chain([next(filter(None, stream), b"")], stream)
 
 
-def looks_compressed(file: File, compression: str) -> bool:
+def looks_compressed(file: File, compression: Compression | None) -> bool:
     """Whether a file begins as its compression demands, as far as it goes."""
-    magic = MAGIC[compression]
+    magic = b"" if compression is None else MAGIC[compression]
     with file.open() as raw:
         head = raw.read(len(magic))
     return magic.startswith(head) or (compression == "zstd" and head[1:] == _SKIPPABLE)
 
 
-def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
+def _arrow_codec(file: File, codec: Compression) -> Iterator[bytes]:
     done = 0
     with file.open() as raw, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec) as stream:
         try:
@@ -124,7 +124,7 @@ def _arrow_codec(file: File, codec: str) -> Iterator[bytes]:
     raise BrokenStreamError(reason)
 
 
-def _before_break(file: File, codec: str, done: int) -> bytes:
+def _before_break(file: File, codec: Compression, done: int) -> bytes:
     """What a failed read had decompressed and dropped: read again, a byte at a time."""
     dropped = bytearray()
     with file.open() as raw, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec) as stream:
@@ -318,7 +318,7 @@ def without_removed(
 
 
 @contextlib.contextmanager
-def sink(target: Path, compression: str | None) -> Iterator[Any]:
+def sink(target: Path, compression: Compression | None) -> Iterator[Any]:
     """A file to write to, with its folders made, compressed as asked."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -339,7 +339,7 @@ def unused(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def seekable(file: File, compression: str | None) -> Iterator[Any]:
+def seekable(file: File, compression: Compression | None) -> Iterator[Any]:
     """A file that formats with a footer can read: itself, or a temporary copy of what cannot seek.
 
     Raises:
@@ -358,7 +358,7 @@ def seekable(file: File, compression: str | None) -> Iterator[Any]:
         yield stack.enter_context(pa.PythonFile(raw, mode="r"))
 
 
-def _spool(file: File, compression: str | None, spool: Any) -> None:
+def _spool(file: File, compression: Compression | None, spool: Any) -> None:
     for piece in chunks(file, compression):
         spool.write(piece)
     spool.seek(0)

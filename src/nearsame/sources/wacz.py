@@ -86,13 +86,13 @@ class Wacz(WebArchive):
         """The records of all archives; of damage it is told where it is."""
         for member in packages.archives_in(packages.contents(path)):
             with packages.spooled(path, member) as spool:
-                for record in archives.walk(spool, str(packages.form_of(member)), most):
+                for record in archives.walk(spool, packages.form_of(member), most):
                     is_damage = record.kind == archives.DAMAGE
                     yield record._replace(reason=f"{record.reason} (in {member.filename})") if is_damage else record
 
     def _places(self, path: str, member: Any) -> list[RecordPlace]:
         with packages.spooled(path, member) as spool:
-            return places_of(spool, str(packages.form_of(member)))
+            return places_of(spool, packages.form_of(member))
 
     def _refuse(self, reason: str, skip: Skip) -> None:
         if not self.lenient:

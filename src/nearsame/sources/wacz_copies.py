@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from nearsame.compressions import Compression
 from nearsame.errors import SourceError
 from nearsame.sources import packages
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of
@@ -36,7 +37,9 @@ class Archive(NamedTuple):
     gone: set[int]
 
 
-def write_without(path: str, archives: Sequence[Archive], name: str, target: Path, compression: str | None) -> None:
+def write_without(
+    path: str, archives: Sequence[Archive], name: str, target: Path, compression: Compression | None
+) -> None:
     """Write a WACZ without what goes.
 
     Raises:
@@ -100,7 +103,7 @@ class _Copy:
         return {_PACKAGE: self._package, _PACKAGE_DIGEST: self._package_digest}.get(name)
 
     def _archive(self, archive: Archive, place: Path) -> None:
-        form, name = str(packages.form_of(archive.member)), archive.member.filename
+        form, name = packages.form_of(archive.member), archive.member.filename
         with packages.spooled(self.path, archive.member) as spool:
             if archive.gone:
                 copy_without(spool, (f"{self.name}: {name}", form), archive.places, archive.gone, place, None)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
+from nearsame.compressions import Compression
 from nearsame.sources import archives
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of
@@ -26,6 +27,7 @@ from nearsame.sources.archive_records import copy_replacing, have_records, raw_r
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
 from nearsame.sources.files import File
+from nearsame.sources.members import ArchiveForm
 from nearsame.sources.page_records import BESIDE, Batched, pages_at
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.revisits import Responses, origin_of
@@ -42,7 +44,7 @@ _BY_MEMBER = frozenset({None, "gzip", "zstd", "lz4"})  # what FastWARC reads by 
 class WebArchive(FilePart):
     """A WARC, WET or ARC file."""
 
-    form: str = archives.WARC
+    form: ArchiveForm = archives.WARC
 
     pages: ClassVar[bool] = True  # its records are PAGES, not texts
     copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
@@ -94,7 +96,7 @@ class WebArchive(FilePart):
                 path = stack.enter_context(self.local_path(broken))
             except BrokenStreamError as error:
                 path = None
-                if looks_compressed(self.file, str(self.compression)):
+                if looks_compressed(self.file, self.compression):
                     skip(Skipped(self.name, None, None, f"unread from here on: {error}"))
                 else:
                     self._undecompressed(error, skip)
@@ -163,7 +165,7 @@ class WebArchive(FilePart):
         return archives.local(self.file, self._packed, broken)
 
     @property
-    def _packed(self) -> str | None:
+    def _packed(self) -> Compression | None:
         """What the file is compressed by as a whole, and not by members."""
         return None if self.compression in _BY_MEMBER else self.compression
 
