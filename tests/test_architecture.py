@@ -30,6 +30,7 @@ NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 CHOOSING = {"flow/code_steps.py", "flow/steps.py", "index/facets.py"}  # where a method gets its stages
 TWINS = {"Meeting", "Transaction"}  # of arrays and of frames; of each store: the same thing in two hands
+MOST_WITHIN = 10  # arguments of a kernel that other kernels call
 VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
 
 needs_package = pytest.mark.skipif(not (PACKAGE / "__init__.py").exists(), reason="nearsame/__init__.py is missing")
@@ -247,6 +248,26 @@ def test_public_names_are_sorted() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_kernels_within_kernels_take_named_tuples_and_not_long_lists() -> None:
+    """Only what Python calls is flat, whatever its length: a kernel that kernels call has ten arguments at most."""
+    functions = [
+        node
+        for path in sorted((PACKAGE / "kernels").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    kernels = {function for function in functions if "jit" in map(ast.unparse, function.decorator_list)}
+    called = {
+        call.func.id
+        for function in kernels
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    }
+    within = {function.name: len(function.args.args) for function in kernels if function.name in called}
+    assert len(within) > MOST_WITHIN  # else nothing was looked at
+    assert {} == {name: number for name, number in within.items() if number > MOST_WITHIN}
 
 
 def test_every_exemption_in_the_settings_has_its_reason() -> None:

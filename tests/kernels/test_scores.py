@@ -146,6 +146,14 @@ def test_near_codes_are_scored_by_their_equal_bits(bits, a, b, data):
     assert ((near if bits - near <= k else -1), bits) == (num, den)
 
 
+def test_what_is_no_measure_of_codes_has_no_score():
+    """It is not the last one that there is: a measure that is added is answered once its score is."""
+    unknown = of_codes(max(scores.KINDS) + 1, 64, 64)
+    items, offsets = _pair({1, 2, 3}, {1, 2, 3})
+    assert score(Bound(unknown, 0, 1), items, offsets, 0, 2, 0, 1)[0] < 0
+    assert score(Bound(of_codes(scores.NEAR_JACCARD, 64, 64), 0, 1), items, offsets, 0, 2, 0, 1)[0] > 0
+
+
 @given(SETS, SETS, st.integers(0, 5), st.integers(0, 5), thresholds())
 def test_near_codes_are_confirmed_by_the_sets_behind_them(a, b, distance, k, threshold):
     """Where they are within k bits; a code is no item of the set."""

@@ -111,6 +111,8 @@ def _score_codes(measure, items, a0, a1, b0, b1, p, q):
         return cosine(items, a0, a1, b0, b1, p, q)
     if kind == NEAR_EDIT:
         return indel(items, a0, b0, p, q)
+    if kind != NEAR_JACCARD:
+        return -1, 1
     total = a1 - a0 + b1 - b0
     shared = intersect_sorted(items, a0, a1, b0, b1, (p * total + p + q - 1) // (p + q))
     return shared, total - shared
