@@ -24,8 +24,8 @@ import report
 import nearsame as ns
 
 METHODS = {
-    "containment": "Containment", "digest": "Digest", "hyperplane": "Hyperplane", "jaccard": "Jaccard",
-    "minhash": "MinHash", "modp": "ModP", "simhash": "SimHash",
+    "containment": "Containment", "cosine": "Cosine", "digest": "Digest", "hyperplane": "Hyperplane",
+    "jaccard": "Jaccard", "minhash": "MinHash", "modp": "ModP", "simhash": "SimHash",
 }  # fmt: skip
 FAMILIES = {"Banded", "Shingled", "Shingling", "TextRecipe"}
 _OWN = re.compile(r"(^|/)(methods|base|steps|code_steps|facets)\.py$|^recipes/")  # where a method is at home

@@ -196,7 +196,7 @@ def test_boilerplate_of_a_host_is_dropped_from_its_pages_alone(
 
 
 @configured(max_examples=share(30))
-@given(corpora(max_size=24), st.sampled_from([ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP]))
+@given(corpora(max_size=24), st.sampled_from([ns.Jaccard, ns.Cosine, ns.Containment, ns.MinHash, ns.ModP]))
 def test_batches_and_threads_change_nothing_of_hosts(texts: Corpus, method: Any) -> None:
     """The same tables and counts, whoever counts what."""
     recipe = method(threshold="0.6", shingle_size=2, boilerplate_per_host=0.4)

@@ -14,7 +14,7 @@ import nearsame as ns
 from tests.examples import share
 from tests.oracle import measures
 from tests.oracle.corpora import THRESHOLDS, corpora, item_lists, settings_of, thresholds, thresholds_for
-from tests.oracle.decisions import pairs
+from tests.oracle.decisions import cosine_pairs, pairs
 from tests.oracle.shingles import Raw, features
 
 Corpus = list[str | None]
@@ -23,6 +23,7 @@ Pairs = dict[tuple[int, int], float]
 
 METHODS = [
     ns.Jaccard(threshold="0.5", shingle_size=2),
+    ns.Cosine(threshold="2/3", shingle_size=2),
     ns.MinHash(threshold="0.5", shingle_size=2, recall=0.6),
     ns.MinHash(threshold="0.5", shingle_size=2, verify="estimate"),
     ns.Digest(),
@@ -69,6 +70,16 @@ def test_ready_items_join_at_every_threshold(threshold: str, lists: list[list[st
     assert _floats(pairs([frozenset(items) for items in lists], Fraction(threshold))) == _found(found)
 
 
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+@configured(max_examples=share(40))
+@given(lists=item_lists(max_size=24) | st.lists(st.lists(st.sampled_from("abcd"), max_size=3), max_size=24))
+def test_ready_items_join_by_cosine_at_every_threshold(threshold: str, lists: list[list[str]]) -> None:
+    """The same by cosine; sets of up to three items of a universe of four, too."""
+    table = pa.table({"tags": pa.array(lists, pa.list_(pa.string()))})
+    found = ns.pairs(table, method=ns.Cosine(threshold=threshold), features_column="tags")
+    assert _floats(cosine_pairs([frozenset(items) for items in lists], Fraction(threshold))) == _found(found)
+
+
 @given(st.data())
 def test_long_sets_of_many_sizes_join(data: st.DataObject) -> None:
     """Prefixes and lengths at work: windows of one long row of words, some of them with holes."""
@@ -78,8 +89,9 @@ def test_long_sets_of_many_sizes_join(data: st.DataObject) -> None:
     ]
     sets = _sets(texts, {"shingle_size": 1})
     threshold = data.draw(thresholds_for(sets))
-    found = ns.pairs(_table(texts), method=ns.Jaccard(threshold=threshold, shingle_size=1))
-    assert _floats(pairs(sets, Fraction(threshold))) == _found(found)
+    for method, expected in ((ns.Jaccard, pairs), (ns.Cosine, cosine_pairs)):
+        found = ns.pairs(_table(texts), method=method(threshold=threshold, shingle_size=1))
+        assert _floats(expected(sets, Fraction(threshold))) == _found(found)
 
 
 @given(

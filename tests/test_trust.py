@@ -17,11 +17,11 @@ WORDLESS = (
     """'+{+'|"+.,"[+  <) ]{`+?=;-(`')=\"""",
 )
 BASE = 0x9E3779B97F4A7C15  # of the polynomial that shingles were, under every seed
-SEEDED = [ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP, ns.Hyperplane]
+SEEDED = [ns.Jaccard, ns.Cosine, ns.Containment, ns.MinHash, ns.ModP, ns.Hyperplane]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**127])
-@pytest.mark.parametrize("method", [ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP])
+@pytest.mark.parametrize("method", [ns.Jaccard, ns.Cosine, ns.Containment, ns.MinHash, ns.ModP])
 def test_texts_without_words_are_the_same_when_their_bytes_are(method, seed):
     """These two had one half of a digest in common under every seed: a factor was zero."""
     one, other = WORDLESS

@@ -25,6 +25,7 @@ index: ns.Index
 _FORMS = """
 for threshold in (0.8, "0.8", "4/5", Decimal("0.8"), Fraction(4, 5), 1):
     ns.Jaccard(threshold=threshold, seed="random", stop_words="en,de")
+    ns.Cosine(threshold=threshold)
     ns.Containment(threshold=threshold, jaccard_floor=threshold)
     ns.MinHash(threshold=threshold, seed=7)
     ns.SimHash(confirm="jaccard", threshold=threshold)

@@ -179,7 +179,8 @@ def test_what_can_be_read_once_is_looked_into() -> None:
 
 def test_no_setting_of_a_recipe_is_made_of_another_type() -> None:
     """Bytes are no number, and True is not 1; a text says one, as on the command line."""
-    for recipe in (ns.Jaccard, ns.Containment, ns.MinHash, ns.ModP, ns.SimHash, ns.Digest, ns.Hyperplane):
+    recipes = (ns.Jaccard, ns.Cosine, ns.Containment, ns.MinHash, ns.ModP, ns.SimHash, ns.Digest, ns.Hyperplane)
+    for recipe in recipes:
         for name, field in recipe.model_fields.items():
             kinds = {*get_args(field.annotation)} or {field.annotation}
             if kinds <= {int, float, bool, type(None)}:

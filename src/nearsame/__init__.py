@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nearsame.index.index import Index
     from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
     from nearsame.outputs.reports import write_evaluation
-    from nearsame.recipes.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+    from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
@@ -58,6 +58,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Containment",
+    "Cosine",
     "Digest",
     "EngineError",
     "Entry",
@@ -142,7 +143,16 @@ _HOMES = {
     "nearsame.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
     "nearsame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
-    "nearsame.recipes.methods": ("Containment", "Digest", "Hyperplane", "Jaccard", "MinHash", "ModP", "SimHash"),
+    "nearsame.recipes.methods": (
+        "Containment",
+        "Cosine",
+        "Digest",
+        "Hyperplane",
+        "Jaccard",
+        "MinHash",
+        "ModP",
+        "SimHash",
+    ),
     "nearsame.outputs.reports": ("write_evaluation",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
     "nearsame.studies.compare": ("compare",),

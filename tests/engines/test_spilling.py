@@ -13,6 +13,7 @@ from .made import documents
 
 METHODS = {
     "exact": ns.Jaccard(),
+    "cosine": ns.Cosine(),
     "containment": ns.Containment(),
     "minhash": ns.MinHash(),
     "estimate": ns.MinHash(verify="estimate"),

@@ -10,7 +10,7 @@ from tests.oracle.corpora import KEEPS, THRESHOLDS
 
 __all__ = ["METHODS", "Case", "made"]
 
-METHODS = ("jaccard", "containment", "minhash", "modp", "simhash", "hyperplane", "digest")
+METHODS = ("jaccard", "cosine", "containment", "minhash", "modp", "simhash", "hyperplane", "digest")
 
 _SMALL = ("a", "b"), ("a", "b", "c", "The", "the", "cat"), tuple(f"w{number}" for number in range(40))
 _SCRIPTS = (
@@ -304,6 +304,7 @@ def _digest(random: Random, kind: str, documents: Documents) -> dict[str, Any]:
 
 _RECIPES = {
     "jaccard": _jaccard,
+    "cosine": _jaccard,
     "containment": _containment,
     "minhash": _minhash,
     "modp": _modp,
@@ -322,15 +323,17 @@ def _asked(
         recipe.pop("remove", None)
     elif recipe.get("remove") != "container" and random.random() < 0.3:
         found["within"] = False
-    if name == "jaccard" and random.random() < 0.2:
+    if name in ("jaccard", "cosine") and random.random() < 0.2:
         found["clusters"] = "components"
-    elif name == "jaccard" and kind == "text" and "drop_boilerplate" not in recipe and random.random() < 0.2:
+    elif (
+        name in ("jaccard", "cosine") and kind == "text" and "drop_boilerplate" not in recipe and random.random() < 0.2
+    ):
         found["use"] = "digest,text"
     return found
 
 
 def _higher(random: Random, name: str, recipe: dict[str, Any], asked: dict[str, Any]) -> str | None:
-    if name not in ("jaccard", "containment", "modp") or random.random() < 0.5 or "use" in asked:
+    if name not in ("jaccard", "cosine", "containment", "modp") or random.random() < 0.5 or "use" in asked:
         return None
     higher = _threshold(random)
     return higher if Fraction(higher) >= Fraction(recipe["threshold"]) else None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import isqrt
 from typing import Any
@@ -24,7 +24,7 @@ from nearsame.stages.features.frequencies import idf
 from nearsame.stages.texts.stopwords import stop_words
 from tests.fuzz.cases import Case
 from tests.oracle import boilerplate, components, containments, decisions, fingerprints, layers, simhash, vectors
-from tests.oracle.measures import jaccard
+from tests.oracle.measures import cosine, jaccard
 from tests.oracle.priority import order
 from tests.oracle.shingles import features
 from tests.oracle.tokens import prepare, tokens
@@ -76,7 +76,9 @@ class Truth:
             return containments.decide(sets, least, self.ranked, **how, **bounds)
         if case.asked.get("clusters") == "components":
             sets = [key or frozenset() for key in self.keys]
-            return components.decide(sets, self.similar, self.ranked, **how)
+            least = Fraction(case.recipe["threshold"])
+            measure = jaccard if case.name == "jaccard" else partial(cosine, threshold=least)
+            return components.decide(sets, self.similar, self.ranked, **how, measure=measure)
         if "use" in case.asked:
             return self._by_layers(how)
         return decisions.decide_similar(self.keys, self.similar, self.ranked, **how)
@@ -152,6 +154,13 @@ def _by_sets(case: Case) -> Truth:
     exact = case.name == "jaccard"
     return Truth(
         case, [items or None for items in sets], decisions.pairs(sets, Fraction(case.recipe["threshold"])), exact
+    )
+
+
+def _by_cosine(case: Case) -> Truth:
+    sets = _sets(case)
+    return Truth(
+        case, [items or None for items in sets], decisions.cosine_pairs(sets, Fraction(case.recipe["threshold"]))
     )
 
 
@@ -278,6 +287,7 @@ def _by_digest(case: Case) -> Truth:
 _TRUTHS = {
     "jaccard": _by_sets,
     "containment": _by_containment,
+    "cosine": _by_cosine,
     "minhash": _by_sets,
     "modp": _by_prints,
     "simhash": _by_codes,

@@ -15,7 +15,7 @@ from nearsame.kernels import deciding, scores
 from nearsame.kernels.buckets import Members, fill_members, turn_bits
 from nearsame.stages.pairs.measures import bound
 from tests.oracle.corpora import thresholds
-from tests.oracle.measures import containment, jaccard
+from tests.oracle.measures import containment, cosine, jaccard
 
 ROOM = 4
 
@@ -85,23 +85,26 @@ def _places(docs):
 
 
 MEASURES = {
-    "jaccard": (scores.JACCARD, jaccard, _prefixes),
-    "jaccard by any key": (scores.JACCARD, jaccard, lambda docs, _: _everything(docs)),
-    "containment": (scores.CONTAINMENT, containment, lambda docs, _: _places(docs)),
-    "container": (scores.CONTAINER, lambda a, b: containment(b, a), lambda docs, _: _places(docs)),
-    "equal": (scores.EQUAL, lambda a, b: Fraction(a == b), lambda docs, _: _everything(docs)),
+    "jaccard": (scores.JACCARD, lambda a, b, _: jaccard(a, b), _prefixes),
+    "jaccard by any key": (scores.JACCARD, lambda a, b, _: jaccard(a, b), lambda docs, _: _everything(docs)),
+    "cosine": (scores.COSINE, cosine, lambda docs, threshold: _prefixes(docs, threshold**2)),
+    "cosine by any key": (scores.COSINE, cosine, lambda docs, _: _everything(docs)),
+    "containment": (scores.CONTAINMENT, lambda a, b, _: containment(a, b), lambda docs, _: _places(docs)),
+    "container": (scores.CONTAINER, lambda a, b, _: containment(b, a), lambda docs, _: _places(docs)),
+    "equal": (scores.EQUAL, lambda a, b, _: Fraction(a == b), lambda docs, _: _everything(docs)),
 }
 
 
-def _share(measure, docs, d, c):
-    """The similarity of d with c, an earlier one."""
-    return MEASURES[measure][1](docs[d], docs[c])
+def _share(measure, docs, d, c, threshold):
+    """The similarity of d with c, an earlier one, where a threshold is asked for."""
+    return MEASURES[measure][1](docs[d], docs[c], threshold)
 
 
 def _greedy(measure, docs, threshold, num_against, within):
     keepers, removed = [], {}
     for d in range(len(docs)):
-        alike = [(_share(measure, docs, d, c), c) for c in keepers if _share(measure, docs, d, c) >= threshold]
+        known = [(_share(measure, docs, d, c, threshold), c) for c in keepers]
+        alike = [(value, c) for value, c in known if value >= threshold]
         if d < num_against:
             keepers.append(d)
         elif alike:
@@ -168,7 +171,7 @@ def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
         found += zip(*(column[:filled].tolist() for column in out), strict=True)
         tried += verified
         room += 3 * (low == start)
-    every = {(c, d): _share(measure, docs, d, c) for d in range(len(docs)) for c in range(d)}
+    every = {(c, d): _share(measure, docs, d, c, exact) for d in range(len(docs)) for c in range(d)}
     expected = {pair: value for pair, value in every.items() if value >= exact}
     assert expected == {(a, b): Fraction(num, den) for a, b, num, den in found}
     assert len(expected) == len(found) <= tried

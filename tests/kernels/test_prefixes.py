@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from nearsame.arrow import frozen
 from nearsame.kernels.prefixes import (
+    Shares,
     add_counts,
     add_nibbles,
     count_frequent,
@@ -19,8 +21,9 @@ from nearsame.kernels.prefixes import (
     prefix_keys,
     write_classes,
 )
+from nearsame.stages.pairs import measures
 from tests.oracle.corpora import thresholds
-from tests.oracle.measures import containment, jaccard
+from tests.oracle.measures import containment, cosine, jaccard
 
 NO_CLASSES = frozen(np.zeros(0, np.int64)), frozen(np.zeros(0, np.uint8))
 BITS = 5  # of the tables here: slots are the top five bits
@@ -164,7 +167,11 @@ def test_items_of_full_slots_are_counted_by_themselves(counters, nibbles, cut, r
     assert [classes[number[slot]] if slot in number else slots[slot] for slot in range(256)] == found.tolist()
 
 
-def _keys(rows, counts, threshold, *, everything=False):
+def _shares(threshold, kind=measures.JACCARD):
+    return measures.shares(measures.bound(kind, threshold))
+
+
+def _keys(rows, counts, shares, *, everything=False):
     """(key, row, place, probes) of each entry; the counts of each set stand at places of their own."""
     items, starts, ends = _flat(rows, 1)
     sizes = ends - starts
@@ -175,20 +182,19 @@ def _keys(rows, counts, threshold, *, everything=False):
     most = int(sizes.sum())
     out = np.zeros(most, np.uint64), np.zeros(most, np.int64), np.zeros(most, np.int32), np.zeros(most, np.uint8)
     filled = prefix_keys(
-        items, starts, ends, frozen(table), frozen(begins), frozen(np.arange(len(rows)) * 3),
-        threshold.numerator, threshold.denominator, everything, *out,
-    )  # fmt: skip
+        items, starts, ends, frozen(table), frozen(begins), frozen(np.arange(len(rows)) * 3), shares, everything, *out
+    )
     return [tuple(entry) for entry in zip(*(column[:filled].tolist() for column in out), strict=True)]
 
 
-def _expected(rows, counts, threshold, *, everything):
+def _expected(rows, counts, shares, *, everything):
+    share, larger = Fraction(shares.p, shares.q), Fraction(shares.larger_p, shares.larger_q)
     found = []
     for number, row in enumerate(rows):
         ordered = sorted(row, key=lambda item: (max(1, counts[item]), item))
         n = len(row)
-        length = n if everything else n + 1 + (-threshold * n).__floor__()
-        share = threshold if everything else 2 * threshold / (1 + threshold)
-        short = n + (-share * n).__floor__()
+        length = n if everything else n + 1 - ceil(share * n)
+        short = n - ceil(larger * n)
         found += [
             (item, 3 * number, place, int(place <= short))
             for place, item in enumerate(ordered[:length])
@@ -208,10 +214,11 @@ def test_keys_are_the_rarest_items_with_their_places(rows, threshold, everything
     known = sorted({item for row in rows for item in row})
     count = st.integers(1, 4) | st.sampled_from([0, 1, 2, 254, 255])
     counts = dict(zip(known, data.draw(st.lists(count, min_size=len(known), max_size=len(known))), strict=True))
-    expected = _expected(rows, counts, Fraction(threshold), everything=everything)
-    assert sorted(expected) == sorted(_keys(rows, counts, Fraction(threshold), everything=everything))
+    shares = Shares(*Fraction(threshold).as_integer_ratio(), *data.draw(st.fractions("1/50", 1)).as_integer_ratio())
+    expected = _expected(rows, counts, shares, everything=everything)
+    assert sorted(expected) == sorted(_keys(rows, counts, shares, everything=everything))
     assert [row for _, row, _, _ in expected] == [
-        row for _, row, _, _ in _keys(rows, counts, Fraction(threshold), everything=everything)
+        row for _, row, _, _ in _keys(rows, counts, shares, everything=everything)
     ]
 
 
@@ -232,18 +239,23 @@ def _counted(rows, slots):
     return {item: min(255, counted[item % slots]) for row in rows for item in row}
 
 
+MEASURES = {"jaccard": (measures.JACCARD, lambda a, b, _: jaccard(a, b)), "cosine": (measures.COSINE, cosine)}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
 @given(near_sets(), st.sampled_from([1, 7, 64]), st.fractions(0, 1, max_denominator=60).filter(bool), st.data())
-def test_similar_sets_share_a_key_at_which_one_of_them_probes(rows, slots, threshold, data):
+def test_similar_sets_share_a_key_at_which_one_of_them_probes(measure, rows, slots, threshold, data):
     """Whatever the threshold, one that a pair just reaches above all, and however much is over-counted."""
-    met = sorted({jaccard(set(a), set(b)) for a in rows for b in rows if a or b} - {0})
+    kind, similarity = MEASURES[measure]
+    met = sorted({similarity(set(a), set(b), Fraction(0)) for a in rows for b in rows if a and b} - {0})
     threshold = data.draw(st.sampled_from(met)) if met and data.draw(st.booleans()) else threshold
-    entries = _keys(rows, _counted(rows, slots), threshold)
+    entries = _keys(rows, _counted(rows, slots), _shares(threshold, kind))
     probing = {key for key, _, _, probes in entries if probes}
     keys = [{key for key, row, _, _ in entries if row == 3 * number} for number in range(len(rows))]
     where = {(key, row // 3): (place, probes) for key, row, place, probes in entries}
     for a, one in enumerate(rows):
         for b, two in enumerate(rows[:a]):
-            if not (one and two) or jaccard(set(one), set(two)) < threshold:
+            if not (one and two) or similarity(set(one), set(two), threshold) < threshold:
                 continue
             shared = keys[a] & keys[b]
             assert shared & probing
@@ -256,7 +268,7 @@ def test_similar_sets_share_a_key_at_which_one_of_them_probes(rows, slots, thres
 @given(near_sets(), st.fractions(0, 1, max_denominator=60).filter(bool))
 def test_a_contained_set_probes_at_a_key_that_its_container_offers(rows, threshold):
     """Where everything of count two and more is offered."""
-    entries = _keys(rows, _counted(rows, 64), threshold, everything=True)
+    entries = _keys(rows, _counted(rows, 64), _shares(threshold, measures.CONTAINMENT), everything=True)
     offered = {(key, row // 3): probes for key, row, _, probes in entries}
     for a, one in enumerate(rows):
         for b, two in enumerate(rows):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nearsame.arrow import frozen
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound, least_overlap, of_codes, score
-from nearsame.stages.pairs.measures import bound, fraction_at_least
+from nearsame.stages.pairs.measures import bound, fraction_at_least, shares
 from tests.oracle import measures as twin
 from tests.oracle.corpora import THRESHOLDS, thresholds
 
@@ -49,6 +49,21 @@ def test_a_score_is_the_oracles_fraction_or_below_the_threshold(name, a, b, thre
         expected = exact if exact >= least else None
         assert expected == _score(bound(measure, least), a, b)
         assert expected == _score(bound(measure, step), a, b, threshold=fraction_at_least(least, 10**9))
+
+
+ALIKE = st.sets(st.integers(0, 5), min_size=1)
+
+
+@given(SETS | ALIKE, SETS | ALIKE, thresholds())
+def test_a_cosine_is_the_oracles_at_every_threshold_near_it(a, b, threshold):
+    """It is no fraction: asked for are its nine places, the next ones, and those of others."""
+    step, below = Fraction(1, 10**9), twin.cosine(a, b)
+    for least in {Fraction(threshold), below, min(below + step, Fraction(1)), max(below - step, step)} - {0}:
+        value = twin.cosine(a, b, least)
+        expected = value if value >= least else None
+        assert (twin.cosine_squared(a, b) >= least**2) == (expected is not None)
+        assert expected == _score(bound(scores.COSINE, least), a, b)
+        assert expected == _score(bound(scores.COSINE, step), a, b, threshold=least)
 
 
 @pytest.mark.parametrize("name", ["containment", "container"])
@@ -95,6 +110,39 @@ def test_the_overlap_that_is_needed_is_the_least_that_suffices(threshold, a, b):
         assert need >= 1
         assert need > min(a, b) or reached(need) >= threshold
         assert need - 1 > min(a, b) or reached(need - 1) < threshold
+
+
+LARGE = st.integers(1, 100) | st.integers(1, 2**33 - 1)
+PARTS = st.integers(1, 30) | st.integers(1, 10**9)
+
+
+@given(LARGE, LARGE, PARTS, PARTS)
+@example(2**33 - 1, 2**33 - 1, 10**9 - 1, 10**9)
+@example(2**33 - 1, 1, 1, 10**9)
+@example(2, 1, 707_106_781, 10**9)
+def test_the_overlap_that_a_cosine_needs_is_the_least_that_suffices(a, b, p, q):
+    """In whole numbers of any size; and what any set needs of a partner is in its share."""
+    p, q = min(p, q), max(p, q)
+    exact = Bound(scores.COSINE, p, q)
+    need = least_overlap(exact, a, b, p, q)
+    assert (need - 1) ** 2 * q**2 < p**2 * a * b <= need**2 * q**2
+    assert [False, True] == [scores.enough(exact, shared, a, b) for shared in (need - 1, need)]
+
+
+@given(st.integers(1, 300), st.integers(1, 300), thresholds())
+def test_no_similar_pair_shares_less_than_its_shares_say(a, b, threshold):
+    """Of either set, and of the one that is not the larger; some pair shares no more, so no prefix is too long."""
+    for measure in (scores.JACCARD, scores.COSINE):
+        exact = bound(measure, Fraction(threshold))
+        need = least_overlap(exact, a, b, exact.p, exact.q)
+        if need > min(a, b):
+            continue
+        told = shares(exact)
+        for size, other in ((a, b), (b, a)):
+            assert need * told.q >= told.p * size
+            assert need * told.larger_q >= told.larger_p * size or size > other
+        needs = {size: least_overlap(exact, a, size, exact.p, exact.q) for size in range(1, a + 1)}
+        assert -(-told.p * a // told.q) == min(need for size, need in needs.items() if need <= size)
 
 
 @pytest.mark.parametrize("size", [10**6, 2**31, 4 * 10**9])

@@ -1,6 +1,7 @@
 """The transitive reading: what chains of similar pairs join, who stays of it, and what would break it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from tests.oracle.measures import jaccard
 
 __all__ = ["Largest", "bridges", "components", "decide", "largest"]
 
+Measure = Callable[[AbstractSet[object], AbstractSet[object]], Fraction]
 Edges = Sequence[tuple[int, int]]
 Pairs = Mapping[tuple[int, int], Fraction]
 
@@ -77,6 +79,7 @@ def decide(
     *,
     num_against: int = 0,
     within: bool = True,
+    measure: Measure = jaccard,
 ) -> Decisions:
     """The removed rows with the keepers of their components, and how similar they are to them."""
     best, distinct, edges = _graph(sets, similarities, order, num_against, within=within)
@@ -87,7 +90,7 @@ def decide(
         if row < num_against:
             continue
         if leader >= num_against and keeper[leader] != leader:
-            removed[row] = (keeper[leader], jaccard(sets[row], sets[keeper[leader]]))
+            removed[row] = (keeper[leader], measure(sets[row], sets[keeper[leader]]))
         elif leader != row and (within or leader < num_against):
             removed[row] = (leader, Fraction(1))
     return removed

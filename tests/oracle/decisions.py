@@ -13,9 +13,9 @@ from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from itertools import combinations
 
-from tests.oracle.measures import jaccard
+from tests.oracle.measures import cosine, jaccard
 
-__all__ = ["Decisions", "Sets", "decide", "decide_similar", "greedy", "pairs"]
+__all__ = ["Decisions", "Sets", "cosine_pairs", "decide", "decide_similar", "greedy", "pairs"]
 
 Sets = Sequence[AbstractSet[object]]
 Decisions = dict[int, tuple[int, Fraction]]  # removed row -> (its witness, their similarity)
@@ -25,6 +25,13 @@ def pairs(sets: Sets, threshold: Fraction) -> dict[tuple[int, int], Fraction]:
     """Every pair a < b of non-empty sets whose Jaccard similarity reaches the threshold."""
     full = [row for row, items in enumerate(sets) if items]
     every = {(a, b): jaccard(sets[a], sets[b]) for a, b in combinations(full, 2)}
+    return {pair: similarity for pair, similarity in every.items() if similarity >= threshold}
+
+
+def cosine_pairs(sets: Sets, threshold: Fraction) -> dict[tuple[int, int], Fraction]:
+    """The same by cosine."""
+    full = [row for row, items in enumerate(sets) if items]
+    every = {(a, b): cosine(sets[a], sets[b], threshold) for a, b in combinations(full, 2)}
     return {pair: similarity for pair, similarity in every.items() if similarity >= threshold}
 
 

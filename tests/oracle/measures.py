@@ -2,11 +2,12 @@
 
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from math import ceil
+from math import ceil, isqrt
 
 __all__ = [
     "band_chance",
     "containment",
+    "cosine",
     "cosine_squared",
     "jaccard",
     "least_overlap",
@@ -27,6 +28,13 @@ def containment(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
 def cosine_squared(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
     """The square (to stay a fraction) of the cosine of two sets."""
     return Fraction(len(a & b) ** 2, len(a) * len(b))
+
+
+def cosine(a: AbstractSet[object], b: AbstractSet[object], threshold: Fraction = Fraction(0)) -> Fraction:
+    """The cosine of two sets to nine places, downwards; the threshold, where it is reached between two of them."""
+    squared = cosine_squared(a, b)
+    below = Fraction(isqrt(10**18 * squared.numerator // squared.denominator), 10**9)
+    return max(below, threshold) if squared >= threshold**2 else below
 
 
 def least_overlap(threshold: Fraction, a_size: int, b_size: int) -> int:

@@ -23,6 +23,7 @@ from tests.parity.answers import deduplicated, difference, listed, local, on_spa
 METHODS = {
     "digest": ns.Digest(),
     "jaccard": ns.Jaccard(threshold=0.6, shingle_size=2),
+    "cosine": ns.Cosine(threshold=0.7, shingle_size=2),
     "containment": ns.Containment(threshold=0.7, shingle_size=2),
     "minhash": ns.MinHash(threshold=0.6, shingle_size=2),
     "simhash": ns.SimHash(k=6),
@@ -33,6 +34,7 @@ VARIANTS = {
     "digest of tokens": ns.Digest(normalise=True, algorithm="crc32"),
     "jaccard 1": ns.Jaccard(threshold=1),
     "jaccard 1/3": ns.Jaccard(threshold="1/3", shingle_size=3),
+    "cosine 2/3": ns.Cosine(threshold="2/3", shingle_size=3),
     "containment with a floor": ns.Containment(threshold=0.7, shingle_size=2, jaccard_floor=0.4),
     "minhash estimated": ns.MinHash(threshold=0.6, shingle_size=2, verify="estimate"),
     "minhash classic": ns.MinHash(threshold=0.6, shingle_size=2, sketch="classic", bands=16, rows=4, choice="random"),

@@ -114,6 +114,13 @@ def _chains(home: Path) -> Any:
     return ns.dedup(source, clusters="components", method=method).write(home / "out", pairs=True)
 
 
+def _angles(home: Path) -> Any:
+    """Cosines of sets; one of them is the threshold, which has no decimal fraction."""
+    twos = [{"id": "two", "text": "alpha beta gamma"}, {"id": "three", "text": "alpha beta delta"}]
+    source = _lines(home / "a.jsonl", [*_records(), *twos])
+    return ns.dedup(source, method=ns.Cosine(threshold="2/3", shingle_size=1)).write(home / "out", pairs=True)
+
+
 def _hosts(home: Path) -> Any:
     """Two hosts with footers of their own, one that is too small, and a page without a URL."""
     pages = []
@@ -167,6 +174,7 @@ KINDS: dict[str, Kind] = {
     "texts": _texts,
     "rare": _rare,
     "chains": _chains,
+    "angles": _angles,
     "contained": _contained,
     "estimated": _estimated,
 }

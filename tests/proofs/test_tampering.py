@@ -170,15 +170,39 @@ def test_a_pair_that_is_lost(home: Path) -> None:
     assert any("pairs.parquet: it lacks {'a_id': 'a', " in problem for problem in found), found
 
 
-def test_similar_documents_that_both_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("method", "least"), [(ns.Jaccard, "0.836066"), (ns.Cosine, "0.910714")])
+def test_similar_documents_that_both_stay(method: Any, least: str, tmp_path: Path) -> None:
     """Nobody claims anything wrong of anybody, and yet it is no answer: only the sample can tell."""
     path = write_jsonl(tmp_path / "a.jsonl", documents())
-    stats = ns.dedup(str(path), method=ns.Jaccard(threshold="0.9")).write(tmp_path / "out").record()
+    stats = ns.dedup(str(path), method=method(threshold="0.95")).write(tmp_path / "out").record()
     lower = {"recipe": {**stats["recipe"], "threshold": 0.8}, "least": 0.8}
     (tmp_path / "out" / "stats.json").write_text(json.dumps(stats | lower), "utf-8")
     found = _problems(tmp_path / "out")
-    assert [f"kept/: {path}, record 0, and {path}, record 3, both stay, and are 0.836066 similar"] == found
+    assert [f"kept/: {path}, record 0, and {path}, record 3, both stay, and are {least} similar"] == found
     assert ns.verify(tmp_path / "out", sample=0).holds
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ns.Cosine(threshold="2/3", shingle_size=1),
+        ns.SimHash(k=16, confirm="cosine", threshold="2/3"),
+        ns.SimHash(k=16, confirm="edit", threshold="0.8"),
+        ns.SimHash(k=12),
+        ns.MinHash(threshold="0.6", shingle_size=1, verify="estimate"),
+    ],
+    ids=lambda method: f"{method.name} {method.reports}",
+)
+def test_chains_are_judged_by_the_measure_of_their_method(method: Any, tmp_path: Path) -> None:
+    """A row whose witness is only joined with it says how similar they are by what joined them; estimates stay such."""
+    all_words = words(60, 5)
+    chain = [" ".join(all_words[start : start + 20]) for start in range(0, 24, 2)]
+    pair = ["alpha beta gamma", "alpha beta delta"]
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": str(n), "text": text} for n, text in enumerate([*chain, *pair])])
+    found = ns.dedup(str(path), method=method, clusters="components", audit=False)
+    found.write(tmp_path / "out")
+    assert found.stats.chained
+    assert () == ns.verify(tmp_path / "out").problems
 
 
 def test_a_source_that_has_changed_is_told(home: Path) -> None:

@@ -78,4 +78,4 @@ def test_the_hint_names_all_methods_that_take_ready_features():
     """And none that does not."""
     with pytest.raises(ConfigError, match="needs texts") as caught:
         ns.dedup([{"x": ["a"]}], features_column="x", method="digest")
-    assert "Choose containment, jaccard, minhash, modp or simhash." == caught.value.hint
+    assert "Choose containment, cosine, jaccard, minhash, modp or simhash." == caught.value.hint

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from nearsame.errors import ConfigError
 from nearsame.recipes import methods
-from nearsame.recipes.methods import Containment, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash, by_name
+from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash, by_name
 
-EVERY = [Jaccard, Containment, MinHash, ModP, Digest, SimHash]
-SHINGLED = [Jaccard, Containment, MinHash, ModP]
+EVERY = [Jaccard, Cosine, Containment, MinHash, ModP, Digest, SimHash]
+SHINGLED = [Jaccard, Cosine, Containment, MinHash, ModP]
 
 
 @pytest.mark.parametrize("method", SHINGLED)
@@ -83,6 +83,7 @@ def test_a_threshold_that_cannot_be_is_an_error_that_names_it(method, threshold,
             ]
         ),
         (Containment, {"threshold": 0.5, "jaccard_floor": 0.6}, "jaccard_floor=0.6 is not below threshold=0.5"),
+        (Cosine, {"threshold": 0.5**0.5}, f"threshold={0.5**0.5} has a denominator above 10**9: round it"),
         (ModP, {"modulus": 0}, "modulus=0: "),
         (ModP, {"modulus": 2**63}, f"modulus={2**63}: "),
         (ModP, {"floor": -1}, "floor=-1: "),
@@ -138,7 +139,7 @@ THRESHOLDS = (
 
 
 @st.composite
-def recipes(draw):
+def recipes(draw):  # noqa: PLR0911  (one for each method)
     """Valid recipes of every kind."""
     text = {name: draw(st.booleans()) for name in ("keep_case", "keep_punctuation", "nfkc", "strip_accents")}
     text["stop_words"] = draw(st.sampled_from([(), ("en",), ("en", "de")]))
@@ -148,6 +149,9 @@ def recipes(draw):
     match draw(st.sampled_from([method.name for method in EVERY])):
         case "jaccard":
             return Jaccard(**text, **cut, **sets, threshold=draw(THRESHOLDS))
+        case "cosine":
+            threshold = draw(st.fractions("0.001", 1, max_denominator=10**9) | st.sampled_from(["0.8", "1/3", 1]))
+            return Cosine(**text, **cut, **sets, threshold=threshold)
         case "containment":
             floor = draw(st.none() | st.fractions(0, Fraction(1, 2)).filter(bool))
             return Containment(**text, **cut, **sets, threshold=draw(st.fractions("0.51", 1)), jaccard_floor=floor)
@@ -257,8 +261,8 @@ def test_what_similarities_are_called():
             Containment(remove="container"),
         )
     ]  # fmt: skip
-    assert ["estimated", "cosine"] == [ModP().reports, SimHash(confirm="cosine").reports]
-    assert [False, True, True] == [recipe.may_miss for recipe in (Jaccard(), MinHash(), ModP())]
+    assert ["estimated", "cosine", "cosine"] == [ModP().reports, SimHash(confirm="cosine").reports, Cosine().reports]
+    assert [False, False, True, True] == [recipe.may_miss for recipe in (Jaccard(), Cosine(), MinHash(), ModP())]
     assert [True, False, False] == [recipe.raw_bytes for recipe in (Digest(), Digest(normalise=True), Jaccard())]
 
 

@@ -20,7 +20,7 @@ import nearsame as ns
 from nearsame import arrow, schemas
 from nearsame.engines.local import Local
 from nearsame.kernels import shingles
-from nearsame.recipes.methods import Containment, Digest, Jaccard, Method, MinHash, ModP, SimHash
+from nearsame.recipes.methods import Containment, Cosine, Digest, Jaccard, Method, MinHash, ModP, SimHash
 from nearsame.stages.features.shingles import ItemSets, ShingleSets
 from nearsame.stages.features.weighted import ListFeatures, Spelling
 from nearsame.stages.keys.prefix import Counting, CountItems, ItemCounts, PrefixKeys
@@ -33,6 +33,7 @@ METHODS: dict[str, Method] = {
     "jaccard": Jaccard(shingle_size=2, threshold=0.5),
     "jaccard, normalised": Jaccard(shingle_size=2, nfkc=True, strip_accents=True, keep_punctuation=True, repeats=True),
     "jaccard, characters": Jaccard(shingle_size=3, unit="chars", overlapping=False, stop_words=("en",)),
+    "cosine": Cosine(shingle_size=2),
     "containment": Containment(shingle_size=2),
     "minhash": MinHash(shingle_size=2),
     "minhash, classic": MinHash(shingle_size=1, sketch="classic", num_perm=100, choice="random", bands=7, rows=3),
@@ -55,7 +56,8 @@ def _in_passes(features: pa.RecordBatch) -> list[Any]:
     for number in range(2):
         table = CountItems(counting, number).add(np.zeros(counting.table_bytes, np.uint8), features, 0, 1)
         found.append(ItemCounts(counting, number, table))
-    return [*found, PrefixKeys(measures.bound(measures.JACCARD, METHODS["jaccard"].least), None)]
+    shares = measures.shares(measures.bound(measures.JACCARD, METHODS["jaccard"].least))
+    return [*found, PrefixKeys(shares, None)]
 
 
 def _steps(name: str, texts: Any) -> list[tuple[Any, pa.RecordBatch, pa.RecordBatch]]:

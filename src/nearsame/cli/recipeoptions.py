@@ -104,9 +104,9 @@ method = section(
         type=words(MethodName),
         default="jaccard",
         metavar="NAME",
-        help="jaccard: all pairs of similar sets of shingles; containment: one in another; minhash: similar ones, by"
-        " sketches; modp: the same by one hash in 25; simhash: codes within k bits; hyperplane: similar vectors;"
-        " digest: identical documents.",
+        help="jaccard: all pairs of similar sets of shingles; cosine: the same by cosine; containment: one in another;"
+        " minhash: similar ones, by sketches; modp: the same by one hash in 25; simhash: codes within k bits;"
+        " hyperplane: similar vectors; digest: identical documents.",
         stands="jaccard",
     ),
     threshold("0.8; hyperplane 0.9"),

@@ -19,6 +19,7 @@ from nearsame.kernels import shingles, tokens
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.methods import (
     Containment,
+    Cosine,
     Digest,
     Hyperplane,
     Jaccard,
@@ -94,23 +95,23 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
     match method:
         case Digest():
             return Steps((texts(method), _digests(method)), measures.EQUAL)
-        case Jaccard():
-            bound = measures.bound(measures.JACCARD, method.threshold)
-            features = _sets(method, ready_items=ready_items)
-            return Steps(
-                features,
-                bound.measure,
-                counts=_count,
-                keys=lambda counts: PrefixKeys(bound, counts),
-            )
-        case Containment():
-            measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
-            bound = measures.bound(measure, method.threshold, method.jaccard_floor)
+        case Jaccard() | Cosine():
+            measure = measures.COSINE if isinstance(method, Cosine) else measures.JACCARD
+            shares = measures.shares(measures.bound(measure, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),
                 measure,
                 counts=_count,
-                keys=lambda counts: PrefixKeys(bound, counts, everything=True),
+                keys=lambda counts: PrefixKeys(shares, counts),
+            )
+        case Containment():
+            measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
+            shares = measures.shares(measures.bound(measure, method.threshold))
+            return Steps(
+                _sets(method, ready_items=ready_items),
+                measure,
+                counts=_count,
+                keys=lambda counts: PrefixKeys(shares, counts, everything=True),
                 floor=method.jaccard_floor,
                 larger_first=True,
                 columns=Directions(),
@@ -122,14 +123,14 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
             features = _sets(method, ready_items=ready_items)
             return Steps(features, measure, sketches=Signatures(method), keys=lambda _: bands, by_sketch=estimated)
         case ModP():
-            bound = measures.bound(measures.JACCARD, method.threshold)
+            shares = measures.shares(measures.bound(measures.JACCARD, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),
-                bound.measure,
+                measures.JACCARD,
                 sketches=Fingerprints(method.modulus, method.floor),
                 by_sketch=True,
                 counts=_count_sketches,
-                keys=lambda counts: PrefixKeys(bound, counts),
+                keys=lambda counts: PrefixKeys(shares, counts),
                 columns=Directions(exact=True),
             )
         case SimHash() | Hyperplane():  # many modules that only these need

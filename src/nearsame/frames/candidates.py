@@ -6,13 +6,14 @@
 3. Of a bucket whose documents mostly belong together already, only the others meet all of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, Bound
+from nearsame.kernels.scores import CONTAINER, CONTAINMENT, COSINE, JACCARD, Bound
 
 __all__ = ["BLOCK", "meeting_pairs", "split_by_main"]
 
+_SLACK = 1e-9
 BLOCK = 4096  # documents of one bucket that meet those of another block in one task
 
 
@@ -38,7 +39,7 @@ def meeting_pairs(  # noqa: PLR0913  (who meets whom, by what, and what is known
         met = met.filter(condition)
     sums = [f"min({name}) as {name}" for name in ("a_place", "b_place", "a_size", "b_size")]
     pairs = verbs.aggregated(met, ["a", "b"], sums)
-    return (pairs.filter(_reach(bound)) if placed and bound.measure == JACCARD else pairs).select("a", "b")
+    return (pairs.filter(_reach(bound)) if placed and bound.measure in _REACH else pairs).select("a", "b")
 
 
 def split_by_main(verbs: Any, entries: Any) -> list[tuple[Any, Any]]:
@@ -90,13 +91,25 @@ def _roles(bound: Bound) -> list[str]:
     return [f"{side}_place < {side}_size - ({bound.p}L * {side}_size + {bound.q - 1}L) div {bound.q}L + 1"]
 
 
-def _reach(bound: Bound) -> str:
-    """Whether sets of these sizes that first meet at these places can still reach a Jaccard similarity."""
+def _reach_jaccard(bound: Bound, rest: str) -> str:
     p, q = f"{bound.p}L", bound.p + bound.q
     least = {side: f"{side}_size - (2 * {p} * {side}_size + {q - 1}L) div {q}L" for side in "ab"}
     smaller = [
         f"not ({one}_size <= {other}_size and {one}_place > {least[one]})" for one, other in (("a", "b"), ("b", "a"))
     ]
-    rest = "(1 + least(a_size - a_place - 1, b_size - b_place - 1))"
-    known = " and ".join([*smaller, f"{rest} * {q}L >= {p} * (a_size + b_size)"])
+    return " and ".join([*smaller, f"{rest} * {q}L >= {p} * (a_size + b_size)"])
+
+
+def _reach_cosine(bound: Bound, rest: str) -> str:
+    least = bound.p / bound.q * (1 - _SLACK)  # floats, with a slack that is 10**6 times their error: a kernel decides
+    return f"{rest} >= {least!r}D * sqrt(cast(a_size as double) * b_size)"
+
+
+# Whether sets of these sizes that first meet at these places can still reach a similarity: of `rest` items at most.
+_REACH: dict[int, Callable[[Bound, str], str]] = {COSINE: _reach_cosine, JACCARD: _reach_jaccard}
+
+
+def _reach(bound: Bound) -> str:
+    """Whether documents that first meet at these places can be similar; a place of -1 says nothing."""
+    known = _REACH[bound.measure](bound, "(1 + least(a_size - a_place - 1, b_size - b_place - 1))")
     return f"a_place < 0 or b_place < 0 or ({known})"

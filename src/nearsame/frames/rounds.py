@@ -128,7 +128,7 @@ class Cluster:
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
-        pairs, compared = scored(verbs, removed, self.lists, unbounded(self.bound), hot=self.hot)
+        pairs, compared = scored(verbs, removed, self.lists, self.bound, below=unbounded(self.bound), hot=self.hot)
         self.compared += compared
         return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
 

@@ -22,7 +22,9 @@ _PARTNERS = 20_000  # of one document, in one partition
 _SCORES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), ("den", pa.int64())])
 
 
-def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = False) -> tuple[Any, int]:
+def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
+    verbs: Any, pairs: Any, lists: Any, bound: Bound, *, below: Bound | None = None, hot: bool = False
+) -> tuple[Any, int]:
     """The pairs that reach the bound (a, b, num, den), and how many were compared.
 
     Args:
@@ -30,6 +32,7 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
         pairs: a, b: numbers of two documents, each pair once; the score is that of (b, a).
         lists: number, items.
         bound: the measure and the threshold.
+        below: what pairs that do not reach it are scored by; None: they are left out.
         hot: whether some document may have very many partners.
     """
     parts = f"greatest(1L, cast(ceil(count(1) over (partition by a) / {_PARTNERS}) as bigint))"
@@ -39,7 +42,7 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
     firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", "items"), "a")
     both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
-    scores = verbs.map_batches(placed, _Scores(bound), _SCORES)
+    scores = verbs.map_batches(placed, _Scores((bound,) if below is None else (bound, below)), _SCORES)
     scores, (compared,) = verbs.told(scores, "coalesce(sum(if(a < 0, b, 0)), 0)")
     return scores.filter("a >= 0"), int(compared)
 
@@ -48,7 +51,7 @@ def scored(verbs: Any, pairs: Any, lists: Any, bound: Bound, *, hot: bool = Fals
 class _Scores:
     """Scores each document of a partition with the first one before it."""
 
-    bound: Bound
+    bounds: tuple[Bound, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         first, compared = np.zeros(0, np.uint64), 0
@@ -61,9 +64,10 @@ class _Scores:
             owner = np.maximum.accumulate(np.where(b < 0, at, 0))
             mine = b >= 0
             nums, dens = np.empty(int(mine.sum()), np.int64), np.empty(int(mine.sum()), np.int64)
-            deciding.verify_pairs(
+            measure = deciding.verify_pairs if len(self.bounds) == 1 else deciding.measure_pairs
+            measure(
                 arrow.frozen(at[mine]), arrow.frozen(owner[mine]), arrow.frozen(items), arrow.frozen(offsets),
-                self.bound, nums, dens,
+                *self.bounds, nums, dens,
             )  # fmt: skip
             good, compared = nums >= 0, compared + nums.size
             columns = (a[mine][good], b[mine][good], nums[good], dens[good])

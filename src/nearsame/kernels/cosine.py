@@ -1,9 +1,11 @@
-"""The cosine of two weighted sets, decided without rounding.
+"""The cosine of two sets, plain or weighted, decided without rounding.
 
 1. A weighted set is the sum of its weights' squares, its items ascending, and its weights beside them, all uint64. The
    sum is below 2**62, so is every product of two such sets (Cauchy and Schwarz), and nothing overflows.
 2. cos ≥ p/q is (dot·q)² ≥ p²·(sum of one)·(sum of the other), compared in 256 bits.
-3. A cosine is no fraction. It is reported as the greatest multiple of 10⁻⁹ that is not above it, or as the threshold
+3. Of plain sets it is shared² · q² ≥ p² · size · size, in 128 bits: sizes are below 2**33, so shared · q and p · size
+   are below 2**63.
+4. A cosine is no fraction. It is reported as the greatest multiple of 10⁻⁹ that is not above it, or as the threshold
    that it reaches, if that is higher.
 """
 
@@ -12,8 +14,9 @@ import math
 import numpy as np
 
 from nearsame.kernels._jit import jit, mulhi
+from nearsame.kernels.sets import intersect_sorted
 
-__all__ = ["PLACES", "cosine", "reaches", "told"]
+__all__ = ["PLACES", "cosine", "cosine_of_sets", "least_shared", "reaches", "sharing_reaches", "told"]
 
 PLACES = 10**9
 _ONE = np.uint64(1)
@@ -82,3 +85,33 @@ def told(dot, one, other, p, q):
     while num < PLACES and reaches(dot, one, other, num + 1, PLACES):
         num += 1
     return (p, q) if num * q < p * PLACES else (num, PLACES)
+
+
+@jit
+def sharing_reaches(shared, size_a, size_b, p, q):
+    """Whether sets of these sizes that share so many items reach a cosine of p/q; p and q at most 10**9."""
+    left = np.uint64(shared) * np.uint64(q)
+    one, other = np.uint64(p) * np.uint64(size_a), np.uint64(p) * np.uint64(size_b)
+    high, least = mulhi(left, left), mulhi(one, other)
+    return high > least or (high == least and left * left >= one * other)
+
+
+@jit
+def least_shared(size_a, size_b, p, q):
+    """How many items sets of these sizes share at least, to reach a cosine of p/q: ⌈p/q · √(size_a · size_b)⌉."""
+    root = math.sqrt(np.float64(size_a)) * math.sqrt(np.float64(size_b))
+    need = np.int64(np.float64(p) / np.float64(q) * root)  # a guess, put right in integers
+    while need > 0 and sharing_reaches(need - 1, size_a, size_b, p, q):
+        need -= 1
+    while not sharing_reaches(need, size_a, size_b, p, q):
+        need += 1
+    return need
+
+
+@jit
+def cosine_of_sets(values, a, a_end, b, b_end, p, q):
+    """The cosine of the sets values[a:a_end] and values[b:b_end] as (num, den); num = -1 if it is below p/q."""
+    shared = intersect_sorted(values, a, a_end, b, b_end, least_shared(a_end - a, b_end - b, p, q))
+    if shared < 0:
+        return -1, 1
+    return told(np.uint64(shared), np.uint64(a_end - a), np.uint64(b_end - b), p, q)

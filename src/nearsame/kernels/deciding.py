@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit, popcount
-from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, least_overlap, score
+from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, enough, score
 
 __all__ = [
     "Best",
@@ -27,6 +27,7 @@ __all__ = [
     "all_pairs",
     "may_overlap",
     "may_reach",
+    "measure_pairs",
     "num_asked",
     "probe",
     "settle",
@@ -69,11 +70,10 @@ def may_reach(bound, size_a, place_a, size_b, place_b):
     """Whether sets that first meet at these places can still reach the bound; place -1 says nothing."""
     if place_a < 0 or place_b < 0:
         return True
-    p, q = bound.p, bound.q
+    rest_a, rest_b = size_a - place_a, size_b - place_b  # how many items from this one on
     if bound.measure != JACCARD:
-        rest = 1 + min(size_a - place_a - 1, size_b - place_b - 1)
-        return rest >= least_overlap(bound, size_a, size_b, p, q)
-    rest_a, rest_b, total = size_a - place_a, size_b - place_b, p + q  # how many items from this one on
+        return enough(bound, min(rest_a, rest_b), size_a, size_b)
+    p, total = bound.p, bound.p + bound.q
     if size_a <= size_b and 2 * p * size_a > rest_a * total:  # the smaller one's prefix is shorter: no division, here
         return False
     if size_b <= size_a and 2 * p * size_b > rest_b * total:
@@ -89,7 +89,7 @@ def may_overlap(bound, bits, a, size_a, b, size_b):
     apart = 0
     for word in range(bits.shape[1]):
         apart += popcount(bits[a, word] ^ bits[b, word])
-    return size_a + size_b - apart >= 2 * least_overlap(bound, size_a, size_b, bound.p, bound.q)
+    return enough(bound, (size_a + size_b - apart) // 2, size_a, size_b)
 
 
 @jit
@@ -252,3 +252,15 @@ def verify_pairs(a, b, items, offsets, bound, nums, dens):
     """The score of each pair of documents a[i], b[i], filled into nums and dens (int64)."""
     for i in range(a.size):
         nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+
+
+@jit
+def measure_pairs(a, b, items, offsets, bound, below, nums, dens):
+    """`verify_pairs`; the score of a pair that does not reach the bound is that of another, `below`.
+
+    A cosine is told as the threshold that it just reaches, so one bound without any threshold would put it below.
+    """
+    for i in range(a.size):
+        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+        if nums[i] < 0:
+            nums[i], dens[i] = score(below, items, offsets, a[i], b[i], below.p, below.q)

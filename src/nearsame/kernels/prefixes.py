@@ -1,11 +1,14 @@
 """The count table and the prefix of a set: which shingles must be offered so that no similar pair is missed."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.sets import first_at_least
 
 __all__ = [
+    "Shares",
     "add_counts",
     "add_nibbles",
     "add_waiting",
@@ -23,6 +26,19 @@ _U1, _U2, _U15 = np.uint64(1), np.uint64(2), np.uint64(15)
 _STRETCH = 1 << 21  # slots: their counters stay in cache
 _SPAN = 6  # log2 of the slots that are looked through for those that are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
+
+
+class Shares(NamedTuple):
+    """The least share of its items that a set has in any similar one: p/q; in one that is no smaller, larger_p/larger_q.
+
+    In any order of all items the first that two sets share has all others that they share behind it. So it is one of
+    the first n - ceil(p·n/q) + 1 of each of them.
+    """
+
+    p: int
+    q: int
+    larger_p: int
+    larger_q: int
 
 
 @jit
@@ -213,12 +229,13 @@ def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, firsts,
 
 
 @jit
-def look_up_until_alone(items, starts, ends, shift, p, q, table, counts, count_starts):
+def look_up_until_alone(items, starts, ends, shift, shares, table, counts, count_starts):
     """`look_up` in a whole table, in each set no further than it takes to know that it has no keys to offer.
 
     That is when as many items are alone as the prefix of `prefix_keys` is long. Most sets of most corpora have no near
     one, and of these a fifth of the items is read, at a threshold of .8; counts that are not written are to be 0.
     """
+    p, q = shares.p, shares.q
     for i in range(starts.size):
         n, lift = ends[i] - starts[i], count_starts[i] - starts[i]
         length = n - (p * n + q - 1) // q + 1
@@ -233,10 +250,10 @@ def look_up_until_alone(items, starts, ends, shift, p, q, table, counts, count_s
 
 
 @jit
-def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everything, keys, key_rows, places, probes):
-    """The keys of each set for a threshold of p/q; returns their number.
+def prefix_keys(items, begins, ends, counts, count_begins, rows, shares, everything, keys, key_rows, places, probes):
+    """The keys of each set for a threshold; returns their number.
 
-    The order of a set is by (count, hash). Of n items the first n - ceil(p·n/q) + 1 are its prefix; those of
+    The order of a set is by (count, hash). Of n items the first n - ceil(p·n/q) + 1 are its prefix (`Shares`); those of
     count 1 stand in one set only, so they use up their places and are left out.
 
     Args:
@@ -246,22 +263,22 @@ def prefix_keys(items, begins, ends, counts, count_begins, rows, p, q, everythin
         counts: uint8, of each item.
         count_begins: int64[n], where the counts of each set begin.
         rows: int64[n].
-        p: numerator of the threshold.
-        q: its denominator.
+        shares: `Shares` of the threshold.
         everything: offer all items of count ≥ 2, not only the prefix (the container side of containment).
         keys: uint64, as many as items; filled.
         key_rows: int64, the same.
         places: int32, the place in the order.
         probes: uint8, whether a pair may begin here: a set that is the smaller of a pair shares one of its first
-            n - ceil(2p·n/(p + q)) + 1 items (AllPairs' shorter prefix); one that is contained, one of its prefix.
+            n - ceil(larger_p·n/larger_q) + 1 items (AllPairs' shorter prefix).
     """
+    p, q, larger_p, larger_q = shares
     filled = 0
     starts = np.zeros(257, np.int64)
     for i in range(rows.size):
         start, n = begins[i], ends[i] - begins[i]
         count_start = count_begins[i]
         length = n if everything else n - (p * n + q - 1) // q + 1
-        short = n - (p * n + q - 1) // q if everything else n - (2 * p * n + p + q - 1) // (p + q)
+        short = n - (larger_p * n + larger_q - 1) // larger_q
         num_alone = np.int64(0)
         for j in range(count_start, count_start + n):
             num_alone += np.int64(counts[j] <= _ONE)

@@ -8,7 +8,7 @@
 from typing import NamedTuple
 
 from nearsame.kernels._jit import jit, popcount
-from nearsame.kernels.cosine import cosine
+from nearsame.kernels.cosine import cosine, cosine_of_sets, least_shared, sharing_reaches
 from nearsame.kernels.hyperplanes import angle
 from nearsame.kernels.indel import indel
 from nearsame.kernels.sets import intersect_small, intersect_sorted, same_items
@@ -18,6 +18,7 @@ __all__ = [
     "ANGLE",
     "CONTAINER",
     "CONTAINMENT",
+    "COSINE",
     "EQUAL",
     "HAMMING",
     "JACCARD",
@@ -28,6 +29,7 @@ __all__ = [
     "NEAR_JACCARD",
     "OF_SETS",
     "Bound",
+    "enough",
     "least_overlap",
     "of_codes",
     "score",
@@ -43,12 +45,15 @@ CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
 # Of documents whose codes are within k bits, what follows their codes: a set, a weighted set, a text.
 NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
 ANGLE = 9  # cosine of two vectors ≥ p/q
+COSINE = 10  # |A∩B| / √(|A|·|B|) ≥ p/q
 
 KINDS = frozenset(
-    {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE}
+    {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE, COSINE}
 )
 
-OF_SETS = frozenset({JACCARD, CONTAINMENT, CONTAINER})  # whose items are those of two sets, whatever each of them is
+OF_SETS = frozenset(
+    {JACCARD, CONTAINMENT, CONTAINER, COSINE}
+)  # whose items are those of two sets, whatever each of them is
 
 KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of them stands above it
 
@@ -88,12 +93,22 @@ def least_overlap(bound, size_a, size_b, p, q):
     """How many items sets of these sizes share at least, to reach p/q of a measure of overlap (and the floor)."""
     if bound.measure == JACCARD:
         return (p * (size_a + size_b) + p + q - 1) // (p + q)
+    if bound.measure == COSINE:
+        return least_shared(size_a, size_b, p, q)
     size = size_a if bound.measure == CONTAINMENT else size_b
     need = (p * size + q - 1) // q
     if bound.floor_p == 0:
         return need
     p, q = bound.floor_p, bound.floor_q
     return max(need, (p * (size_a + size_b) + p + q - 1) // (p + q))
+
+
+@jit
+def enough(bound, shared, size_a, size_b):
+    """Whether sets of these sizes that share so many items reach the bound: `least_overlap`, for cosines cheaper."""
+    if bound.measure == COSINE:
+        return sharing_reaches(shared, size_a, size_b, bound.p, bound.q)
+    return shared >= least_overlap(bound, size_a, size_b, bound.p, bound.q)
 
 
 @jit
@@ -136,6 +151,8 @@ def score(bound, items, offsets, a, b, p, q):
     if measure == JACCARD:
         shared = intersect_sorted(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
         return shared, a1 - a0 + b1 - b0 - shared
+    if measure == COSINE:
+        return cosine_of_sets(items, a0, a1, b0, b1, p, q)
     if measure == EQUAL:
         return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
     if measure == ANGLE:

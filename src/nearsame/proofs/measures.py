@@ -10,7 +10,7 @@ from rapidfuzz.distance import LCSseq
 
 from nearsame.proofs.features import Cut, Features
 
-__all__ = ["ESTIMATES", "Judge", "jaccard", "share"]
+__all__ = ["ESTIMATES", "Judge", "cosine_of_sets", "jaccard", "share"]
 
 ESTIMATES = ("estimated", "hamming")  # what a row says of a similarity that is not of the documents themselves
 _PLACES = 10**9
@@ -24,6 +24,11 @@ def jaccard(a: Features, b: Features) -> Fraction:
 def share(a: Features, b: Features) -> Fraction:
     """How much of `a` is in `b`."""
     return Fraction(len(a & b), len(a)) if a else Fraction(0)
+
+
+def cosine_of_sets(shared: int, size: int, other: int, least: Fraction) -> Fraction:
+    """The cosine of sets of these sizes: to nine places, or the threshold that it reaches."""
+    return _cosine(shared, size * other, least)
 
 
 class Judge:
@@ -40,7 +45,7 @@ class Judge:
     ) -> Fraction | None:
         """Of a removed document and its witness, by the measure of its row; None: this one is not recomputed."""
         match measure:
-            case "jaccard" | "component":
+            case "jaccard":
                 return jaccard(*self._sets(content, witness))
             case "containment":
                 return share(*self._sets(content, witness))
@@ -97,7 +102,10 @@ class Judge:
 
     def _cosine(self, content: Any, witness: Any) -> Fraction | None:
         if self.recipe.get("method") == "hyperplane":
-            return _cosine(_rounded(content), _rounded(witness), self.least)
+            return _cosine_of(_rounded(content), _rounded(witness), self.least)
+        if self.recipe.get("method") == "cosine":
+            one, other = self._sets(content, witness)
+            return cosine_of_sets(len(one & other), len(one), len(other), self.least)
         if self.recipe.get("weights") == "tfidf":
             return None  # its weights are of the whole corpus
         a, b = (Counter(self.cut.shingles(side)) for side in (content, witness))
@@ -106,7 +114,7 @@ class Judge:
         if not a or not b:
             return Fraction(self.same(content, witness))
         keys = sorted(a.keys() | b.keys(), key=repr)
-        return _cosine([a[key] for key in keys], [b[key] for key in keys], self.least)
+        return _cosine_of([a[key] for key in keys], [b[key] for key in keys], self.least)
 
 
 def _least(recipe: Mapping[str, Any]) -> Fraction:
@@ -123,10 +131,13 @@ def _rounded(vector: Any) -> list[int]:
     return [round(number / largest * 32767.0) for number in vector or []] if largest else []
 
 
-def _cosine(a: list[int], b: list[int], least: Fraction) -> Fraction:
-    """To nine places, downwards; the threshold itself, where it is reached between two of them."""
+def _cosine_of(a: list[int], b: list[int], least: Fraction) -> Fraction:
     product = sum(x * y for x, y in zip(a, b, strict=False))
-    squares = sum(x * x for x in a) * sum(x * x for x in b)
+    return _cosine(product, sum(x * x for x in a) * sum(x * x for x in b), least)
+
+
+def _cosine(product: int, squares: int, least: Fraction) -> Fraction:
+    """The product over the root, to nine places, downwards; the threshold, where it is reached between two of them."""
     if product <= 0 or not squares:
         return Fraction(0)
     below = Fraction(isqrt(product**2 * _PLACES**2 // squares), _PLACES)

@@ -14,12 +14,12 @@ from typing import Any
 
 from nearsame.proofs.claims import key_of
 from nearsame.proofs.files import Part
-from nearsame.proofs.measures import Judge
+from nearsame.proofs.measures import Judge, cosine_of_sets
 from nearsame.proofs.verdict import Findings, Residual
 
 __all__ = ["Sample", "is_asked"]
 
-_BY_SETS = ("jaccard", "containment", "minhash")
+_BY_SETS = ("jaccard", "cosine", "containment", "minhash")
 
 
 def is_asked(recipe: Mapping[str, Any]) -> bool:
@@ -117,7 +117,10 @@ class Sample:
     def _similar_by(self, common: int, own: int, other: int, *, against: bool) -> Fraction | None:
         """The similarity that should have removed one of two; None: it is too low."""
         recipe, whole = self.judge.recipe, Fraction(common, own + other - common)
-        if recipe["method"] != "containment" or "text" not in recipe.get("use", ("text",)):
+        by_text = "text" in recipe.get("use", ("text",))
+        if recipe["method"] == "cosine" and by_text:
+            whole = cosine_of_sets(common, own, other, self.judge.least)
+        if recipe["method"] != "containment" or not by_text:
             return whole if whole >= (self.judge.least if recipe["method"] in _BY_SETS else 1) else None
         if whole < self.judge.floor:
             return None

@@ -6,6 +6,7 @@
 
 from nearsame.recipes.methods import (
     Containment,
+    Cosine,
     Digest,
     Jaccard,
     Method,
@@ -45,7 +46,7 @@ def exact_question(method: Method | None, nearly: Jaccard) -> Method:
             return Digest()
         case Digest():
             return Digest(**{**method.model_dump(), "algorithm": "sha256"})
-        case Containment():
+        case Containment() | Cosine():
             return method
         case Shingled():
             return _as_jaccard(method)

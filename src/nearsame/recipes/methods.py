@@ -23,6 +23,7 @@ __all__ = [
     "METHODS",
     "UNICODE_VERSION",
     "Containment",
+    "Cosine",
     "Digest",
     "Hyperplane",
     "Jaccard",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 
+_MOST_PARTS = 10**9  # of a threshold of cosines
+
+
 class Jaccard(Shingled):
     """Every pair with Jaccard ≥ threshold, none missed: the default."""
 
@@ -48,6 +52,29 @@ class Jaccard(Shingled):
     quicker: ClassVar[MethodName | None] = "minhash"
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
+
+
+class Cosine(Shingled):
+    """Every pair of sets with cosine (shared shingles / the root of both sizes' product) ≥ threshold, none missed."""
+
+    name: ClassVar[str] = "cosine"
+    measure: ClassVar[ReportedMeasure] = "cosine"
+    counts_items: ClassVar[bool] = True
+
+    threshold: Threshold = read(
+        Fraction(4, 5),
+        "Least cosine of two sets, above 0 and at most 1, with a denominator of at most 10⁹ (nine decimal places). Of"
+        " sets of one size a cosine of c is a Jaccard similarity of c / (2 - c): 0.8 is 0.67, and 0.89 is 0.8.",
+    )
+
+    @model_validator(mode="after")
+    def _threshold_is_compared_as_it_is(self) -> "Cosine":
+        if (
+            self.threshold.denominator > _MOST_PARTS
+        ):  # else it is rounded for kernels, and a root can be that near to it
+            given = f"threshold={float(self.threshold)}"
+            raise ValueError(f"{given} has a denominator above 10**9: round it to nine decimal places")
+        return self
 
 
 class Containment(Shingled):
@@ -214,10 +241,11 @@ class Digest(TextRecipe):
         return self
 
 
-Method = Jaccard | Containment | MinHash | ModP | Digest | SimHash | Hyperplane
+Method = Jaccard | Cosine | Containment | MinHash | ModP | Digest | SimHash | Hyperplane
 
 METHODS: dict[str, type[Method]] = {
     "containment": Containment,
+    "cosine": Cosine,
     "digest": Digest,
     "hyperplane": Hyperplane,
     "jaccard": Jaccard,

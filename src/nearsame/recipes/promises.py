@@ -47,7 +47,15 @@ def _digest(recipe: Record, asked: Asked) -> str:
 
 
 def _jaccard(recipe: Record, asked: Asked) -> str:
-    least = f"Jaccard >= {_number(recipe['threshold'])}"
+    return _exact(recipe, asked, "Jaccard")
+
+
+def _cosine(recipe: Record, asked: Asked) -> str:
+    return _exact(recipe, asked, "cosine")
+
+
+def _exact(recipe: Record, asked: Asked, measure: str) -> str:
+    least = f"{measure} >= {_number(recipe['threshold'])}"
     return f"exact: {_untouched(recipe, asked, least)}; {_witnessed(recipe, asked, least)}."
 
 
@@ -139,6 +147,7 @@ def _number(threshold: Any) -> str:
 
 PROMISES: dict[str, Callable[[Record, Asked], str]] = {
     "containment": _containment,
+    "cosine": _cosine,
     "digest": _digest,
     "hyperplane": _hyperplane,
     "jaccard": _jaccard,

@@ -137,8 +137,8 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
 def _least(given: Recipe, measure: MeasureName, threshold: Any) -> Fraction:
     """The threshold, validated as a recipe's."""
     if threshold is None:
-        own = {"jaccard": "jaccard", "containment": "containment", "hamming": "simhash"}.get(given.measure) == measure
-        return given.least if own else Jaccard().threshold
+        own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
+        return given.least if own.get(given.measure) == measure and not given.of_vectors else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
 
 

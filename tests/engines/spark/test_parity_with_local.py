@@ -15,6 +15,7 @@ _METHODS = {
     "digest": ns.Digest(),
     "digest-weak": ns.Digest(algorithm="crc32"),
     "jaccard": ns.Jaccard(),
+    "cosine": ns.Cosine(),
     "containment": ns.Containment(),
     "minhash": ns.MinHash(),
     "minhash-estimate": ns.MinHash(verify="estimate"),

@@ -132,6 +132,6 @@ def test_keys_are_the_same_from_a_table_and_from_a_column_of_counts(sets, bits, 
     """A whole table is read no further than a set has keys to offer."""
     batch, counting = features(sets), Counting(bits)
     counts = ItemCounts(counting, 0, counted(batch, counting, 0, 1))
-    bound = measures.bound(measures.JACCARD, Fraction(*threshold))
-    expected = prefix.PrefixKeys(bound, None, everything)(counts(batch))
-    assert expected == prefix.PrefixKeys(bound, counts, everything)(batch)
+    shares = measures.shares(measures.bound(measures.JACCARD, Fraction(*threshold)))
+    expected = prefix.PrefixKeys(shares, None, everything)(counts(batch))
+    assert expected == prefix.PrefixKeys(shares, counts, everything)(batch)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearsame import arrow, schemas
-from nearsame.kernels import scores
 from nearsame.stages.keys.prefix import (
     CountFrequent,
     Counting,
@@ -21,9 +20,9 @@ from nearsame.stages.keys.prefix import (
     class_edges,
     plan_counting,
 )
-from nearsame.stages.pairs.measures import bound
+from nearsame.stages.pairs.measures import COSINE, JACCARD, bound, shares
 from tests.examples import share
-from tests.oracle.measures import jaccard
+from tests.oracle.measures import cosine_squared, jaccard
 
 ITEMS = st.integers(0, 2**64 - 1) | st.integers(0, 9).map(lambda n: (n << 60) + n)
 SETS = st.lists(st.sets(ITEMS, max_size=9).map(sorted), max_size=7)
@@ -112,8 +111,8 @@ def _counts(counting, batch, number=0, *, ranked=True):
     return counts.ranked(frequent, state)
 
 
-def _keys(batch, rows, counting, threshold, *, ranked=True):
-    measure = bound(scores.JACCARD, threshold)
+def _keys(batch, rows, counting, threshold, *, kind=JACCARD, ranked=True):
+    measure = shares(bound(kind, threshold))
     if counting.passes == 1:
         keys = PrefixKeys(measure, _counts(counting, batch, ranked=ranked))(batch)
     else:
@@ -127,17 +126,26 @@ def _keys(batch, rows, counting, threshold, *, ranked=True):
     return found
 
 
-@given(SETS, st.fractions(0, 1, max_denominator=20).filter(bool))
+def _jaccard_reaches(a, b, threshold):
+    return jaccard(a, b) >= threshold
+
+
+def _cosine_reaches(a, b, threshold):
+    return cosine_squared(a, b) >= threshold**2
+
+
+@pytest.mark.parametrize(("kind", "reaches"), [(JACCARD, _jaccard_reaches), (COSINE, _cosine_reaches)])
+@given(rows=SETS, threshold=st.fractions(0, 1, max_denominator=20).filter(bool))
 @settings(max_examples=share(60))
-def test_similar_sets_meet_however_they_were_counted(rows, threshold):
+def test_similar_sets_meet_however_they_were_counted(kind, reaches, rows, threshold):
     """A whole table, half bytes, and passes; a key is always an item of its row."""
     batch = _features(rows)
     for counting in (Counting(16), Counting(16, nibbles=True), Counting(16, nibbles=True, passes=2)):
-        keys = _keys(batch, rows, counting, threshold)
+        keys = _keys(batch, rows, counting, threshold, kind=kind)
         assert all(found <= set(row) for found, row in zip(keys, rows, strict=True))
         for a, one in enumerate(rows):
             for b, two in enumerate(rows[:a]):
-                if one and two and jaccard(set(one), set(two)) >= threshold:
+                if one and two and reaches(set(one), set(two), threshold):
                     assert keys[a] & keys[b]
 
 

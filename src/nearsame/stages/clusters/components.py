@@ -149,7 +149,7 @@ def _measured(meeting: Meeting, bound: Bound, a: Rows, b: Rows, each: Each) -> t
 
     def measure(ends: tuple[int, int]) -> None:
         part = slice(*ends)
-        deciding.verify_pairs(a[part], b[part], *meeting[1:], unbounded(bound), nums[part], dens[part])
+        deciding.measure_pairs(a[part], b[part], *meeting[1:], bound, unbounded(bound), nums[part], dens[part])
 
     for _ in each(pairwise([*range(0, a.size, _PIECE), a.size]), measure):
         pass

@@ -1,7 +1,8 @@
 """The keys of the exact join: a count table over all shingles, then each set's prefix in the order of the counts.
 
 1. The table only orders: over-counting (two shingles in one slot) costs time, never a pair.
-2. Sets with Jaccard ≥ t share one of their first n - ceil(t·n) + 1 items in any order common to all sets.
+2. A set of n items, of which a share of u or more is in any similar set, has one of its first n - ceil(u·n) + 1 in the
+   prefix of that one, in any order common to all sets: u is t for Jaccard ≥ t, t² for cosine ≥ t.
 3. A table that does not fit is made of half bytes, and one that still does not is filled in passes, a range of
    hashes each; what it says of each item then travels in a column of the features. Measured in keys per document
    by slots per shingle (ALGORITHMS section 2): ≥ 1: 0; .5: 22; .33: 50; ≤ .1: 66, the whole prefix.
@@ -21,7 +22,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.kernels import buckets, prefixes
-from nearsame.kernels.scores import Bound
+from nearsame.kernels.prefixes import Shares
 
 __all__ = [
     "CountFrequent",
@@ -258,14 +259,14 @@ class ItemCounts:
         return self
 
     def fill_for(
-        self, bound: Bound, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
+        self, shares: Shares, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
     ) -> None:
         """Write the counts of a whole table where a set has keys to offer; those of other sets may stay 0."""
         if self.counting.nibbles:
             self.fill(lists, counts, starts)
             return
         shift = np.uint64(self.counting.shift)
-        prefixes.look_up_until_alone(*lists, shift, bound.p, bound.q, self.table, counts, starts)
+        prefixes.look_up_until_alone(*lists, shift, shares, self.table, counts, starts)
 
     def fill(self, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
         """Write the counts of the items that the table is about."""
@@ -280,7 +281,7 @@ class ItemCounts:
 class PrefixKeys:
     """The stage that offers each set's prefix; counts come from the table, or from the column that passes filled."""
 
-    bound: Bound
+    shares: Shares
     counts: ItemCounts | None
     everything: bool = False
 
@@ -299,12 +300,11 @@ class PrefixKeys:
             if self.everything:
                 self.counts.fill(lists, counts, starts)
             else:
-                self.counts.fill_for(self.bound, lists, counts, starts)
+                self.counts.fill_for(self.shares, lists, counts, starts)
         keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
         places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
         filled = prefixes.prefix_keys(
-            *lists, arrow.frozen(counts), starts, rows, self.bound.p, self.bound.q, self.everything,
-            keys, key_rows, places, probes,
-        )  # fmt: skip
+            *lists, arrow.frozen(counts), starts, rows, self.shares, self.everything, keys, key_rows, places, probes
+        )
         columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], probes[:filled])
         return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from nearsame.kernels import scores
+from nearsame.kernels.prefixes import Shares
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.choices import ConfirmedBy
 
@@ -11,17 +12,19 @@ __all__ = [
     "ANGLE",
     "CONTAINER",
     "CONTAINMENT",
+    "COSINE",
     "EQUAL",
     "JACCARD",
     "LARGEST",
     "bound",
     "codes",
     "fraction_at_least",
+    "shares",
 ]
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
-ANGLE = scores.ANGLE
+ANGLE, COSINE = scores.ANGLE, scores.COSINE
 _CODES: dict[ConfirmedBy | None, int] = {
     None: scores.HAMMING,
     "jaccard": scores.NEAR_JACCARD,
@@ -43,6 +46,25 @@ def bound(measure: int, threshold: Fraction, floor: Fraction | None = None) -> B
     exact = fraction_at_least(threshold, LARGEST)
     least = fraction_at_least(floor, LARGEST) if floor else Fraction(0)
     return Bound(measure, exact.numerator, exact.denominator, least.numerator, least.denominator)
+
+
+def shares(bound: Bound) -> Shares:
+    """What share of a set is in any that is similar to it, by which prefixes are cut, for a measure of sets.
+
+    Of sets of n ≤ m items that share s: a Jaccard similarity ≥ t is s ≥ t/(1 + t) · (n + m), and with s ≤ n both
+    s ≥ t·m and s ≥ 2t/(1 + t) · n follow. A cosine ≥ t is s ≥ t·√(n·m): with s ≤ n that is n ≥ t²·m, so s ≥ t²·m, and
+    s ≥ t·n. Containment says s ≥ t·n of whichever set is contained.
+
+    >>> shares(bound(COSINE, Fraction(4, 5)))
+    Shares(p=16, q=25, larger_p=4, larger_q=5)
+    """
+    p, q = bound.p, bound.q
+    if bound.measure == JACCARD:
+        return Shares(p, q, 2 * p, p + q)
+    if bound.measure == COSINE:
+        squared = fraction_at_least(Fraction(p, q) ** 2, LARGEST)  # shares of up to 10**9 items compare as with t²
+        return Shares(squared.numerator, squared.denominator, p, q)
+    return Shares(p, q, p, q)
 
 
 def fraction_at_least(value: Fraction, largest: int) -> Fraction:
