@@ -29,7 +29,7 @@ _AT_ONCE = 16  # items, read before one looks whether it is enough
 
 
 class Shares(NamedTuple):
-    """The least share of its items that a set has in any similar one: p/q; in one that is no smaller, larger_p/larger_q.
+    """The least share of its items that a set has in any similar one: p/q; in one no smaller, larger_p/larger_q.
 
     In any order of all items the first that two sets share has all others that they share behind it. So it is one of
     the first n - ceil(p·n/q) + 1 of each of them.
