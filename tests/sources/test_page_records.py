@@ -149,6 +149,12 @@ def test_a_title_and_a_canonical_url_are_found_in_the_head() -> None:
     assert (None, None) == about_page(b"<body><link rel=canonical href=/in/the/body>")
 
 
+def test_a_head_full_of_links_is_read() -> None:
+    """Each of them is looked at once."""
+    page = b"<link rel=a href=b>" * 3_000 + b"<link rel=canonical href=/r>"
+    assert (None, "http://a.example/r") == about_page(page, None, "http://a.example/x")
+
+
 @given(st.binary(max_size=200) | st.text("<>/link rel=canonical href title'\"", max_size=80).map(str.encode))
 @settings(max_examples=share(200))
 def test_no_bytes_raise(data: bytes) -> None:

@@ -66,7 +66,7 @@ def absolute(target: str | None, url: str | None) -> str | None:
 
 
 def _link(tree: Any) -> str | None:
-    for link in tree.document.query_selector_all("link[rel][href]"):
+    for link in tree.document.query_selector_all("link[rel][href]")[:]:  # sliced: each step costs all of the list
         if "canonical" in (link.getattr("rel") or "").lower().split():
             return str(link.getattr("href"))
     return None

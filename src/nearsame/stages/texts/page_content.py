@@ -116,7 +116,7 @@ def _says_nothing(tree: Any, num_own: int, num_main: int, *, waits: bool) -> boo
 
 def _waits(tree: Any) -> bool:
     """Whether the place for the content is there, and empty: a frame or a script is to fill it."""
-    places = tree.document.query_selector_all(_PLACES)
+    places = tree.document.query_selector_all(_PLACES)[:]  # sliced: going through the list itself is quadratic
     return bool(places) and not any(_is_filled(place) for place in places)
 
 
@@ -144,7 +144,7 @@ def _elsewhere(tree: Any, *, formatted: bool) -> PageContent:
 def _from_records(tree: Any) -> str:
     """The headline and the body of the articles in a page's JSON-LD."""
     articles = []
-    for script in tree.document.query_selector_all(_LINKED_DATA):
+    for script in tree.document.query_selector_all(_LINKED_DATA)[:]:
         try:
             records = list(_records(_json_in(script.text)))
         except (ValueError, RecursionError):
