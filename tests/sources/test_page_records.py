@@ -149,6 +149,17 @@ def test_a_title_and_a_canonical_url_are_found_in_the_head() -> None:
     assert (None, None) == about_page(b"<body><link rel=canonical href=/in/the/body>")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "charset"), [("cp949", None), ("euc-kr", "utf-8"), ("utf-16-le", None), ("utf-16", "utf-8")]
+)
+def test_a_head_is_read_in_the_encoding_of_its_page(encoding: str, charset: str | None) -> None:
+    """Whatever was declared."""
+    title = "한국어 위키백과는 한국어로 운영되는 백과사전이다"
+    page = f"<head><title>{title}</title><link rel=canonical href=/r></head><p>{title * 9}".encode(encoding)
+    assert (title, "http://a.example/r") == about_page(page, charset, "http://a.example/x")
+    assert "http://a.example/r" == about_page(page, charset, "http://a.example/x", title=False)[1]
+
+
 def test_a_head_full_of_links_is_read() -> None:
     """Each of them is looked at once."""
     page = b"<link rel=a href=b>" * 3_000 + b"<link rel=canonical href=/r>"

@@ -1,8 +1,9 @@
 """Which record of an archive is a page, and what it and its HTTP header say; what is none, by what it is."""
 
+from nearsame.page_encodings import resiliparse
 from nearsame.sources import archives, http
 from nearsame.sources.base import Columns
-from nearsame.sources.markup import HTML, about_page, absolute, link_canonical, resiliparse
+from nearsame.sources.markup import HTML, about_page, absolute, link_canonical
 from nearsame.sources.page_records import PageRecord
 
 __all__ = ["page_of"]

@@ -8,14 +8,15 @@ import re
 from typing import Any
 from urllib.parse import urljoin
 
-from nearsame.errors import MissingExtraError
+from nearsame.page_encodings import encoding, resiliparse, to_utf8
 
-__all__ = ["HTML", "about_page", "absolute", "link_canonical", "resiliparse"]
+__all__ = ["HTML", "about_page", "absolute", "link_canonical"]
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 _HEAD_END = re.compile(rb"</head\s*>|<body[\s>]", re.IGNORECASE)
 _MOST_HEAD = 64 << 10
+_MOST_SEEN = 128 << 10  # of a page, to tell its encoding
 _CANONICAL = re.compile(rb"canonical", re.IGNORECASE)
 _LINK_HEADER = re.compile(r"<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
@@ -35,18 +36,15 @@ def about_page(
     >>> about_page(b"<title>A rose</title><link rel=canonical href=/rose>", None, "http://a.example/x?y")
     ('A rose', 'http://a.example/rose')
     """
-    wide = body[:2] in {b"\xff\xfe", b"\xfe\xff"}
-    end = None if wide else _HEAD_END.search(body, 0, _MOST_HEAD)
-    head = body[: end.start() if end else _MOST_HEAD]
-    if not title and not wide and not _CANONICAL.search(head):
+    head = body[:_MOST_HEAD]
+    if not title and b"\0" not in head and not _CANONICAL.search(head):
         return None, None
-    encoding = resiliparse("parse.encoding")
-    known = encoding.map_encoding_to_html5(charset, fallback_utf8=False) if charset else None
-    known = known or encoding.detect_encoding(body[: 1 << 17], from_html_meta=True) or "utf-8"
-    tree = resiliparse("parse.html").HTMLTree.parse(encoding.bytes_to_str(head, known, "ignore", ("utf-8", "cp1252")))
+    name, head = encoding(body[:_MOST_SEEN], charset, markup=True)
+    head = to_utf8(head[:_MOST_HEAD], name)
+    end = _HEAD_END.search(head)
+    tree = resiliparse("parse.html").HTMLTree.parse_from_bytes(head[: end.start() if end else None], "utf-8")
     found_title = _SPACES.sub(" ", tree.title or "").strip().encode("utf-8", "ignore").decode()
-    link = _link(tree) if _CANONICAL.search(head) or wide else None
-    return found_title or None, absolute(link, url)
+    return found_title or None, absolute(_link(tree), url)
 
 
 def link_canonical(header: str, url: str | None) -> str | None:
@@ -70,17 +68,3 @@ def _link(tree: Any) -> str | None:
         if "canonical" in (link.getattr("rel") or "").lower().split():
             return str(link.getattr("href"))
     return None
-
-
-def resiliparse(module: str) -> Any:
-    """A module of the package that parses pages.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    from importlib import import_module  # noqa: PLC0415  (beside its only use)
-
-    try:
-        return import_module(f"resiliparse.{module}")
-    except ImportError as error:
-        raise MissingExtraError.of("resiliparse is not installed", "web") from error

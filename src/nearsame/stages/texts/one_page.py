@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nearsame.errors import MissingExtraError
-from nearsame.stages.texts.encodings import encoding, to_utf8
-from nearsame.stages.texts.page_content import MAIN, PageContent, main_or_visible, resiliparse, visible
+from nearsame.page_encodings import encoding, resiliparse, to_utf8
+from nearsame.stages.texts.page_content import MAIN, PageContent, main_or_visible, visible
 
 __all__ = ["NUM_BOUNDS", "page_content"]
 

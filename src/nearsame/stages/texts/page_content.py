@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nearsame.errors import MissingExtraError
+from nearsame.page_encodings import resiliparse
 
-__all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_visible", "resiliparse", "visible"]
+__all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_visible", "visible"]
 
 MAIN, VISIBLE, ELSEWHERE, NOWHERE = range(4)  # where the text of a page was found
 
@@ -210,13 +210,3 @@ def _plain(tree: Any, **settings: Any) -> str:
     extract = resiliparse("extract.html2text").extract_plain_text
     formatted = settings.pop("formatted")
     return str(extract(tree, preserve_formatting=formatted, **settings))
-
-
-def resiliparse(module: str) -> Any:
-    """A module of the package that parses pages."""
-    from importlib import import_module  # noqa: PLC0415  (beside its only use)
-
-    try:
-        return import_module(f"resiliparse.{module}")
-    except ImportError as error:
-        raise MissingExtraError.of("resiliparse is not installed", "web") from error

@@ -2,7 +2,7 @@
 
 1. Each page is read by itself (one_page.py), by whom does not matter: the parser keeps Python's lock, so an engine may
    have the pages of a batch read in other processes.
-2. Bytes become UTF-8 as encodings.py says.
+2. Bytes become UTF-8 as page_encodings.py says.
 3. `main` is what stands for a page (page_content.py): its main content, or more where that is too little. `text` is all
    visible text. `none` is the markup itself. Where the text was found is told, so that it can be counted.
 4. A row without a media type is text already (UTF-8) and passes as it is; what is neither HTML nor XML is only decoded.

@@ -7,10 +7,11 @@
 """
 
 import codecs
+from typing import Any
 
-from nearsame.stages.texts.page_content import resiliparse
+from nearsame.errors import MissingExtraError
 
-__all__ = ["encoding", "to_utf8"]
+__all__ = ["encoding", "resiliparse", "to_utf8"]
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _KOREAN = dict.fromkeys(
@@ -36,11 +37,12 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
             return name, raw[len(bom) :]
     if markup and (wide := _wide(raw)):
         return wide, raw
-    named = _possible(_known(charset), raw)
+    named = _possible(_known(charset), raw, markup=markup)
     if named and _decodes(raw, named):
         return named, raw
     detect = resiliparse("parse.encoding").detect_encoding
-    meant = _possible(_known(detect(raw, from_html_meta=markup)), raw) or "utf-8"
+    meant = _possible(_known(detect(raw, from_html_meta=markup)), raw, markup=markup)
+    meant = meant or _known(detect(raw)) or "utf-8"
     if _decodes(raw, meant):
         return meant, raw
     guess = _known(detect(raw, html5_compatible=False))
@@ -65,10 +67,12 @@ def _wide(raw: bytes) -> str | None:
     return "utf-16-le" if second > first else "utf-16-be"
 
 
-def _possible(name: str | None, raw: bytes) -> str | None:
-    """Not UTF-16 of bytes that are UTF-8: any pairs of bytes can be read as characters of it."""
+def _possible(name: str | None, raw: bytes, *, markup: bool) -> str | None:
+    """Not UTF-16 of bytes that are UTF-8 or, without a zero, markup: any bytes can be read as characters of it."""
     if name is None or not name.startswith("utf-16") or b"\0" in raw:
         return name
+    if markup:
+        return None
     return "utf-8" if _decodes(raw, "utf-8") else name
 
 
@@ -91,3 +95,17 @@ def _decodes(raw: bytes, name: str) -> bool:
         beyond = len(raw.translate(None, _ASCII))
         return raw.decode(name, "replace").count("\ufffd") <= _MISFITS * beyond
     return True
+
+
+def resiliparse(module: str) -> Any:
+    """A module of the package that parses pages.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    from importlib import import_module  # noqa: PLC0415  (beside its only use)
+
+    try:
+        return import_module(f"resiliparse.{module}")
+    except ImportError as error:
+        raise MissingExtraError.of("resiliparse is not installed", "web") from error

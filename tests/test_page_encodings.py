@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearsame.stages.texts.encodings import encoding, to_utf8
+from nearsame.page_encodings import encoding, to_utf8
 from nearsame.stages.texts.page_text import page_text
 
 pytest.importorskip("resiliparse")
@@ -36,6 +36,9 @@ def _page(text: str, head: str = "") -> str:
         (KOREAN, "utf-8", None, "<meta charset=utf-16>"),
         (KOREAN, "utf-8", "utf-16", ""),
         (GERMAN, "utf-8", None, "<meta charset=utf-16be>"),
+        (KOREAN, "cp949", None, "<meta charset=utf-16>"),
+        (JAPANESE, "shift_jis", "utf-16", ""),
+        (GERMAN, "cp1252", "utf-16le", ""),
         (GERMAN, "cp1252", None, ""),
         (GERMAN, "cp1252", "utf-8", "<meta charset=utf-8>"),
         (GERMAN, "utf-8", "utf-8", ""),
