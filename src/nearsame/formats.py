@@ -8,9 +8,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "TEXTS", "Format"]
+__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "SOURCE_CODE", "TEXTS", "Format"]
 
-TEXTS = (".md", ".txt")  # files that are one text each
+_PROSE = ("adoc", "md", "org", "rst", "tex", "txt")
+SOURCE_CODE = tuple(
+    f".{ending}"
+    for group in (
+        "asm bas bat c cc clj cob coffee cpp cs cu cxx d dart el erl ex exs f f90 for fs go groovy h hpp hs java",
+        "jl js jsx kt lean lisp lua m ml mli nim pas php pl pm proto ps1 py r rb rs scala scm sh sol sql sv swift",
+        "tcl ts tsx v vb vhd vhdl zig",
+    )
+    for ending in group.split()
+)
+TEXTS = (*(f".{ending}" for ending in _PROSE), *SOURCE_CODE)  # files that are one text each
 PAGES = {  # and those that are one web page each, with the type that says so
     ".htm": "text/html", ".html": "text/html", ".mht": "multipart/related", ".mhtml": "multipart/related",
     ".xhtml": "application/xhtml+xml",

@@ -229,6 +229,39 @@ def test_what_is_no_source_is_an_error(thing: object) -> None:
     assert caught.value.hint
 
 
+def test_source_code_is_text(tmp_path: Path) -> None:
+    """As notes in LaTeX are; what a compiler makes of it is not."""
+    for name in ("a.py", "b/C.java", "paper.tex", "main.o"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a rose is a rose", "utf-8")
+    parts = open_parts([tmp_path], columns=Columns())
+    assert [("a.py", "b/C.java", "paper.tex")] == [part.paths for part in parts]
+    assert ".o 1" == parts.passed_over.listed
+
+
+def test_source_code_beside_records_is_passed_over_where_a_column_is_asked_for(tmp_path: Path) -> None:
+    """It has none; by itself, or named, it is refused as other text files are."""
+    (tmp_path / "load.py").write_text("print()", "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "date": 1}\n', "utf-8")
+    parts = open_parts([tmp_path], columns=Columns(order="date"))
+    assert (["jsonl"], ".py 1") == ([part.format for part in parts], parts.passed_over.listed)
+    for named in (tmp_path / "load.py", tmp_path / "*.py"):
+        with pytest.raises(ColumnError, match="no column 'date'"):
+            open_parts([named], columns=Columns(order="date"))
+
+
+def test_what_tells_of_a_data_set_is_no_document_of_it(tmp_path: Path) -> None:
+    """As data sets of Hugging Face are downloaded and saved; a README among other notes is one of them."""
+    about = ("README.md", "dataset_infos.json", "train/state.json", "train/dataset_info.json")
+    for name in (*about, "train/a.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}", "utf-8")
+    parts = open_parts([tmp_path], columns=Columns())
+    assert (["train/a.jsonl"], "about a data set 4") == ([part.target for part in parts], parts.passed_over.listed)
+    (tmp_path / "notes.txt").write_text("a rose", "utf-8")
+    assert ("README.md", "notes.txt") == open_parts([tmp_path], columns=Columns())[-1].paths
+
+
 def test_text_files_have_no_other_columns(tree: Path) -> None:
     """An order or items that they cannot have are refused at once."""
     with pytest.raises(ColumnError, match="no column 'date'"):

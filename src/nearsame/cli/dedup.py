@@ -75,10 +75,10 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
 def dedup(ctx: click.Context, /, **given: Any) -> int:
     """Keep one of each group of similar documents.
 
-    SOURCE is a folder, file, pattern or URL: .txt and .md files, .html, .xhtml and .mhtml pages, .warc, .wet, .arc and
-    .wacz archives, their indexes (.cdx, .cdxj), .jsonl, .csv, .tsv, .parquet, .orc, .arrow (also .gz, .zst, .bz2, .xz);
-    or - for JSON lines from standard input. Nothing is removed without a kept document, its witness, that was
-    verified to be similar. Defaults stand in brackets.
+    SOURCE is a folder, file, pattern or URL: .txt, .md, .tex and source code, .html, .xhtml and .mhtml pages, .warc,
+    .wet, .arc and .wacz archives, their indexes (.cdx, .cdxj), .jsonl, .csv, .tsv, .parquet, .orc, .arrow (also .gz,
+    .zst, .bz2, .xz); or - for JSON lines from standard input. Nothing is removed without a kept document, its witness,
+    that was verified to be similar. Defaults stand in brackets.
 
     PLACE appears complete or not at all. A folder gets kept/ (the files that were read, without the removed records),
     removed.parquet, clusters.parquet, stats.json, and skipped.parquet if something could not be read; on Spark kept/,

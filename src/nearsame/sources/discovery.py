@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 from nearsame.arrow import Rows
 from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ColumnError, MissingExtraError, SourceError
-from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, TEXTS, Format
+from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
 from nearsame.inputs import local_stamp, names_of
 from nearsame.passed_over import PassedOver, kind_of
 from nearsame.sources.base import Columns, Part
@@ -36,6 +36,7 @@ from nearsame.sources.targets import with_own_targets
 __all__ = ["Parts", "open_parts"]
 
 _TEXTS = (*TEXTS, *PAGES)
+_ABOUT_DATA = frozenset({"dataset_dict.json", "dataset_info.json", "dataset_infos.json"})
 _PACKED: dict[str, Compression] = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
@@ -102,8 +103,9 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     many = sum(not isinstance(source, (str, os.PathLike)) for source in sources) > 1
     for source in _texts_together(sources):
         if isinstance(source, _Listing):
-            opened += _parts_of(source, columns, strict=strict, copy_files=copy_files)
-            passed_over += source.passed_over
+            listing = _with_columns(source, columns)
+            opened += _parts_of(listing, columns, strict=strict, copy_files=copy_files)
+            passed_over += listing.passed_over
         elif isinstance(source, str):
             opened.append(json_input(stdin, strict=strict))
         else:
@@ -184,18 +186,31 @@ def _walked(root: str) -> Iterator[str]:
 def _inside(root: str, paths: list[str]) -> _Listing:
     visible = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
     kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
+    about_data = _about_data(visible)
+    visible = [path for path in visible if path not in about_data]
     modes = {path: _mode(root, path) for path in visible}
     regular = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
     dangling = [path for path, mode in modes.items() if mode is None]
     known = _installed(regular)
     without = Counter(kind_of(path) for path in set(regular).difference(known))
     odd = Counter({"no regular file": len(visible) - len(regular) - len(dangling)})
-    passed_over = PassedOver(kinds + without + odd, without)
+    passed_over = PassedOver(kinds + without + odd + Counter({"about a data set": len(about_data)}), without)
     if not known and not dangling and not without:
         what = f"{len(paths)} files, none of a known format ({passed_over.listed})" if paths else "no files"
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
     return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling)
+
+
+def _about_data(paths: Sequence[str]) -> set[str]:
+    """The files that tell of a data set, as Hugging Face has them, and are no documents of it."""
+    told = {path for path in paths if PurePosixPath(path).name in _ABOUT_DATA}
+    told |= {path for path in paths if str(PurePosixPath(path).with_name("dataset_info.json")) in told
+             and PurePosixPath(path).name == "state.json"}  # fmt: skip
+    others = [path for path in paths if path not in told]
+    if "README.md" in others and not any(_format(path)[0] in _TEXTS for path in others if path != "README.md"):
+        told |= {"README.md"} if len(others) > 1 else set()  # a card beside records
+    return told
 
 
 def _installed(paths: list[str]) -> list[str]:
@@ -335,7 +350,8 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
     )
 
 
-def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
+def _unknown_column(columns: Columns, texts: list[str]) -> tuple[str, str] | None:
+    """The first option that names a column that these files have not, and the column."""
     known = BESIDE if any(PurePosixPath(path.lower()).suffix in PAGES for path in texts) else ()
     for option, name in (
         ("--keep", None if columns.order in known else columns.order),
@@ -343,4 +359,21 @@ def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
         ("--vector-column", columns.vectors),
     ):
         if name is not None:
-            raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
+            return option, name
+    return None
+
+
+def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
+    """Without the source code that lies about in a folder of records, where a column is asked for."""
+    code = [path for path in listing.paths if _format(listing.url(path))[0] in SOURCE_CODE]
+    if listing.explicit or len(code) == len(listing.paths) or not _unknown_column(columns, code):
+        return listing
+    passed_over = listing.passed_over + PassedOver(Counter(map(kind_of, code)))
+    return listing._replace(paths=[path for path in listing.paths if path not in set(code)], passed_over=passed_over)
+
+
+def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
+    unknown = _unknown_column(columns, texts)
+    if unknown is not None:
+        option, name = unknown
+        raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
