@@ -68,9 +68,9 @@ class Seen:
 
     @property
     def predicted_bytes(self) -> int | None:
-        """What the run itself foretold of its keys."""
-        foretold = self.said.get("room", {}).get("shuffle", {}).get("predicted", {})
-        return foretold.get(self.said.get("recipe", {}).get("method"), {}).get("bytes")
+        """What the run itself predicted of its keys."""
+        predicted = self.said.get("room", {}).get("shuffle", {}).get("predicted", {})
+        return predicted.get(self.said.get("recipe", {}).get("method"), {}).get("bytes")
 
     @property
     def said(self) -> dict[str, Any]:

@@ -100,6 +100,11 @@ def test_the_page_shows_the_layers_of_the_contract() -> None:
     assert contract["importlinter:contract:layers"]["layers"].split() == ["__main__", *shown[1].split()]
 
 
+def test_the_page_is_read_in_ten_minutes() -> None:
+    """At 250 words a minute, tables included; lines of pictures and tables are not words."""
+    assert sum(any(map(str.isalnum, word)) for word in ARCHITECTURE.split()) <= 2500
+
+
 @pytest.mark.parametrize("named", sorted(set(re.findall(r"`([a-z_/]+(?:\.py|/))`", ARCHITECTURE))))
 def test_the_page_names_what_is_there(named: str) -> None:
     """Each module or folder that ARCHITECTURE.md names is there, by the end of its path."""

@@ -259,7 +259,7 @@ def test_two_kinds_of_boilerplate_are_refused_and_so_are_hosts_that_nobody_knows
         (lambda: ns.Jaccard(drop_boilerplate=2, boilerplate_per_host=0.5), "cannot be combined"),
         (lambda: ns.dedup(["a b c"], method=method), f"{needs}, and no document has one in the column 'url'"),
         (lambda: ns.pairs([{"text": "a"}], method=method, url_column="at"), f"{needs}, and no document has one"),
-        (lambda: ns.evaluate(["a b c"] * 3, boilerplate_per_host=0.5), f"{needs}, and here only texts are read"),
+        (lambda: ns.evaluate(["a b c"] * 3, boilerplate_per_host=0.5), f"{needs}, but only texts are read here"),
         (lambda: ns.compare("a", "b", method=method), "boilerplate_per_host=0.5 is about a corpus"),
         (lambda: ns.plan(boilerplate_per_host=0.5), "boilerplate_per_host=0.5 is about a corpus"),
     ):

@@ -150,7 +150,7 @@ def dedup(
     run = _prepared((source, against), asked)
     _require_urls(run, options["url_column"], options["urls"])
     method, question = run.state.method, Question(run.state.method.least, clusters, within)
-    run = costs.foretold(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).num_compared)
+    run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).num_compared)
     decided = pipeline.decide(run.state, question, run.clock)
     audited = _audited(run, asked, audits.audit_decision, decided, within=within)
     return required.met_by(Result(Removals(run.without_features(), method, decided), audited))
@@ -175,7 +175,7 @@ def pairs(
         against: Documents of another side: only pairs of one document of each side are given.
         identical: `all` pairs of documents with the same features, or a `star` from the first of each such group (which
             then stands for the group in pairs with others, too).
-        max_pairs: More than so many are refused before they fill the memory.
+        max_pairs: More pairs than this are refused before they fill the memory.
 
     Raises:
         TooManyPairsError: There are more than `max_pairs`.
@@ -204,7 +204,7 @@ def pairs(
     groups = Groups(run.state.corpus.best, identical == "star", run.state.step.mirror, across)
     method, question = run.state.method, Question(run.state.method.least, "pairs")
     joining = partial(pipeline.joining, question=question, groups=groups)
-    run = costs.foretold(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
+    run = costs.predicted(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
     with run.clock("joining"):
         listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
     audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)

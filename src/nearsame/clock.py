@@ -16,7 +16,7 @@ class Progress(Protocol):
         """A step of this name begins; of this many bytes, where their number is known before."""
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """So many more documents, of so many bytes of text, have been read."""
+        """Called when this many more documents, and bytes of text, have been read."""
 
     def note(self, text: str) -> None:
         """Something was chosen on the way that one may want to know."""
@@ -29,16 +29,16 @@ class Silent:
     """The progress of a run that nobody watches: every call does nothing."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """Say nothing."""
+        """Say nothing: nobody watches."""
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """Say nothing."""
+        """Say nothing: nobody watches."""
 
     def note(self, text: str) -> None:
-        """Say nothing."""
+        """Say nothing: nobody watches."""
 
     def end(self) -> None:
-        """Say nothing."""
+        """Say nothing: nobody watches."""
 
 
 class Clock:

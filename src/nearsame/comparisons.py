@@ -91,7 +91,7 @@ class Comparison:
         b: the second.
         measures: all of them.
         passages: by their place in a.
-        passage_tokens: every shared run of so many tokens is covered by the passages.
+        passage_tokens: every shared run of this many tokens is covered by the passages.
         recipe: everything that decides the answer.
     """
 

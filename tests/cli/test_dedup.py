@@ -230,7 +230,7 @@ def test_an_existing_folder_is_replaced_only_when_asked(source, tmp_path):
     done = run("dedup", source, "-o", home)
     assert (2, ["old"]) == (done.exit_code, [path.name for path in home.iterdir()])
     done = run("dedup", source, "-o", home, "--overwrite")
-    assert (2, True) == (done.exit_code, "nothing that nearsame wrote" in " ".join(done.stderr.split()))
+    assert (2, True) == (done.exit_code, "was not written by nearsame" in " ".join(done.stderr.split()))
     for theirs in ("", "{", "[]", '{"documents": 3}', "[" * 99999):
         (home / "stats.json").write_text(theirs, "utf-8")
         assert 2 == run("dedup", source, "-o", home, "--overwrite").exit_code

@@ -120,7 +120,7 @@ def test_a_topic_that_there_is_not_is_told_with_those_that_there_are():
     """A source behind --help, most likely."""
     found = run("dedup", "--help", "crawl/")
     assert 2 == found.exit_code
-    assert "there is no such topic; there are all, sources, method" in found.output + found.stderr
+    assert "there is no such topic; choose from all, sources, method" in found.output + found.stderr
 
 
 @pytest.mark.parametrize("path", [("dedup",), ("index",), ("index", "create")], ids=" ".join)
@@ -133,14 +133,14 @@ def test_the_help_of_a_group_leads_to_that_of_a_command(path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--help", "bogus"], "--help bogus: there is no such command; there are demo, dedup"),
-        (["index", "--help", "bogus"], "--help bogus: there is no such command; there are create, add"),
+        (["--help", "bogus"], "--help bogus: there is no such command; choose from demo, dedup"),
+        (["index", "--help", "bogus"], "--help bogus: there is no such command; choose from create, add"),
         (["index", "--help="], "--help '': there is no such command"),
         (["dedup", "--help="], "--help '': there is no such topic"),
         (["--index", "--help", "bogus"], "No such option '--index'"),
         (["index", "bogus", "--help"], "No such command 'bogus'"),
-        (["index", "create", "--help", "bogus", "x"], "there is no such topic; there are all, sources"),
-        (["dedup", "x", "--help", "bogus"], "there is no such topic; there are all, sources"),
+        (["index", "create", "--help", "bogus", "x"], "there is no such topic; choose from all, sources"),
+        (["dedup", "x", "--help", "bogus"], "there is no such topic; choose from all, sources"),
     ],
     ids=str,
 )

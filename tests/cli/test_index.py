@@ -145,7 +145,7 @@ def test_another_text_of_an_id_stays_out_unless_it_is_to_replace(filled, tmp_pat
     new = write_jsonl(tmp_path / "new.jsonl", [{"id": "b", "text": " ".join(words(60, 7))}, {"id": "n", "text": "new"}])
     done = run("index", "add", filled, new)
     assert 2 == done.exit_code
-    assert "error: 1 document has the id of another text in the index, and stayed out: b" in done.stderr
+    assert "error: 1 document was not added, having the id of another text in the index: b" in done.stderr
     assert "--replace" in done.stderr
     assert 0 == run("index", "add", filled, new, "--replace").exit_code
     with Index.open(filled) as index:
@@ -343,7 +343,7 @@ def test_an_index_that_another_writes_to_is_busy(file, source):
     [
         (["create", "X", "--method", "minhash", "--k", "4"], "--method minhash has no option --k"),
         (["create", "X", "--also", "jaccard"], "no such method"),
-        (["create", "X", "--also", "none,url"], "none, and others"),
+        (["create", "X", "--also", "none,url"], "none cannot be combined with others"),
         (["create", "X", "--also", "minhash"], "twice"),
         (["create", "X", "--threshold", "2"], "2"),
         (["create", "X", "--text-column", "body"], "--text-column does nothing without --from"),

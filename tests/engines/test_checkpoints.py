@@ -208,7 +208,7 @@ def test_a_folder_with_other_things_in_it_is_left_alone(corpus, tmp_path):
 
 def test_documents_in_memory_cannot_be_continued(tmp_path):
     """There is nothing to tell whether they are the same."""
-    with pytest.raises(ns.errors.ConfigError, match="workdir needs files, and memory is none"):
+    with pytest.raises(ns.errors.ConfigError, match="workdir works with files only, and memory is not a file"):
         ns.dedup(["a rose"], workdir=tmp_path / "w")
 
 

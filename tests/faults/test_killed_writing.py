@@ -59,4 +59,4 @@ def test_a_killed_driver_leaves_the_former_answer(moment, spark, tmp_path):
     notes = check_target(spark, target, [], STATS, overwrite=True)
     assert {"kept": 10} == json.loads((target / STATS).read_bytes())
     assert 10 == pyarrow.dataset.dataset(target / "numbers").count_rows()
-    assert any(".new is left of a run that was killed" in note for note in notes)
+    assert any(".new was left by a run that was killed" in note for note in notes)

@@ -59,7 +59,7 @@ def test_what_nearsame_did_not_write_is_not_replaced(spark, target, tmp_path):
     (tmp_path / "out.parquet").mkdir()
     (tmp_path / "out.parquet" / "precious").touch()
     for mark in (STATS, DONE):
-        with pytest.raises(OutputError, match=f"nothing that nearsame wrote: it has no {mark}"):
+        with pytest.raises(OutputError, match=f"was not written by nearsame: it has no {mark}"):
             check_target(spark, target, [], mark, overwrite=True)
     assert (tmp_path / "out.parquet" / "precious").exists()
 
@@ -156,7 +156,7 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
         check_target(spark, tmp_path / "out", [], STATS, overwrite=False)
     assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
     (note,) = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
-    assert f"{tmp_path}/.out.0123abcd.new is left of a run that was killed: delete it" in note
+    assert f"{tmp_path}/.out.0123abcd.new was left by a run that was killed: delete it" in note
 
 
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä"])

@@ -132,8 +132,8 @@ def test_the_passages_of_an_answer_are_bounded(shelf, monkeypatch):
     [
         ({"documents": [{}] * 200_000}, 413, "200,000 documents, more than 1,000"),
         ({"documents": [{"id": 1}] * 1000}, 422, "documents.0"),
-        ({str(n): n for n in range(50_000)}, 422, "an object of 50,000 names"),
-        ({"documents": [{str(n): n for n in range(50_000)}]}, 422, "an object of 50,000 names"),
+        ({str(n): n for n in range(50_000)}, 422, "an object has 50,000 names"),
+        ({"documents": [{str(n): n for n in range(50_000)}]}, 422, "an object has 50,000 names"),
         ({"features": ["x"] * 200_000}, 422, "features.0"),
         ({"text": "a" * 2_000_000}, 413, "a text of 2,000,000 characters"),
         ({"documents": [{"html": "a" * 2_000_000}]}, 413, "a text of 2,000,000 characters"),

@@ -36,7 +36,9 @@ def test_a_list_of_nothing_but_names_is_refused(home: Path, names: list[str | No
     """Whether they are there or only end like files; the hint has the tuple, and how texts like these are given."""
     first = names[0]
     for asked in (ns.dedup, ns.pairs, lambda given: ns.dedup("a.jsonl", against=given)):
-        with pytest.raises(ns.SourceError, match="a list of strings is texts, and these are names of files") as caught:
+        with pytest.raises(
+            ns.SourceError, match="a list of strings is read as texts, but these are names of files"
+        ) as caught:
             asked(names)
         assert f"{first!r}" in caught.value.message
         assert '("a.jsonl", "b.jsonl")' in caught.value.hint
@@ -68,7 +70,7 @@ def test_a_question_to_an_index_never_looks_for_files(home: Path) -> None:
 
 def test_one_name_among_texts_is_a_text_with_a_warning(home: Path) -> None:
     """A stranger's text must not stop a run; but nobody is left to find out alone."""
-    with pytest.warns(UserWarning, match=r"'a\.jsonl' stands in a list of texts, and is compared as one"):
+    with pytest.warns(UserWarning, match=r"'a\.jsonl' is compared as a text, since it is in a list of texts"):
         found = ns.dedup(["a rose", "a.jsonl", "a daisy"])
     assert 3 == found.stats.documents
 

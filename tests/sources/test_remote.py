@@ -147,7 +147,7 @@ def test_a_page_that_is_not_there_is_an_error_that_names_it(web: str) -> None:
             "is not an address that generic:// can open",
             "Write it as fsspec's page on generic://",
         ),
-        ("nosuch://a.jsonl", "there is no scheme nosuch://", "Check the scheme before ://."),
+        ("nosuch://a.jsonl", "unknown scheme nosuch://", "Check the scheme before ://."),
     ],
 )
 def test_why_a_url_cannot_be_read_is_told_in_our_words(web: str, url: str, message: str, hint: str) -> None:

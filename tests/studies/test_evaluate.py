@@ -249,10 +249,13 @@ def test_methods_are_named_or_given():
         (["minhash:num_perm"], "'minhash:num_perm': 'num_perm' is not NAME=VALUE"),
         (["minhash:nothing=3"], "MinHash: nothing='3': "),
         (["jaccard:threshold=2"], "Jaccard: threshold='2': 2 is not above 0 and at most 1"),
-        (["jaccard", "jaccard"], "method 'jaccard' stands twice"),
-        (["exact", "positions"], "method 'positions' stands twice"),
+        (["jaccard", "jaccard"], "method 'jaccard' is given twice"),
+        (["exact", "positions"], "method 'positions' is given twice"),
         ([], r"methods=\[\] names none"),
-        (["containment:remove=container"], "method 'containment:remove=container' compares two sides, and here is one"),
+        (
+            ["containment:remove=container"],
+            "method 'containment:remove=container' compares two sides, but there is only one",
+        ),
     ],
 )
 def test_a_method_that_cannot_be_is_an_error_that_names_it(methods, message):

@@ -173,7 +173,7 @@ def test_the_method_is_a_setting(tmp_path: Path, site: Site, method: Any) -> Non
         ({"NEARSAME_ACTION": "delete"}, "NEARSAME_ACTION='delete' is not one of drop, mark"),
         ({"NEARSAME_TRESHOLD": 0.7}, "NEARSAME_TRESHOLD is not a setting"),
         ({"NEARSAME_THRESHOLD": 1.7}, "threshold"),
-        ({"NEARSAME_METHOD": ["minhash"]}, "make no recipe"),
+        ({"NEARSAME_METHOD": ["minhash"]}, "do not make a recipe"),
         ({"NEARSAME_FOLLOW": "all"}, "NEARSAME_FOLLOW='all' is not a whole number from 0 on"),
         ({"NEARSAME_FOLLOW": True}, "NEARSAME_FOLLOW=True is not a whole number"),
         ({"NEARSAME_MIN_WORDS": -1}, "NEARSAME_MIN_WORDS=-1 is not a whole number"),

@@ -44,7 +44,7 @@ _COMPARING = options.section(
     options.spec(
         "--edits/--no-edits",
         default=None,
-        help="Count edits, however many; that takes long for long texts.",
+        help="Count all edits, however many: slow for long texts.",
         stands="as many as can be counted fast",
     ),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
@@ -96,7 +96,7 @@ def _require_names(*names: str) -> None:
     for name in names:
         if " " in name.strip() and "://" not in name and not names_a_file(name):
             hint = "Write the texts to files; one of them may be - for standard input. In Python: compare(a, b)."
-            raise ConfigError(f"{name!r} is not a file, and files are compared", hint=hint)
+            raise ConfigError(f"{name!r} is not a file; compare takes files", hint=hint)
 
 
 def _called(path: str) -> str:

@@ -29,7 +29,7 @@ _EVALUATING = options.section(
     options.spec(
         "--near", default="0.9", metavar="NUMBER", help="Least similarity in the closing table.", stands="0.9"
     ),
-    options.spec("--sample", type=int, metavar="N", help="At most so many documents, always the same.", stands="all"),
+    options.spec("--sample", type=int, metavar="N", help="Compare at most N documents, always the same.", stands="all"),
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
 )

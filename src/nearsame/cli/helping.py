@@ -49,7 +49,7 @@ def _show(ctx: click.Context, _: click.Parameter, topic: str | None) -> None:
         kind, topics = "command", ctx.command.list_commands(ctx)
     if topic not in (_SHORT, *topics):
         asked = topic or "''"
-        raise click.UsageError(f"--help {asked}: there is no such {kind}; there are {', '.join(topics)}", ctx)
+        raise click.UsageError(f"--help {asked}: there is no such {kind}; choose from {', '.join(topics)}", ctx)
     if isinstance(ctx.command, click.Group) and topic in topics:
         ctx = click.Context(ctx.command.get_command(ctx, topic) or ctx.command, ctx, topic)
     ctx.meta[_TOPIC] = topic if kind == "topic" else _SHORT

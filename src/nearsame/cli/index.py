@@ -213,7 +213,7 @@ def _check_query(text: str | None, given: dict[str, Any]) -> None:
     ways["--from"] = bool(given["sources"])
     named = [name for name, is_given in ways.items() if is_given]
     if len(named) > 1:
-        raise ConfigError(f"{' and '.join(named)} are given, and one is asked about", hint="Leave one out.")
+        raise ConfigError(f"{' and '.join(named)} are given, but only one can be asked about", hint="Leave one out.")
     if not named and given["url"] is None:
         hint = "Give a TEXT in quotes, --file FILE, --id ID, --url URL or --from SOURCE."
         raise ConfigError("there is nothing to ask about", hint=hint)

@@ -46,7 +46,7 @@ def check(where: str, *, as_json: bool) -> int:
 @options.section(
     "Deciding",
     options.spec("--after", metavar="ID", help="Only those behind this document.", stands="from the first one"),
-    options.spec("--limit", type=int, metavar="N", help="At most so many.", stands="all"),
+    options.spec("--limit", type=int, metavar="N", help="List at most N.", stands="all"),
 )
 @options.output(
     options.spec("--json", "as_json", is_flag=True, help="A line of JSON for each document.", stands="an id a line")

@@ -211,8 +211,8 @@ def _outcome(tally: "AddTally", skipped: list[Any], given: dict[str, Any]) -> in
     conflicts = tally.counts["conflict"]
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
-        what = "document has the id" if conflicts == 1 else "documents have the ids"
-        message = f"{conflicts:,} {what} of another text in the index, and stayed out: {named}"
+        what = "document was not added, having the id" if conflicts == 1 else "documents were not added, having the ids"
+        message = f"{conflicts:,} {what} of another text in the index: {named}"
         click.echo(f"error: {printable(message)}", err=True)
         click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
         return _USER_ERROR

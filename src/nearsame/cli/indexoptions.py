@@ -95,7 +95,9 @@ def methods_of(command: click.Command, given: dict[str, Any]) -> "list[Method | 
     """The methods that an index is to have."""
     names = [name.strip() for name in given["also"].split(",") if name.strip()]
     if "none" in names and len(names) > 1:
-        raise ConfigError(f"--also {given['also']}: none, and others", hint="Leave none out, or the others.")
+        raise ConfigError(
+            f"--also {given['also']}: none cannot be combined with others", hint="Leave none out, or the others."
+        )
     main = built(command, given)
     also = [_further(name) for name in names if name != "none"]
     if main.name == "digest":  # given as the method, it is not given again by default

@@ -135,7 +135,7 @@ method = section(
         help="minhash: by sets, or signatures alone.",
         stands="exact",
     ),
-    setting("--modulus", type=int, metavar="N", help="modp: one hash in so many is kept.", stands="25"),
+    setting("--modulus", type=int, metavar="N", help="modp: keep one hash in N.", stands="25"),
     setting("--floor", type=int, metavar="N", help="modp: fewest hashes of a document.", stands="32"),
     K,
     setting(

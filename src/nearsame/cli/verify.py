@@ -21,7 +21,7 @@ _SHOWN = 20
         type=click.IntRange(0),
         default=200,
         metavar="N",
-        help="Compare so many kept documents with all that stay.",
+        help="Compare N kept documents with all others that are kept.",
         stands="200",
     ),
     options.spec("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the choice of these.", stands="0"),

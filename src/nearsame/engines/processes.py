@@ -55,7 +55,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The number of the process."""
         return self._run.pid
 
     @property

@@ -78,7 +78,7 @@ def num_bytes(text: int | str, name: str = "memory") -> int:
         raise ConfigError(f"{name}={text!r} is not a number of bytes", hint="Write it as in 4GB.")
     size = float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_")  # of too many digits it is infinite
     if size > _MOST_BYTES:
-        raise ConfigError(f"{name}={match[0][:_SHOWN]}: no machine has so many bytes", hint="Write it as in 4GB.")
+        raise ConfigError(f"{name}={match[0][:_SHOWN]}: more bytes than any machine has", hint="Write it as in 4GB.")
     return int(size)
 
 

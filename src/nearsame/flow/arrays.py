@@ -91,17 +91,17 @@ class Arrays:
         """
         asked = f"boilerplate_per_host={share:g} needs URLs"
         if not self.reading.columns.beside:
-            raise ConfigError(f"{asked}, and here only texts are read", hint="Leave it out.")
+            raise ConfigError(f"{asked}, but only texts are read here", hint="Leave it out.")
         return lambda: self._hosts(asked)
 
     def _hosts(self, asked: str) -> Hosts:
         column = self.reading.columns.beside[0]
-        found = hosts(self.reading.beside(column).combine_chunks()).dictionary_encode()
-        names: list[str] = found.dictionary.to_pylist()
+        by_document = hosts(self.reading.beside(column).combine_chunks()).dictionary_encode()
+        names: list[str] = by_document.dictionary.to_pylist()
         if not names and self.reading.num_documents:
             message = f"{asked}, and no document has one in the column {column!r}"
             raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
-        return Hosts(names, np.asarray(found.indices.fill_null(-1)).astype(np.int64))
+        return Hosts(names, np.asarray(by_document.indices.fill_null(-1)).astype(np.int64))
 
     def load(self, method: Method, step: Steps) -> Any:
         """A flow of the documents; of pages, of the texts that are in them."""

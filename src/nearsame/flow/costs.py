@@ -33,7 +33,7 @@ from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.estimate import Foresight, most_comparisons
 from nearsame.stages.texts.aligned import align
 
-__all__ = ["BUDGET_SECONDS", "OFFER_SECONDS", "foretold"]
+__all__ = ["BUDGET_SECONDS", "OFFER_SECONDS", "predicted"]
 
 BUDGET_SECONDS, OFFER_SECONDS = 60.0, 2.0
 _FRACTION = 4  # how many times as much is worth an offer
@@ -45,7 +45,7 @@ _MEMBERS, _OTHERS = 16, 256  # documents of a bucket, and of all, that tell what
 _SHOWN = 60  # characters of a shingle
 
 
-def foretold(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -> Run:
+def predicted(run: Run, compared: Callable[[State[Arrays], Meeting, Any], int]) -> Run:
     """The run, with a note if comparing will take long; whoever watches is told at once.
 
     Args:

@@ -60,7 +60,9 @@ def _stamp(part: Part) -> list[Any]:
     """What changes when the contents of a part do."""
     stamp = getattr(part, "stamp", None) or getattr(part, "stamps", None)
     if not stamp or getattr(part, "spool", None) is not None:
-        raise ConfigError(f"workdir needs files, and {part.name} is none", hint="Write it to a file first.")
+        raise ConfigError(
+            f"workdir works with files only, and {part.name} is not a file", hint="Write it to a file first."
+        )
     digest = hashlib.blake2b(repr(stamp).encode(), digest_size=8).hexdigest()
     return [part.size_bytes(), _time(stamp, digest), digest]
 

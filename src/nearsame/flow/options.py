@@ -56,7 +56,7 @@ class WatchOptions(TypedDict, total=False):
     """Who is told how far it is."""
 
     progress: Annotated[
-        Progress | None, Doc("What is told how far the work is: an object with `begin`, `add`, `note` and `end`.")
+        Progress | None, Doc("What is told the progress: an object with `begin`, `add`, `note` and `end`.")
     ]
 
 
@@ -103,7 +103,7 @@ class MachineOptions(ThreadOptions, total=False):
             " files; a changed one, or another recipe or version, is an error."
         ),
     ]
-    batch_rows: Annotated[int | None, Doc("At most so many documents in a batch. The answer does not depend on it.")]
+    batch_rows: Annotated[int | None, Doc("Documents in a batch, at most. The answer does not depend on it.")]
 
 
 class EngineOptions(MachineOptions, total=False):
@@ -128,8 +128,8 @@ class RunOptions(SourceOptions, EngineOptions, total=False):
     max_record: Annotated[
         int | str | None,
         Doc(
-            "A record (a line, a file, a text of a table) of more bytes is not compared: it stays as it is, and is told"
-            ' with its place. As a number or as in "64MB", which is the default.'
+            "A record (a line, a file, a text of a table) of more bytes than this is not compared: it is kept as it is,"
+            ' and reported with its place. As a number or as in "64MB", which is the default.'
         ),
     ]
     order_column: Annotated[

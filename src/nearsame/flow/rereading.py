@@ -74,7 +74,7 @@ class Taken(Left):
         return taken
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches."""
+        """The documents, in batches of DOCUMENTS."""
         for batch in self.texts:
             content = batch.column("text")
             left = pc.if_else(pa.array(self.gone[batch["row"].to_numpy()]), pa.scalar(None, content.type), content)

@@ -197,7 +197,7 @@ class Frames:
             f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} not UTF-8, or of more than {most:,} bytes"
         )
         if self.strict:
-            raise SourceError(message, hint="Mend them, leave out strict, or raise max_record.")
+            raise SourceError(message, hint="Fix them, leave out strict, or raise max_record.")
         return (f"{message}: {STAY}",)
 
     def leaders(self, features: Any) -> Any:

@@ -90,7 +90,7 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> F
         part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
     part = _counted(part, numbers=numbers) if UNREAD in given.frame.columns or given.delimited else part
     if strict and part.mended:
-        raise SourceError(f"{given.name}: {unreadable(part)}", hint="Mend them, or leave out strict.")
+        raise SourceError(f"{given.name}: {unreadable(part)}", hint="Fix them, or leave out strict.")
     if UNREAD in given.frame.columns:
         part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
     return part
@@ -103,7 +103,7 @@ def _require_steady(given: Given) -> None:
         raise SourceError(f"{given.name} is a stream, which has no end", hint=hint)
     what = changing(given.frame)
     if what is not None:
-        message = f"{given.name} has {what}, so its rows are others each time that they are read"
+        message = f"{given.name} has {what}, so its rows differ each time they are read"
         raise SourceError(message, hint="Persist it, write it to files first, or add that column to what stays.")
 
 

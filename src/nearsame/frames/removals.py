@@ -136,7 +136,9 @@ class SparkRemovals:
         Raises:
             ConfigError: Always.
         """
-        raise ConfigError("groups are by row, and a DataFrame's rows have no places", hint="Ask for clusters.")
+        raise ConfigError(
+            "groups name rows by number, and rows of a DataFrame have no numbers", hint="Ask for clusters."
+        )
 
     @plainly()
     def records(self, *, stay: bool) -> Any:

@@ -88,7 +88,7 @@ def _require_replaceable(place: HadoopPlace, mark: str, *, overwrite: bool) -> N
         raise OutputError(f"{place.address} exists", hint=hint)
     names = place.names()
     if names and mark not in names:
-        message = f"{place.address} is not empty, and nothing that nearsame wrote: it has no {mark}"
+        message = f"{place.address} is not empty, and was not written by nearsame: it has no {mark}"
         raise OutputError(message, hint="Empty it yourself, or name another place.")
 
 

@@ -61,7 +61,7 @@ class AddOptions(SourceOptions, total=False):
         Doc("Whether a document takes the place of another one with its id; otherwise that one stays."),
         Default(value=False),
     ]
-    limit: Annotated[int, Doc("At most so many matches of each."), Default(10)]
+    limit: Annotated[int, Doc("At most this many matches of each."), Default(10)]
     matches: Annotated[bool, Doc("Whether matches are wanted; without them it is faster."), Default(value=True)]
 
 

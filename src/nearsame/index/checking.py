@@ -113,7 +113,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
     for row in led:
         leader = leaders.get(row.leader or 0)
         if leader is None:
-            yield f"document {row.number} follows {row.leader}, which is not there"
+            yield f"document {row.number} follows {row.leader}, which is missing"
         elif leader.leader is not None:
             yield f"document {row.number} follows {row.leader}, which follows {leader.leader}"
         elif not set(evidence_of(facets, BlobShelf(facets, [row.items, leader.items]), 0, [1])[0].found_by) - {"url"}:

@@ -222,12 +222,12 @@ class Sourced:
 
     def skip_repeated(self, id_: str) -> None:
         """A document with the id of one before it."""
-        self._skip(Skipped(self._part, None, None, f"the id {id_!r} is there already"))
+        self._skip(Skipped(self._part, None, None, f"the id {id_!r} is already in the index"))
 
     def _skip(self, skipped: Skipped | Aside) -> None:
         if isinstance(skipped, Aside):
             return  # it is not a document
         if self._strict:
             place = f"{skipped.source}, record {skipped.position}"
-            raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
+            raise SourceError(f"{place}: {skipped.reason}", hint="Fix the record, or leave out --strict to skip it.")
         self.skipped.append(skipped)

@@ -168,7 +168,7 @@ def hashes(values: Sequence[Any], what: str) -> UInt64s:
         return np.array([int(value) & (1 << 64) - 1 for value in values], np.uint64)
     except (TypeError, ValueError):
         message = f"{what} of an index are texts or whole numbers, all of one kind"
-        raise ConfigError(message, hint=f"Mend the {what}.") from None
+        raise ConfigError(message, hint=f"Fix the {what}.") from None
 
 
 def listed(features: tuple[Any, ...]) -> pa.RecordBatch:

@@ -64,7 +64,7 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
             with old.reading() as reader:
                 if reader.counts() != before:
                     message = f"{old.name} changed while it was rebuilt; nothing was replaced"
-                    raise StoreBusyError(message, hint="Run it again when nobody writes.")
+                    raise StoreBusyError(message, hint="Run it again while nothing writes to it.")
             old.close()
             new.publish()
     return True

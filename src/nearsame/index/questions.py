@@ -49,7 +49,7 @@ class Questions:
         Args:
             documents: Whatever `add` takes; a text or a dict gives a list of matches, several documents a list of
                 such lists. In a crowd of near copies not all are compared: the list's `complete` tells.
-            limit: At most so many of each.
+            limit: At most this many of each.
             threshold: A higher one than the index has.
 
         Raises:
@@ -71,7 +71,7 @@ class Questions:
 
         Args:
             source: Whatever `dedup` takes.
-            limit: At most so many matches of each.
+            limit: At most this many matches of each.
             threshold: A higher one than the index has.
         """
         self.skipped.clear()
@@ -131,8 +131,8 @@ class Questions:
         """Documents that others were found to resemble, those with most first.
 
         Args:
-            limit: At most so many.
-            offset: After so many.
+            limit: At most this many.
+            offset: Skip this many.
             members: At most so many ids of each.
         """
         for name, value, least in (("limit", limit, 1), ("offset", offset, 0), ("members", members, 1)):

@@ -47,7 +47,7 @@ def facets_of(method: Any, store: StoreKind) -> tuple[Facet, ...]:
         for recipe in _recipes(wanted):
             facet = facet_of(recipe, store)
             if facet.name in facets:
-                raise ConfigError(f"method={facet.name} is there twice", hint="Give each method once.")
+                raise ConfigError(f"method={facet.name} is given twice", hint="Give each method once.")
             facets[facet.name] = facet
     if not facets:
         raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(INDEX_METHODS)}.")

@@ -72,7 +72,7 @@ class Place:
         if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
             raise OutputError(f"{typed} holds the folder that you work in", hint="Name another place.")
         if self.folder and self.mark and any(path.iterdir()) and not _is_mark(path / self.mark):
-            message = f"{typed} is not empty, and nothing that nearsame wrote: it has no {self.mark} of a run"
+            message = f"{typed} is not empty, and was not written by nearsame: it has no {self.mark} of a run"
             raise OutputError(message, hint="Empty it yourself, or name another place.")
 
 

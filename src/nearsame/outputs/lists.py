@@ -42,7 +42,7 @@ def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table
     """
     place, name = _file_at(path)
     if spreadsheet and name != "csv":
-        raise ConfigError(f"spreadsheet (--spreadsheet) is about .csv, and {path} is another", hint="Leave it out.")
+        raise ConfigError(f"spreadsheet (--spreadsheet) is for .csv only, not for {path}", hint="Leave it out.")
     return partial(_written, place, _csv_of_texts if spreadsheet else _WRITERS[name])
 
 
@@ -71,7 +71,9 @@ def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: 
             write(table, out)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         reason = str(error).partition("\n")[0]
-        raise OutputError(f"{place.typed}: the records cannot be written so: {reason}", hint=_OTHER_FORMAT) from None
+        raise OutputError(
+            f"{place.typed}: the records cannot be written in this format: {reason}", hint=_OTHER_FORMAT
+        ) from None
 
 
 def json_lines(table: pa.Table, out: BinaryIO) -> None:
@@ -112,7 +114,7 @@ def _no_json(batch: pa.RecordBatch) -> OutputError:
         try:
             orjson.dumps(column.to_pylist())
         except (TypeError, ValueError):
-            message = f"column {name!r} is {column.type}, and JSON has no form for what it holds"
+            message = f"column {name!r} is {column.type}, which JSON cannot represent"
             return OutputError(message, hint=_OTHER_FORMAT)
     return OutputError("the records cannot be written as JSON", hint=_OTHER_FORMAT)
 

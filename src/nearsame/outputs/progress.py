@@ -121,7 +121,7 @@ class Lines:
         self._say()
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """So many more documents, of so many bytes of text, have been read."""
+        """Called when this many more documents, and bytes of text, have been read."""
         self._step.add(documents, num_bytes)
         self._say()
 
@@ -170,7 +170,7 @@ class Live:
         self._task = self._display.add_task(self._step.name, total=total_bytes, counts="")
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """So many more documents, of so many bytes of text, have been read."""
+        """Called when this many more documents, and bytes of text, have been read."""
         self._step.add(documents, num_bytes)
         now = time.monotonic()
         if self._task is not None and now - self._last > 1 / _MOST_PER_SECOND:

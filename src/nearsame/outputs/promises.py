@@ -102,16 +102,15 @@ def dropped(stats: Stats) -> str:
 
 
 def shuffled(stats: Stats) -> str:
-    """What went between executors, and what keys were foretold by both methods, in words; empty on one machine."""
+    """What went between executors, and what keys were predicted by both methods, in words; empty on one machine."""
     shuffle = stats.room.get("shuffle")
     if not shuffle or "written_bytes" not in shuffle:
         return ""
-    foretold = shuffle.get("predicted", {})
+    predicted = shuffle.get("predicted", {})
     methods = [
-        f"{name} {foretold[name]['keys_per_document']:g} a document, {in_bytes(foretold[name]['bytes'])}"
-        + (f" and {in_bytes(foretold[name]['table_bytes'])} of count tables" if "table_bytes" in foretold[name] else "")
-        for name in ("jaccard", "minhash")
-        if name in foretold
+        f"{name} {said['keys_per_document']:g} a document, {in_bytes(said['bytes'])}"
+        + (f" and {in_bytes(said['table_bytes'])} of count tables" if "table_bytes" in said else "")
+        for name, said in ((name, predicted[name]) for name in ("jaccard", "minhash") if name in predicted)
     ]
     keys = f", of it {in_bytes(shuffle['keys_bytes'])} of keys" if shuffle.get("keys_bytes") else ""
     return (

@@ -15,11 +15,11 @@ __all__ = ["require_format", "write_evaluation"]
 
 
 @checked
-def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write an evaluation as Markdown, JSON or HTML, by the name of the file.
 
     Args:
-        found: What `evaluate` gave.
+        evaluation: What `evaluate` gave.
         path: A .md, .json or .html file.
         overwrite: Whether a file that exists is replaced.
 
@@ -28,8 +28,8 @@ def write_evaluation(found: Evaluation, path: str | os.PathLike[str], *, overwri
         MissingExtraError: HTML needs the extra `report`.
     """
     require_format(path)
-    place = require_place(path, found.inputs, folder=False, overwrite=overwrite)
-    written = _format(path)(found)
+    place = require_place(path, evaluation.inputs, folder=False, overwrite=overwrite)
+    written = _format(path)(evaluation)
     with appearing(place) as made:
         made.write_text(written, "utf-8")
 

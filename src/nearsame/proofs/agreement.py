@@ -54,7 +54,7 @@ def _check_places(claims: Claims, findings: Findings) -> None:
     for line in np.flatnonzero((claims.keys < 0) | (claims.witnesses < 0)).tolist():
         claim = claims.claim(line)
         name = claim.source if claims.keys[line] < 0 else claim.witness_source
-        findings.wrong(place(line), f"{name} is none of the sources")
+        findings.wrong(place(line), f"{name} is not one of the sources")
     known = claims.witnesses[claims.witnesses >= 0]
     for line in np.flatnonzero(np.isin(claims.witnesses, claims.keys) & (claims.witnesses >= 0)).tolist():
         claim = claims.claim(line)
@@ -85,7 +85,7 @@ def measure_problem(claims: Claims, claim: Claim | None) -> str:
         return ""
     own = {measure for name in use or () for measure in _own_measures(claims, name)}
     if use is None or claim.measure not in {"chain", *own}:
-        return f"measure {claim.measure!r} is none of this run"
+        return f"measure {claim.measure!r} is not one of this run"
     return ""
 
 
@@ -122,7 +122,7 @@ def _chain_problems(
     """What is wrong with a line; `own` are the measures that each layer has, in their order."""
     layer, use = line["layer"], list(own)
     if layer not in own:
-        yield f"layer {layer!r} is none of {', '.join(use)}"
+        yield f"layer {layer!r} is not one of {', '.join(use)}"
         return
     if len({line[f"via_{name}"] is None for name in _WHO}) > 1:
         yield "it says half of what `via` is"
@@ -170,7 +170,7 @@ def check_pairs(claims: Claims, shares: Mapping[int, Shares], findings: Findings
     is_there = (claims.home / "pairs.parquet").exists()
     if not claims.written["pairs"]:
         if is_there:
-            findings.wrong("pairs.parquet", "it is there, and no pairs were asked for")
+            findings.wrong("pairs.parquet", "it exists, though no pairs were asked for")
         return
     table = tables.read(claims.home, "pairs.parquet", tables.PAIRS, findings, claims.look)
     if table is None:
@@ -215,4 +215,4 @@ def _same_lines(findings: Findings, name: str, written: pa.Table, wanted: pa.Tab
     for line in list(mine - theirs)[:1]:
         findings.wrong(name, f"{line} is not what removed.parquet says")
     for line in list(theirs - mine)[:1]:
-        findings.wrong(name, f"it lacks {line}, which removed.parquet says")
+        findings.wrong(name, f"{line} is missing, which is in removed.parquet")

@@ -288,7 +288,7 @@ class Skips:
     def _problems(self, line: Mapping[str, Any], names: set[str]) -> Iterator[str]:
         """What is wrong with a line, after those before it."""
         if line["source"] not in names:
-            yield f"{line['source']} is none of the sources"
+            yield f"{line['source']} is not one of the sources"
         if not line["reason"].strip():
             yield "it does not say why"
         if line["position"] in self.positions.get(line["source"], ()):

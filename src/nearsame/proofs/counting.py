@@ -46,7 +46,7 @@ class Boilerplate:
         """What statistics say of it."""
         hosts = self.items if self.is_per_host else {}
         most_first = sorted(hosts, key=lambda host: (-self.occurrences[host], str(host)))
-        told = [
+        by_host = [
             {
                 "host": host,
                 "documents": self.documents[host],
@@ -58,8 +58,8 @@ class Boilerplate:
         return {
             "dropped_shingles": sum(map(len, self.items.values())),
             "dropped_occurrences": sum(self.occurrences.values()),
-            "dropped_hosts": len(told),
-            "dropped_by_host": told[:_MOST_HOSTS],
+            "dropped_hosts": len(by_host),
+            "dropped_by_host": by_host[:_MOST_HOSTS],
         }
 
 
@@ -72,32 +72,32 @@ def boilerplate(contents: Callable[[], Iterable[Any]], cut: Cut, recipe: Mapping
         recipe: Says how many documents are too many.
     """
     share = recipe.get("boilerplate_per_host")
-    found = Boilerplate(is_per_host=share is not None)
+    dropped = Boilerplate(is_per_host=share is not None)
     fewest = _LEAST_OF_HOST if share is not None else recipe["drop_boilerplate"] + 1
 
     def counted() -> Iterator[Any]:
         return (content for content in contents() if share is None or host_of(content) is not None)
 
-    many = _frequent(_items(counted(), cut, found), fewest)
-    least = dict.fromkeys(found.documents, fewest)
+    many = _frequent(_items(counted(), cut, dropped), fewest)
+    least = dict.fromkeys(dropped.documents, fewest)
     if share is not None:
-        least = {host: max(fewest, ceil(Fraction(str(share)) * number)) for host, number in found.documents.items()}
+        least = {host: max(fewest, ceil(Fraction(str(share)) * number)) for host, number in dropped.documents.items()}
     items: defaultdict[Host, set[Any]] = defaultdict(set)
     for host, item in _items(counted(), cut) if many else ():
         times = many.get(_digest(host, item), 0)
         if times >= least[host] and item not in items[host]:
             items[host].add(item)
-            found.occurrences[host] += times
-    found.items = {host: frozenset(several) for host, several in items.items() if several}
-    return found
+            dropped.occurrences[host] += times
+    dropped.items = {host: frozenset(several) for host, several in items.items() if several}
+    return dropped
 
 
-def _items(contents: Iterable[Any], cut: Cut, found: Boilerplate | None = None) -> Iterator[tuple[Host, Any]]:
+def _items(contents: Iterable[Any], cut: Cut, dropped: Boilerplate | None = None) -> Iterator[tuple[Host, Any]]:
     """All items of all documents, with their hosts; documents are counted on the way, where that is asked for."""
     for content in contents:
         host, items = host_of(content), [item for item in cut.bare(content) if not isinstance(item, Raw)]
-        if found is not None and items:
-            found.documents[host] += 1
+        if dropped is not None and items:
+            dropped.documents[host] += 1
         yield from ((host, item) for item in items)
 
 

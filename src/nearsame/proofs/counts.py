@@ -230,7 +230,7 @@ def _component_problems(claims: Claims, *, is_joined: bool) -> Iterator[str]:
             yield "component is missing, and documents were joined"
         return
     if not is_joined and claims.method.reports == "jaccard":
-        yield "component is there, and no documents were joined"
+        yield "component is given, though no documents were joined"
     size = component["distinct"]
     if component["pairs"] != size * (size - 1) // 2 or not size <= component["documents"]:
         yield f"component: {size:,} distinct documents of {component['documents']:,} make {component['pairs']:,} pairs"

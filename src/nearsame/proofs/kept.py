@@ -170,7 +170,7 @@ class Kept:
         path = self._path(part)
         if self.claims.written["drop_unreadable"]:
             if path.exists():
-                self.findings.wrong(self._place(part), f"nothing of {part.name} could be read, and it is there")
+                self.findings.wrong(self._place(part), f"nothing of {part.name} could be read, yet it exists")
         elif not path.is_file() or list(raw(str(path), None)) != list(raw(part.path, None)):
             self.findings.wrong(self._place(part), f"it is not {part.name}, which could not be read, as it is")
 
@@ -307,7 +307,7 @@ def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:
     if (source.said != copied.said and source.file == copied.file) or (copied.schema.metadata or {}) != (
         wanted.metadata or {}
     ):
-        return "what it says beside its columns (the metadata of its schema) is not what its source says"
+        return "the metadata of its schema is not that of its source"
     return ""
 
 

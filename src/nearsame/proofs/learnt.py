@@ -57,7 +57,7 @@ def _is_rule(rule: Any) -> bool:
         return False
     names = [rule[name] for name in texts]
     several = [rule[name] for name in lists]
-    return all(isinstance(each, list) for each in several) and all(
+    return all(isinstance(part, list) for part in several) and all(
         isinstance(text, str) for text in (*names, *several[0], *several[1])
     )
 
@@ -80,15 +80,15 @@ def _dropped(url: str, names: list[str]) -> str:
     for name in names:
         if name.startswith(";"):
             path = re.sub(rf"{re.escape(name)}(?:=[^/;]*)?(?![^/;])", "", path)
-    kept = "&".join(each for each in query[1:].split("&") if each.split("=")[0] not in names)
+    kept = "&".join(parameter for parameter in query[1:].split("&") if parameter.split("=")[0] not in names)
     return path + (f"?{kept}" if kept else "") + fragment
 
 
 def _replaced(url: str, rule: Mapping[str, Any]) -> str:
     start = url.index("/", url.index("://") + 3) if "/" in url.partition("://")[2] else len(url)
     begins, ends = rf"(?:(?<={_MARK})|(?={_MARK})|^)", rf"(?:(?={_MARK})|(?<={_MARK})|$)"
-    found = re.search(begins + re.escape(rule["find"]) + ends, url[start:])
+    match = re.search(begins + re.escape(rule["find"]) + ends, url[start:])
     rest = url[start:]
-    if found is not None:
-        rest = rest[: found.start()] + rule["replace"] + rest[found.end() :]
+    if match is not None:
+        rest = rest[: match.start()] + rule["replace"] + rest[match.end() :]
     return url[:start] + ("" if rest.startswith("/") else "/") + rest

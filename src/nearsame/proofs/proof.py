@@ -48,7 +48,7 @@ class Watch(Protocol):
         """Called when a pass over the sources begins, with the bytes to be read where they are known."""
 
     def add(self, documents: int, num_bytes: int) -> None:
-        """Called when so many more documents and bytes have been read."""
+        """Called when this many more documents and bytes have been read."""
 
 
 class Effort(NamedTuple):

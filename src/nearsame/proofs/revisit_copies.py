@@ -33,15 +33,15 @@ class RevisitCopies:
     def _changes(self) -> Mapping[str, Sequence[Change]]:
         if not self.claims.has_revisits:
             return {}
-        found = {part.name: list(self._changes_of(part)) for part in self._archives() if self._path(part).is_file()}
-        changed = {(name, change.position) for name, those in found.items() for change in those}
+        changes = {part.name: list(self._changes_of(part)) for part in self._archives() if self._path(part).is_file()}
+        changed = {(name, change.position) for name, those in changes.items() for change in those}
         for part in self._archives():
-            for change in found.get(part.name, ()):
+            for change in changes.get(part.name, ()):
                 self.findings.count("revisits")
                 problem = change.problem or ("what it leads to is a revisit" if change.lead in changed else "")
                 if problem:
                     self.findings.wrong(f"kept/{part.target}", f"record {change.position}: {problem}")
-        return found
+        return changes
 
     def _changes_of(self, part: Part) -> Iterator[Change]:
         path = self._path(part)

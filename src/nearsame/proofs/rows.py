@@ -179,7 +179,7 @@ class Rows:
     ) -> None:
         """What layers before the method go by are URLs, which `evidence` compares; each says 1 of what it removes."""
         if claim.similarity != 1:
-            wrong(f"the similarity {claim.similarity:g} is said of {claim.measure}, which is so or not")
+            wrong(f"the similarity {claim.similarity:g} is given for {claim.measure}, which can only be 1")
         if claim.measure != "url" or not self._check_url(record, witness, "usual", wrong):
             self.findings.count(f"not recomputed: {claim.measure}")
 

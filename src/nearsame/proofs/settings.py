@@ -143,7 +143,7 @@ def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str
 
         unknown: list[str] = sorted(set(stop_words) - set(stopwordsiso.langs()))
         if unknown:
-            yield f"recipe.stop_words: there are none for {', '.join(unknown)}"
+            yield f"recipe.stop_words: no lists of stop words for {', '.join(unknown)}"
 
 
 def _setting_problems(
@@ -196,7 +196,7 @@ def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) ->
     if columns["bare"] != any(name in settings.get("use", ()) for name in _ARCHIVES):
         yield f"columns.bare={columns['bare']!r} does not fit recipe.use"
     if "extract" not in settings and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):
-        yield "columns say how web pages are read, and there are none"
+        yield "columns say how to read web pages, but there are no web pages"
 
 
 def _page_settings(columns: Mapping[str, Any], formats: Sequence[str]) -> tuple[str, ...]:

@@ -44,9 +44,9 @@ def of_host(content: Any, url: str | None) -> Any:
     host = host_in(url)
     if content is None or host is None:
         return content
-    told: _Text | _Items = _Text(content) if isinstance(content, str) else _Items(content)
-    told.host = host
-    return told
+    known: _Text | _Items = _Text(content) if isinstance(content, str) else _Items(content)
+    known.host = host
+    return known
 
 
 def host_of(content: Any) -> str | None:

@@ -57,7 +57,7 @@ def _refuse(value: str) -> None:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name appears twice")
     return members
 
 

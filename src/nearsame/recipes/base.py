@@ -292,12 +292,12 @@ class Shingled(Shingling):
     seed: Seed = read(
         0,
         "Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
-        " for texts by people who would deceive; see docs/trust.md.",
+        " for texts by people who may try to deceive; see docs/trust.md.",
     )
     drop_boilerplate: int | None = Field(
         default=None,
         ge=1,
-        description="Drop the shingles that stand in more than so many documents (copies and the `against` side count)"
+        description="Drop the shingles that are in more than this many documents (copies and the `against` side count)"
         " before anything else: similarity is of what is left, and what has nothing left is like identical texts only."
         " A text with more copies than that loses everything: edited versions of it stay. Default: none.",
     )

@@ -178,15 +178,18 @@ class ModP(Shingled):
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity of two fingerprints, above 0 and at most 1.")
     modulus: int = Field(
-        default=25, ge=1, lt=2**63, description="p: one hash in so many is kept. More is smaller, and less exact."
+        default=25,
+        ge=1,
+        lt=2**63,
+        description="p: one hash in p is kept. With a larger p, fingerprints are smaller and less exact.",
     )
     floor: int = Field(
         default=32,
         ge=0,
         le=2**20,
-        description="Fewest hashes of a fingerprint, where a document has so many: the rest are its smallest others."
-        " Without it 44 % of texts of 20 shingles would have none. Of the pairs found among 39,081 licence texts at"
-        " 0.8, 31 % really are as similar with 8, 72 % with 16, 82 % with 32, 92 % with 64.",
+        description="Fewest hashes of a fingerprint, if a document has that many: it is filled up with the document's"
+        " smallest others. Without it 44 % of texts of 20 shingles would have none. Of the pairs found among 39,081"
+        " licence texts at 0.8, 31 % really are as similar with 8, 72 % with 16, 82 % with 32, 92 % with 64.",
     )
 
     @property

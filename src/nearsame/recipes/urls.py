@@ -83,7 +83,7 @@ class CanonicalUrl(Recipe):
         " the value looks like one.",
     )
     tracking: bool = Field(default=True, description="Drop parameters that tell where a visitor came from: `utm_*`, …")
-    drop: _Names = Field(default=(), description="Further parameters to drop; `*` at the end stands for anything.")
+    drop: _Names = Field(default=(), description="Further parameters to drop; `*` at the end matches anything.")
     keep: _Names = Field(default=(), description="Parameters that are never dropped, whatever else says so.")
     empty_query: bool = Field(default=True, description="Drop a `?` with nothing behind it, and empty parameters.")
     query_order: bool = Field(

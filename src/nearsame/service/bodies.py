@@ -65,7 +65,7 @@ Items = Annotated[
     BeforeValidator(_wholes),
 ]
 Limit = Annotated[
-    int, Field(ge=1, le=1000, description="At most so many matches, the best first."), BeforeValidator(_whole)
+    int, Field(ge=1, le=1000, description="Return at most this many matches, the best first."), BeforeValidator(_whole)
 ]
 Threshold = Annotated[
     float, Field(gt=0, le=1, description="Least similarity; at least the index's own, which is the default.")
@@ -126,8 +126,8 @@ class Document(Content):
 class Add(Document):
     """One document to add."""
 
-    if_new: bool = Field(default=False, description="Add it only if it resembles nothing that is there.")
-    replace: bool = Field(default=False, description="Take the place of the document of this id, if there is one.")
+    if_new: bool = Field(default=False, description="Add it only if it resembles nothing in the index.")
+    replace: bool = Field(default=False, description="Replace the document with this id, if there is one.")
 
 
 class AddBatch(_Strict):
@@ -203,8 +203,8 @@ class Added(BaseModel):
     id: str
     added: bool = Field(description="Whether it is in the index because of this request.")
     status: AddStatus = Field(
-        description="added; replaced; resembles: with if_new, it was not added; present: it was there as it is;"
-        " conflict: the id is there with another text, and nothing was changed."
+        description="added; replaced; resembles: with if_new, it was not added; present: it was already there,"
+        " unchanged; conflict: the id exists with another text, and nothing was changed."
     )
     matches: list[Match] = Field(description="What it resembles, the best first.")
     complete: bool = _COMPLETE
@@ -248,7 +248,7 @@ class Stored(BaseModel):
 
 
 class Duplicates(BaseModel):
-    """A document's near-duplicates."""
+    """The near-duplicates of a document."""
 
     id: str
     duplicates: list[Match]

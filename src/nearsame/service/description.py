@@ -30,7 +30,7 @@ _DETAILS = {
     403: "The token may not do this, the service is read-only, or a page of another site sent it.",
     404: "There is no such document.",
     408: "The request did not arrive in time.",
-    409: "What is stored does not allow it, or settings stand in the URL beside JSON.",
+    409: "What is stored does not allow it, or the URL has settings although the body is JSON.",
     413: "The request, a text or a batch is too large.",
     415: "The body is neither JSON nor plain text nor HTML.",
     421: "The Host header names another machine.",

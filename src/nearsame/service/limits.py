@@ -58,7 +58,7 @@ class Limits:
     def hold(self, num_bytes: int) -> None:
         """Take so many more bytes on, or refuse to."""
         if self._held + num_bytes > max(self._settings.memory, self._settings.max_body):
-            raise busy(f"requests of {self._held:,} bytes are being dealt with")
+            raise busy(f"requests of {self._held:,} bytes are being processed")
         self._held += num_bytes
 
 

@@ -91,7 +91,7 @@ class Readers:
         try:
             self._queue.put_nowait(asked)
         except queue.Full:
-            raise busy(f"{self._most_waiting:,} questions wait for an answer") from None
+            raise busy(f"{self._most_waiting:,} requests are waiting for an answer") from None
         try:
             return await asyncio.wait_for(asked.answer, seconds)
         except TimeoutError:

@@ -55,7 +55,7 @@ class Receiver:
         given = {name: value for name, value in settings.items() if value is not None}
         if kind == "application/json":
             if given:
-                detail = f"{', '.join(given)}: in the URL, beside JSON"
+                detail = f"{', '.join(given)}: given in the URL, although the body is JSON"
                 raise HttpProblem(409, "settings", detail, hint="Write it into the JSON.")
             return await self._of_json(model, body)
         if kind == "text/html":
@@ -112,7 +112,7 @@ class Receiver:
             raise invalid([{"loc": (), "msg": f"the body is not JSON: {place}"}]) from None
         for document in self._documents(given):
             if len(document) > _MOST_NAMES:
-                raise invalid([{"loc": (), "msg": f"an object of {len(document):,} names, where few are known"}])
+                raise invalid([{"loc": (), "msg": f"an object has {len(document):,} names, of which few can be known"}])
             self._require_length(max((len(value) for value in document.values() if isinstance(value, str)), default=0))
         return _validated(model, given)
 

@@ -253,7 +253,7 @@ class Routes:
         return _json({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
-        """Counters for Prometheus."""
+        """The counters, as Prometheus reads them."""
         self._service.access.require(request, "read")
         counters = self._service.metrics
         counters.indexed.set(await self._service.ask(request, lookups.documents))

@@ -61,7 +61,7 @@ class Tokens:
         if not holders:
             raise ConfigError(f"{path}: no token", hint="Write a line: write, a space, and 32 random characters.")
         if len({holder.digest for holder in holders}) < len(holders):
-            raise ConfigError(f"{path}: a token stands there twice", hint="Give each holder a token of their own.")
+            raise ConfigError(f"{path}: a token is listed twice", hint="Give each holder a token of their own.")
         return cls(holders)
 
     def holder(self, token: str) -> Holder | None:

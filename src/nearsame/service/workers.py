@@ -54,7 +54,7 @@ class WorkerProcesses:
         try:
             self._put(asked)
         except queue.Full:
-            raise busy(f"{self._queue.maxsize:,} texts wait to be worked on") from None
+            raise busy(f"{self._queue.maxsize:,} texts are waiting to be processed") from None
         try:
             return await asyncio.wait_for(asyncio.wrap_future(asked.answer), seconds)
         except TimeoutError:
@@ -160,7 +160,7 @@ def _stopping() -> HttpProblem:
 
 
 def _too_large() -> HttpProblem:
-    detail = "a text or page takes more memory than there is for one request"
+    detail = "a text or page needs more memory than one request may use"
     return HttpProblem(413, "too-large", detail, hint="Send less at once.")
 
 

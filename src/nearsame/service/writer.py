@@ -113,7 +113,7 @@ class GroupWriter:
             if not self.works:
                 raise HttpProblem(503, "stopping", "the service is about to stop: nothing was written")
             if len(self._queue) >= self._most_waiting:
-                raise busy(f"{self._most_waiting:,} changes wait to be written: nothing of this one was")
+                raise busy(f"{self._most_waiting:,} changes are waiting to be written: this one was refused")
             self._queue.append(waiting)
             self._changed.notify()
         return waiting

@@ -173,7 +173,9 @@ def _copy_shared(  # noqa: PLR0913, PLR0917  (as above)
         again = places_of(spool.name, source[1])
         damaged = {position for position in gone if places[position].kind == DAMAGE}
         if not _are_same(places, again, gone - damaged):
-            message = f"{source[0]} is damaged where several records share a compressed member, so none can be left out"
+            message = (
+                f"{source[0]} is damaged where several records share a compressed member, so no record can be left out"
+            )
             raise SourceError(message, hint="Compress it again, each record by itself, and run again.")
         with mapped(spool.name) as plain:
             if damaged:

@@ -119,7 +119,7 @@ class Delimited(FilePart):
             if header is not None:
                 yield block._replace(position=block.position - 1), header
             elif block.passing is not None:
-                raise SourceError(f"{self.name}: its header has more than {most:,} bytes", hint="Mend the first line.")
+                raise SourceError(f"{self.name}: its header has more than {most:,} bytes", hint="Fix the first line.")
             elif len(block.records.starts):
                 header = self._header(block)
                 yield block._replace(records=_from_second(block.records)), header
@@ -133,11 +133,11 @@ class Delimited(FilePart):
         text = raw.decode("utf-8", "replace")
         num_fields = int(_fields(block)[0])
         if num_fields < 0:
-            raise SourceError(f"{self.name}: a quote in the header never closes", hint="Mend the first line.")
+            raise SourceError(f"{self.name}: a quote in the header never closes", hint="Fix the first line.")
         try:
             names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter))
         except csv.Error as error:
-            raise SourceError(f"{self.name}: the header cannot be read: {error}", hint="Mend the first line.") from None
+            raise SourceError(f"{self.name}: the header cannot be read: {error}", hint="Fix the first line.") from None
         return _Header(names, num_fields, int(block.records.ends[0]))
 
     def _choose(self, columns: Columns, header: "_Header", block: Block, good: npt.NDArray[np.int64]) -> Chosen:

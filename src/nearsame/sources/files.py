@@ -132,7 +132,7 @@ def filesystem(url: str) -> tuple[Any, str]:
     except ValueError as error:
         if "Protocol not known" not in str(error):
             raise _no_address(url) from error
-        raise SourceError(f"{url}: there is no scheme {scheme}://", hint="Check the scheme before ://.") from error
+        raise SourceError(f"{url}: unknown scheme {scheme}://", hint="Check the scheme before ://.") from error
 
 
 def _scheme(url: str) -> str:

@@ -68,7 +68,7 @@ def taken(thing: Any) -> HeldTable:
         return HeldTable(without_views(table), kind.pick and partial(kind.pick, kind.hold(thing)))
     except UnicodeEncodeError as error:
         message = f"{described(thing)} has half of a surrogate pair, {error.object[error.start]!a}"
-        raise SourceError(message, hint="Mend the text, or the name of a column, that has it.") from error
+        raise SourceError(message, hint="Fix the text, or the name of a column, that has it.") from error
     except NearSameError:
         raise
     except Exception as error:  # whatever the library of a foreign object raises
@@ -191,7 +191,7 @@ def _told(elements: Iterable[Any], what: str) -> Iterator[Any]:
             return
         except Exception as error:  # whatever the caller's code raises
             message = f"{what} raised {type(error).__name__} after {count:,} elements: {error}"
-            raise SourceError(message, hint="Mend what gives the documents.") from error
+            raise SourceError(message, hint="Fix what yields the documents.") from error
         yield element
         count += 1
 

@@ -39,21 +39,21 @@ def require_texts(texts: Sequence[str | None], *, are_urls: bool = False) -> Non
         SourceError: All of them are.
 
     Example:
-        >>> require_texts(["a.jsonl", "b.jsonl"])
+        >>> require_texts(["a.csv", "b.csv"])
         Traceback (most recent call last):
-        nearsame.errors.SourceError: a list of strings is texts, and these are names of files: 'a.jsonl', 'b.jsonl'
+        nearsame.errors.SourceError: a list of strings is read as texts, but these are names of files: 'a.csv', 'b.csv'
     """
     names_a_file = _is_a_file_there if are_urls else _reads_like_a_file
     if any(texts) and all(names_a_file(text) for text in texts if text):
         names = [repr(text) for text in islice(filter(None, texts), 3)]
         shown = ", ".join(names[:2]) + (", …" if len(names) > 2 else "")
-        raise SourceError(f"a list of strings is texts, and these are names of files: {shown}", hint=_HINT)
+        raise SourceError(f"a list of strings is read as texts, but these are names of files: {shown}", hint=_HINT)
     for text in islice((text for text in texts if text and _ends_like_a_file(text)), _MOST_LOOKED_UP):
         if os.path.exists(text):  # noqa: PTH110  (a Path raises for some texts)
             message = (
-                f"{text!r} stands in a list of texts, and is compared as one; there is a file of that name. {_HINT}"
+                f"{text!r} is compared as a text, since it is in a list of texts; there is also a file of that name."
             )
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warnings.warn(f"{message} {_HINT}", UserWarning, stacklevel=2)
             return
 
 

@@ -41,7 +41,7 @@ def contents(path: str) -> list[zipfile.ZipInfo]:
         raise PackageError(str(error) or "its directory cannot be read") from error
     size = Path(path).stat().st_size
     if sum(member.compress_size for member in members) > size:
-        raise PackageError("its members lie over one another")
+        raise PackageError("its members overlap")
     names = [member.filename for member in members]
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None:

@@ -149,11 +149,11 @@ class Dangling:
         return Files("", (self.name,))
 
     def size_bytes(self) -> int | None:
-        """None at all."""
+        """There are no bytes."""
         return 0
 
     def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (it has none)
-        """None at all."""
+        """There are no bytes."""
         return 0
 
     def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
@@ -165,11 +165,11 @@ class Dangling:
         others: npt.NDArray[np.int64],  # noqa: ARG002  (likewise)
         columns: Columns,  # noqa: ARG002  (likewise)
     ) -> pa.Table:
-        """No records."""
+        """There are no records."""
         return pa.table({})
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  (it has none)
-        """No records."""
+        """There are no records."""
         strictly(skip, strict=self.strict)(Skipped(self.name, None, None, "a link that leads to no file"))
         return iter(())
 
@@ -181,7 +181,7 @@ class Dangling:
         *,
         drop_unread: bool = False,
     ) -> None:
-        """Write nothing."""
+        """There is nothing to write."""
 
 
 def strictly(skip: Skip, *, strict: bool) -> Skip:
@@ -195,7 +195,7 @@ def strictly(skip: Skip, *, strict: bool) -> Skip:
         record = "" if skipped.position is None or place else f", record {skipped.position}"
         raise SourceError(
             f"{skipped.source}{place}{record}: {skipped.reason}",
-            hint="Mend the record, or run without --strict to skip it.",
+            hint="Fix the record, or run without --strict to skip it.",
         )
 
     return stop if strict else skip

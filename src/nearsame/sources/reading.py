@@ -149,7 +149,7 @@ class Reading:
             line = "" if skipped.line is None else f", line {skipped.line}"
             record = "" if line or skipped.position is None else f", record {skipped.position}"
             place = f"{skipped.source}{line}{record}"
-            raise SourceError(f"{place}: {skipped.reason}", hint="Mend the record, or leave out --strict to skip it.")
+            raise SourceError(f"{place}: {skipped.reason}", hint="Fix the record, or leave out --strict to skip it.")
         self.skipped.append(skipped)
         if skipped.position is not None:
             self.unreadable.setdefault(number, []).append(skipped.position)

@@ -130,8 +130,8 @@ def origin_of(raw: bytes) -> Origin | None:
 
 def _are_equal(one: Origin, other: Origin) -> bool:
     """Whether one record may stand for the payload of another: by its bytes, and by what both records say of them."""
-    told = {comparable(each.digest.decode("latin-1")) for each in (one, other) if each.is_told}
-    return one.payload == other.payload and one.codings == other.codings and len(told) < 2 and one.id != other.id
+    digests = {comparable(response.digest.decode("latin-1")) for response in (one, other) if response.is_told}
+    return one.payload == other.payload and one.codings == other.codings and len(digests) < 2 and one.id != other.id
 
 
 class _Leads:

@@ -40,7 +40,7 @@ def _apart(tables: Sequence[pa.Table], names: Sequence[str], error: pa.ArrowExce
             except pa.ArrowException:
                 message = f"column {field.name!r} is {known.type} in {home} and {field.type} in {name}"
                 return ColumnError(message, hint=hint)
-    return ColumnError(f"the records of {', '.join(names)} make no one table: {error}", hint=hint)
+    return ColumnError(f"the records of {', '.join(names)} do not fit into one table: {error}", hint=hint)
 
 
 def _word(item: str | float) -> str:

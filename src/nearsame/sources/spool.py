@@ -81,7 +81,7 @@ def _full(what: str, files: "list[_File]", why: str) -> SourceError:
     rows = sum(file.num_rows for file in files)
     return SourceError(
         f"{what} does not fit on the disk for temporary files: after {rows:,} documents {why}",
-        hint="See that it ends; set TMPDIR to a larger folder, or write the documents to files and give those.",
+        hint="Make sure that it ends; set TMPDIR to a larger folder, or write the documents to files and give those.",
     )
 
 

@@ -156,7 +156,7 @@ class _Copy:
         header: dict[str, Any] = next((orjson.loads(line[line.index(b"{") :]) for line in head if b"{" in line), {})
         index = PurePosixPath(str(header.get("filename", f"{PurePosixPath(name).stem}.cdx.gz"))).name
         if index not in self.indexes:
-            raise ValueError(f"{name} is about {index}, which is not there")
+            raise ValueError(f"{name} is about {index}, which is missing")
         lines = [
             f"{key} ".encode()
             + orjson.dumps({"offset": offset, "length": length, "digest": f"sha256:{digest}", "filename": index})

@@ -111,7 +111,7 @@ def require_all(numbers: Iterable[int], rows: Mapping[int, Row], name: str) -> N
     """
     for number in numbers:
         if number not in rows:
-            raise StoreDamagedError.of(name, f"document {number} is missing, and something leads to it")
+            raise StoreDamagedError.of(name, f"document {number} is missing, but something refers to it")
 
 
 def is_counter(value: Any, checksum: Any) -> bool:

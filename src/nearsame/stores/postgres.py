@@ -141,7 +141,7 @@ class Postgres:
         """Say how it is done; see `stores.base.Store`."""
         address = self._session.address
         command = ("pg_dump", "--schema", address.schema, "--format", "custom", "--file", where, address.database)
-        message = f"{self.name} is on a PostgreSQL server, of which pg_dump makes a copy, also while it is in use"
+        message = f"{self.name} is on a PostgreSQL server: pg_dump can copy it, even while it is in use"
         raise StoreError(message, hint=f"Run: {shlex.join(command)}")
 
     def size_bytes(self) -> int | None:

@@ -180,7 +180,7 @@ class Transaction:
         if counts["documents"] != documents:
             problems.append(f"the counter says {counts['documents']} documents, and there are {documents}")
         if counts["next"] <= last:
-            problems.append(f"the next number is {counts['next']}, and document {last} is there")
+            problems.append(f"the next number is {counts['next']}, but document {last} exists")
         return [*problems, *amcheck.problems(self._session, [self._prefix + name for name in TABLES])]
 
     def reserve(self, count: int) -> int:
@@ -291,5 +291,5 @@ def _field(value: str | bytes | int | None) -> bytes:
 
 
 def _pairs(rows: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
-    """int64[n, 2]."""
+    """The rows as an array of int64[n, 2]."""
     return np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)

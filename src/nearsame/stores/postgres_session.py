@@ -237,11 +237,11 @@ class Session:
         if self._connection is None or self._connection.closed:
             hint = "Check that the server runs and can be reached, and the user, the password and the database."
         elif isinstance(error, kinds.DiskFull | kinds.OutOfMemory):
-            hint = "Make room on the server; nothing of this call was written."
+            hint = "Free some space on the server; this call wrote nothing."
         elif isinstance(error, kinds.InsufficientPrivilege | kinds.ReadOnlySqlTransaction):
             hint = "Use a role that may do this, or only read."
         else:
-            hint = "Look into the server's log; nothing of this call was written."
+            hint = "See the server's log; this call wrote nothing."
         return StoreError(f"{where}: {said}", hint=hint)
 
     def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":

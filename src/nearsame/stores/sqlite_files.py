@@ -85,7 +85,7 @@ def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
         StoreError: It is no index, of another format, or damaged.
     """
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-        raise StoreError(f"{path} is a database, but no index of nearsame", hint="Check the path.")
+        raise StoreError(f"{path} is a database, but not an index of nearsame", hint="Check the path.")
     settings = require_settings(str(path), dict(connection.execute("SELECT name, value FROM settings").fetchall()))
     if _schema(connection) != _our_schema():
         raise StoreDamagedError.of(str(path), "its tables are not those of an index")

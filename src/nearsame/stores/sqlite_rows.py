@@ -66,7 +66,7 @@ class Transaction:
         wanted = dict.fromkeys(ids)
         by_id = {row.id: row for row in self._rows("id", wanted, text=text)}
         if not by_id.keys() <= wanted.keys():
-            raise StoreDamagedError.of(self.name, "an id leads to a document of another one")
+            raise StoreDamagedError.of(self.name, "an id refers to a document with another id")
         return by_id
 
     def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
@@ -166,7 +166,7 @@ class Transaction:
         if counts["documents"] != number:
             problems.append(f"the counter says {counts['documents']} documents, and there are {number}")
         if counts["next"] <= last:
-            problems.append(f"the next number is {counts['next']}, and document {last} is there")
+            problems.append(f"the next number is {counts['next']}, but document {last} exists")
         return problems
 
     def reserve(self, count: int) -> int:
@@ -227,7 +227,7 @@ _SELECT_KEYS = {
 
 
 def _pairs(rows: Sequence[tuple[int, int]], name: str) -> npt.NDArray[np.int64]:
-    """int64[n, 2]."""
+    """The rows as an array of int64[n, 2]."""
     try:
         return np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2)
     except (OverflowError, TypeError, ValueError):

@@ -70,7 +70,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         method: How texts become tokens, shingles and sketches: a recipe, or the name of one with its defaults.
         measure: The one that decides whether the two are near-duplicates; `containment` is the greater of both.
         threshold: Its least value; default the recipe's own if it is for this measure, else 0.8.
-        passage: Every shared run of so many tokens is found; default 8 words or 40 characters.
+        passage: Every shared run of at least this many tokens is found; default 8 words or 40 characters.
         clusters: Words that count as one (synonyms, spellings), for the measure `clusters`: Jaccard with each word
             replaced by its cluster.
         edits: Whether to count all edits, however many. That takes time in the product of the lengths, so by default

@@ -87,7 +87,7 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         shingles: Settings of every method given by name that has them.
 
     Raises:
-        ConfigError: There is no such method or setting, or one stands twice.
+        ConfigError: There is no such method or setting, or one is given twice.
 
     Example:
         >>> [contender.label for contender in contenders(["jaccard", "minhash:num_perm=64"], {})]
@@ -96,7 +96,7 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
     chosen = [contender for method in methods for contender in _parsed(method, shingles)]
     for contender in chosen:
         if contender.recipe is not None and contender.recipe.across_only:
-            message = f"method {contender.label!r} compares two sides, and here is one"
+            message = f"method {contender.label!r} compares two sides, but there is only one"
             raise ConfigError(message, hint="Leave it out.")
         if contender.recipe is not None and contender.recipe.of_vectors:
             message = f"method {contender.label!r} is about vectors, and evaluate reads texts"
@@ -104,7 +104,7 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
     labels = [contender.label for contender in chosen]
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:
-        raise ConfigError(f"method {twice[0]!r} stands twice", hint="Name each method once.")
+        raise ConfigError(f"method {twice[0]!r} is given twice", hint="Name each method once.")
     if not chosen:
         raise ConfigError("methods=[] names none", hint="Name one method or more.")
     return chosen

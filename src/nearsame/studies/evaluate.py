@@ -89,7 +89,7 @@ def evaluate(
         methods: Recipes, or names with settings as in `minhash:threshold=0.7`; `exact` stands for the five textbook
             ways to find equal texts (characters, first-characters, whole-hash, positions, sorted-digests).
         truth: A tab-separated file of `id1 id2 [label]`; default: the exact answer to each method's own question.
-        sample_size: At most so many documents, drawn at random but always the same; default: all.
+        sample_size: At most this many documents, drawn at random but always the same; default: all.
 
     Raises:
         ConfigError: A method that there is not, a truth that names unknown ids, one path given twice.
@@ -151,7 +151,9 @@ def _refuse_twice(names: list[str]) -> None:
     for name in names:
         where = name if "://" in name or not os.path.exists(name) else os.path.realpath(name)  # noqa: PTH110  (it may be a URL)
         if where in seen and where != "-":
-            message = f"{name!r} stands twice" if seen[where] == name else f"{seen[where]!r} and {name!r} are one file"
+            message = (
+                f"{name!r} is given twice" if seen[where] == name else f"{seen[where]!r} and {name!r} are one file"
+            )
             raise ConfigError(message, hint="Name each file once.")
         seen[where] = name
 

@@ -66,7 +66,7 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[Pla
 
     Args:
         corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
-        sample_size: At most so many of its documents are looked at.
+        sample_size: At most this many of its documents are looked at.
 
     The settings are those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows`
     (chosen), `choice`; with a corpus also how its texts become shingles.
@@ -156,7 +156,7 @@ def _check(bits: int, k: int, threshold: float, recall: float) -> None:
 
 
 def _choice(recipe: MinHash) -> tuple[int, int, str]:
-    """(bands, rows, why)."""
+    """The shape that a recipe chooses: (bands, rows, why)."""
     threshold = float(recipe.threshold)
     if recipe.bands is not None and recipe.rows is not None:
         chance = float(collision_probability(threshold, recipe.bands, recipe.rows, drawn_from(recipe)))

@@ -126,7 +126,9 @@ class _Product:
                 start += len(batch)
         if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
             last = reading.skipped[-1]
-            raise SourceError(f"it has what {part.name} has not: {last.reason}", hint="Write the output again.")
+            raise SourceError(
+                f"it has a record that {part.name} does not have: {last.reason}", hint="Write the output again."
+            )
 
     def labels(self, part: Part, copy: str | None) -> Sequence[tuple[str, str]]:
         """Id and URL of each record of an archive, or of its copy at another place."""

@@ -159,7 +159,7 @@ def _require_pages(source: Any) -> None:
     """Refuse lists of URLs: they say nothing of content."""
     for one_source in several(source):
         if isinstance(one_source, str | Path) and holds_lines(str(one_source)):
-            message = f"{one_source} is a list of URLs: what stands behind them is not known"
+            message = f"{one_source} is a list of URLs: the pages behind them are not known"
             raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
 
 

@@ -64,7 +64,7 @@ def test_rows_that_are_others_each_time_are_refused(spark, column, what):
     for source in (given, hidden):
         with pytest.raises(ns.SourceError) as caught:
             ns.dedup(source, engine=ns.Spark(spark))
-        assert caught.value.message.startswith(f"the DataFrame has {what}, so its rows are others each time")
+        assert caught.value.message.startswith(f"the DataFrame has {what}, so its rows differ each time")
         assert "Persist it" in caught.value.hint
 
 

@@ -85,8 +85,8 @@ def mended(place: HadoopPlace) -> list[str]:
     if olds and not place.exists():
         left.remove(olds[-1])
         place.beside(olds[-1]).move_to(place)
-        notes.append(f"{place.address} stands again: a run that was killed had set it aside")
+        notes.append(f"{place.address} is back in its place: a run that was killed had moved it aside")
     return notes + [
-        f"{place.beside(name).address} is left of a run that was killed: delete it, unless one writes there now"
+        f"{place.beside(name).address} was left by a run that was killed: delete it unless another run is writing there"
         for name in left
     ]

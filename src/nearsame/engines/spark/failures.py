@@ -50,7 +50,7 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
         return SourceError(CHANGED, hint=STEADY)
     file = _unreadable_file(whole)
     if file is not None:
-        return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Mend the file, or leave it out.")
+        return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Repair the file, or leave it out.")
     if _RESULTS in whole:
         limit = re.search(rf"{re.escape(_RESULTS)} \(([^)]+)\)", whole)
         size = f"={limit[1]}" if limit else ""

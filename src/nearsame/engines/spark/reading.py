@@ -82,7 +82,7 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
             together[common] += paths
     if broken and (strict or not (together or frames)):
         file, reason = broken[0]
-        raise SourceError(f"{file} cannot be read: {reason}", hint="Mend the file, or leave it out.")
+        raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
     frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
 
@@ -148,7 +148,7 @@ def _mishaps() -> Iterator[None]:
         yield
     except (PySparkException, Py4JJavaError) as error:
         if isinstance(error, PySparkException) and error.getCondition() == "COLUMN_ALREADY_EXISTS":
-            raise ColumnError(innermost(error), hint="Rename one: Spark knows no capitals in names.") from None
+            raise ColumnError(innermost(error), hint="Rename one: Spark ignores capitals in names.") from None
         unread = SourceError(innermost(error), hint="Check the path, and that Spark can read it.")
         raise verdict(error, unread) from None
 

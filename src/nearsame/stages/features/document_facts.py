@@ -68,7 +68,7 @@ class _Count:
     """A fold that counts something in each batch; the state is a list of counts."""
 
     def start(self) -> list[int]:
-        """Nothing yet."""
+        """Counts of no documents yet."""
         return []
 
     def add(self, state: list[int], batch: pa.RecordBatch, part: int, _: int) -> list[int]:
@@ -78,7 +78,7 @@ class _Count:
         return state
 
     def merge(self, a: list[int], b: list[int]) -> list[int]:
-        """Both."""
+        """The counts of both together."""
         return a + b
 
     def count(self, batch: pa.RecordBatch) -> int:

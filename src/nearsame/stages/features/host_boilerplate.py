@@ -139,7 +139,7 @@ class OfHosts:
         return state
 
     def merge(self, a: HostCounts, b: HostCounts) -> HostCounts:
-        """Both."""
+        """The counts of both together."""
         return HostCounts(a.documents + b.documents, np.maximum(a.hosts, b.hosts))
 
 

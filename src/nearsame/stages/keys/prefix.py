@@ -197,7 +197,7 @@ class CountFrequent:
         return cls(counting, counts.number, counts.table, firsts, num_full)
 
     def start(self) -> npt.NDArray[np.int64]:
-        """Zeros."""
+        """A table in which nothing is counted."""
         return np.zeros(self.num_full, np.int64)
 
     def add(self, state: npt.NDArray[np.int64], batch: pa.RecordBatch, part: int, parts: int) -> Any:
@@ -210,7 +210,7 @@ class CountFrequent:
 
     @staticmethod
     def merge(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Both together."""
+        """The counts of both together."""
         return a + b
 
 

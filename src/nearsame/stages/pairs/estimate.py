@@ -1,4 +1,4 @@
-"""How many comparisons a rule will make, foretold from a few of the documents that meet.
+"""How many comparisons a rule will make, predicted from a few of the documents that meet.
 
 1. The rule is applied to a sample of the documents, and to half of it. What twice as many documents multiply the work
    by, twice for copies of one template and four times where all are keepers, is what more of them will multiply it by.

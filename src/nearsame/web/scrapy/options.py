@@ -136,5 +136,5 @@ def _method(settings: BaseSettings) -> Method | None:
         case Mapping() if "method" in given:
             rest: dict[str, Any] = {str(name): value for name, value in given.items() if name != "method"}
             return by_name(given["method"], **rest, **more)
-    message = f"NEARSAME_METHOD={given!r} and NEARSAME_THRESHOLD={threshold!r} make no recipe"
+    message = f"NEARSAME_METHOD={given!r} and NEARSAME_THRESHOLD={threshold!r} do not make a recipe"
     raise ConfigError(message, hint='Give a name, as in "minhash", or a recipe with its own threshold.')
