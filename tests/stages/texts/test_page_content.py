@@ -52,6 +52,8 @@ def test_comments_are_the_page_where_nothing_else_is():
         f"<div class=top>{MENU.replace('nav', 'div')}</div><div id=content> </div>",
         "<div id=root></div><script>run()</script>",
         "<div id=app>Loading …</div><script>run()</script>",
+        f"<div class=top>{MENU.replace('nav', 'div')}</div><main><p>Loading …</p></main>",
+        f"{MENU}<main></main><div class=legal>{SENTENCE * 6}</div>",
         f"{MENU}<img src=a.jpg>",
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
         f"<noscript>JavaScript is not available. Please switch it on. {SENTENCE * 8}</noscript><div id=root></div>",
@@ -60,6 +62,12 @@ def test_comments_are_the_page_where_nothing_else_is():
 def test_a_page_that_shows_menus_at_most_has_no_text(body):
     """Nobody can tell what it says, so it is nobody's copy."""
     assert PageContent("", NOWHERE) == content(body)
+
+
+def test_an_anchor_is_no_place_for_content():
+    """Links that skip the menu lead to one."""
+    found = content(f"{MENU}<a id=content></a><p>{SENTENCE * 3}</p>")
+    assert (MAIN, 3) == (found.found, found.text.count("seven"))
 
 
 def test_a_frameset_has_no_text():

@@ -22,6 +22,7 @@ MAIN, VISIBLE, ELSEWHERE, NOWHERE = range(4)  # where the text of a page was fou
 
 _LEAST_SHARE = 0.5  # of its own text that main content has to be
 _LEAST_WORDS = 5  # of its own text: fewer are a "Loading …" or a heading
+_LEAST_BESIDE = 50  # words, not of links, beside an empty place for the content: fewer are what all pages have
 _FEW_WORDS = 50  # of main content: with fewer, what looks like comments may be the content
 _LEAST_ARTICLE = 200  # words of main content: an intro above a list of links has fewer
 _LEAST_ARTICLE_SHARE = 0.2
@@ -51,7 +52,9 @@ _OTHER_CONTENT = "img, svg, canvas, video, audio, iframe, object"
 _LINKED_DATA = 'script[type*="application/ld+json" i]'
 _JSON = json.JSONDecoder(strict=False)  # editors paste lines as they are
 _APPLICATIONS = ("root", "app", "__next", "__nuxt")
-_PLACES = ", ".join(("frameset", "main", "[role=main]", "#main", "#content", *(f"#{name}" for name in _APPLICATIONS)))
+_PLACES = ", ".join(
+    ("frameset", "main", "[role=main]", "#main:not(a)", "#content:not(a)", *(f"#{name}" for name in _APPLICATIONS))
+)
 
 
 class PageContent(NamedTuple):
@@ -84,7 +87,7 @@ def main_or_visible(tree: Any, raw: bytes, *, formatted: bool, main: str | None 
     around = [*_AROUND, *readers]
     own = _plain(tree, formatted=formatted, skip_elements=around)
     num_own = _num_words(own)
-    if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_WORDS):
+    if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_BESIDE):
         return _elsewhere(tree, formatted=formatted)
     if num_main < _FEW_WORDS and num_own < _LEAST_SHARE * _num_words(article := _from_records(tree)):
         return PageContent(article, ELSEWHERE)
@@ -121,8 +124,8 @@ def _waits(tree: Any) -> bool:
 
 
 def _is_filled(place: Any) -> bool:
-    least = _LEAST_WORDS if place.id in _APPLICATIONS else 1  # an application says "Loading …"
-    return _num_words(place.text) >= least or place.query_selector("img, table") is not None
+    least = _LEAST_WORDS if place.tag == "main" or place.id in _APPLICATIONS else 1  # which say "Loading …"
+    return _num_words(place.text) >= least or place.query_selector("img, table, form") is not None
 
 
 def _is_article(tree: Any, num_main: int, num_own: int, around: list[str]) -> bool:
