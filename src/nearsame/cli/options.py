@@ -13,7 +13,7 @@ import click
 
 from nearsame.cli import helping
 from nearsame.cli.places import APART, BY_NAME, FILE, FOLDER, require_places
-from nearsame.recipes.choices import ClusterKind
+from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, ClusterKind
 
 __all__ = [
     "APART",
@@ -213,7 +213,7 @@ deciding = section(
         "--keep",
         default="first",
         metavar="POLICY",
-        help="Which of two stays: first, last, longest, shortest, or newest|oldest|max|min:COLUMN.",
+        help=f"Which of two stays: {', '.join(KEEP_PLAIN)}, or {'|'.join(KEEP_BY_COLUMN)}:COLUMN.",
         stands="first",
     ),
     spec(
