@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
-from tests.oracle.measures import jaccard
+from tests.oracle.measures import cosine, jaccard
 from tests.oracle.shingles import features
 from tests.oracle.tokens import fold, is_mark, is_unseen, is_word, stands_alone
 
@@ -130,6 +130,28 @@ def test_all_pairs_of_a_real_corpus_are_found(data_dir: Path, name: str, percent
 def test_all_pairs_of_a_large_or_many_scripted_corpus_are_found(data_dir: Path, name: str, percent: int) -> None:
     """The same for the large ones, and those of many languages."""
     _check(data_dir, name, percent)
+
+
+@pytest.mark.parametrize("name", ["webis-copycat", "irplag-java", "redis-valkey-docs"])
+def test_all_pairs_of_a_real_corpus_are_found_by_cosine(data_dir: Path, name: str) -> None:
+    """A cosine of c is a Jaccard similarity of c² or more, so a list from .5 on has them all: by sets, one by one."""
+    texts = _documents(data_dir, name)
+    listed = [pair for pair in _listed(data_dir, name, 50) if all(_is_tokenised_alike(texts[one]) for one in pair)]
+    sets = {one: _shingles(texts[one]) for pair in listed for one in pair}
+    assert listed
+    for threshold in map(Fraction, ("0.75", "0.8", "8/9", "0.95")):
+        found = ns.pairs(_table(texts), method=ns.Cosine(threshold=threshold, shingle_size=3)).table
+        columns = [found.column(column).to_pylist() for column in ("a_id", "b_id", "similarity")]
+        answers = {_pair(a, b): similarity for a, b, similarity in zip(*columns, strict=True)}
+        cosines = {(a, b): cosine(sets[a], sets[b], threshold) for a, b in listed}
+        expected = {pair: float(value) for pair, value in cosines.items() if value >= threshold}
+        known = {one for pair in answers for one in pair if _is_tokenised_alike(texts[one])}
+        assert expected == {pair: similarity for pair, similarity in answers.items() if known.issuperset(pair)}
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    tokens = re.findall(r"\w+", text.lower())
+    return {tuple(tokens[at : at + 3]) for at in range(max(1, len(tokens) - 2))}
 
 
 @pytest.mark.parametrize(("name", "percent"), [("redis-valkey-docs", 50), ("irplag-java", 50), ("irplag-java", 80)])
