@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.demo import corpus_path
+from nearsame.outputs import evaluations
 from nearsame.recipes.methods import SimHash
 from nearsame.studies import contenders, evaluate, lost_pairs
 from tests.examples import share
@@ -148,14 +149,38 @@ def test_reasons_tell_what_is_far_from_what_has_no_code():
     assert "no code, having no tokens" == lost_pairs.why(SimHash(), table(["***", "a"]), *_rows(0, 1))[0]
     assert "codes near enough, but no neighbours" == lost_pairs.why(SimHash(), table(["a b", "b a"]), *_rows(0, 1))[0]
     assert ["nothing that says why"] == lost_pairs.why(None, table(["a", "b"]), *_rows(0, 1))
-    low = lost_pairs.why(ns.MinHash(threshold=0.9), table(["a", "b"]), *_rows(0, 1, 0.8))
+    low = lost_pairs.why(ns.MinHash(threshold=0.9), table(["a", "b"]), *_rows(0, 1))
     assert ["less than its own threshold of 0.9"] == low
 
 
-def _rows(a, b, similarity=0.9):
+def _rows(a, b):
     import numpy as np
 
-    return np.array([a]), np.array([b]), np.array([similarity])
+    return np.array([a]), np.array([b])
+
+
+def test_codes_are_held_against_the_cosine_where_that_is_asked_for():
+    """And so is the closing table; a method that has a question of its own keeps it."""
+    found = ns.evaluate(DEMO, methods=["simhash:k=12", "minhash", "cosine"], measure="cosine", near=0.85, apart=False)
+    near = ns.pairs(DEMO, method=ns.Cosine(threshold=0.85)).table
+    assert ["cosine >= 0.85", "jaccard >= 0.8", "cosine >= 0.8"] == [score.reference for score in found.scores]
+    assert len(near) == found.scores[0].true_pairs
+    assert (1.0, 1.0) == (found.scores[2].precision, found.scores[2].recall)
+    assert [("exact join", len(near))] * 2 == [("exact join", line.near_pairs) for line in found.closing[:2]]
+    assert "exact join" == found.closing[0].method
+    assert "Pairs of cosine 0.85 and above" in evaluations.text(found)
+    assert any("less than its own threshold of 0.8" == why for why, _ in found.closing[2].why)
+
+
+def test_the_curve_of_judged_pairs_goes_by_the_measure(tmp_path):
+    """Of three words each, two in common: a cosine of 2/3, and a Jaccard similarity of a half."""
+    (tmp_path / "truth.tsv").write_text("d0\td1\t1\nd0\td2\t0\n")
+    texts, truth = table(["a b c", "a b d", "x y z"]), tmp_path / "truth.tsv"
+    recalls = {}
+    for measure in ("jaccard", "cosine"):
+        found = ns.evaluate(texts, methods=["jaccard"], truth=truth, measure=measure, shingle_size=1, apart=False)
+        recalls[measure] = {trade.threshold for trade in found.trades if trade.recall == 1}
+    assert {"jaccard": 0.5, "cosine": 0.65} == {measure: max(found) for measure, found in recalls.items()}
 
 
 def test_a_whole_truth_makes_all_other_pairs_false(tmp_path):

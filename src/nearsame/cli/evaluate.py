@@ -7,6 +7,7 @@ import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.printable import printable
+from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["evaluate"]
 _EVALUATING = options.section(
@@ -28,6 +29,13 @@ _EVALUATING = options.section(
     options.spec("--least-label", type=float, default=1.0, metavar="N", help="Least label of a true pair.", stands="1"),
     options.spec(
         "--near", default="0.9", metavar="NUMBER", help="Least similarity in the closing table.", stands="0.9"
+    ),
+    options.spec(
+        "--measure",
+        type=options.words(JudgedBy),
+        default="jaccard",
+        help="What similarity that is, and what simhash is held against.",
+        stands="jaccard",
     ),
     options.spec("--sample", type=int, metavar="N", help="Compare at most N documents, always the same.", stands="all"),
     sourceoptions.TEXT_COLUMN,

@@ -50,11 +50,12 @@ def tables(evaluation: Evaluation) -> list[Table]:
         made.append(_closing(evaluation))
     if evaluation.lost:
         rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in evaluation.lost)
-        columns = ("method", "document", "other", "Jaccard", "why")
+        columns = ("method", "document", "other", _measure(evaluation), "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
     if evaluation.trades:
         trades = tuple((f"{t:.2f}", f"{p:.3f}", f"{r:.3f}", f"{f:.3f}") for t, p, r, f in evaluation.trades)
-        remark = "Of the judged pairs, by exact Jaccard similarity: what each threshold would make of them."
+        exact = "cosine" if _measure(evaluation) == "cosine" else "Jaccard similarity"
+        remark = f"Of the judged pairs, by exact {exact}: what each threshold would make of them."
         made.append(Table("Your own curve", ("threshold", "precision", "recall", "F1"), trades, remark))
     return made
 
@@ -123,8 +124,13 @@ def _closing(evaluation: Evaluation) -> Table:
         for line in evaluation.closing
     )
     columns = ("method", "seconds", "pairs", "detected", "why the rest was lost")
-    title = f"Pairs of Jaccard {evaluation.near:g} and above"
+    title = f"Pairs of {_measure(evaluation)} {evaluation.near:g} and above"
     return Table(title, columns, rows, texts=("why the rest was lost",))
+
+
+def _measure(evaluation: Evaluation) -> str:
+    """What pairs are near by."""
+    return "cosine" if evaluation.settings["near"]["method"] == "cosine" else "Jaccard"
 
 
 def _reasons(line: Closing) -> str:

@@ -84,7 +84,7 @@ def trades_chart(evaluation: Evaluation) -> Any:
         for name, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
     ]
     least = min(trade.threshold for trade in evaluation.trades)
-    x = alt.X("threshold:Q", title="Jaccard threshold", scale=alt.Scale(domain=[least, 1]))
+    x = alt.X("threshold:Q", title="Threshold of similarity", scale=alt.Scale(domain=[least, 1]))
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
     colours = alt.Scale(domain=["precision", "recall", "F1"], range=[_BLUE, _ORANGE, _GREY])
     colour = alt.Color("measure:N", scale=colours, title=None)

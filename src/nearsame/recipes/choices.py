@@ -33,6 +33,7 @@ __all__ = [
     "Identical",
     "IdnForm",
     "IndexMethodName",
+    "JudgedBy",
     "KeepByColumn",
     "KeepPlain",
     "LayerName",
@@ -96,6 +97,7 @@ MeasureName = Literal[
     "jaccard", "containment", "containment_a", "containment_b", "cosine", "cosine_sets", "simhash", "minhash",
     "indel", "levenshtein", "clusters",
 ]  # fmt: skip
+JudgedBy = Literal["jaccard", "cosine"]  # exact joins, by which `evaluate` holds codes to the documents
 StoreKind = Literal["shingles", "sketch", "text"]
 IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]

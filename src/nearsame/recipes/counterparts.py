@@ -30,7 +30,7 @@ def exact_join(method: Method) -> Jaccard | None:
     return _as_jaccard(method) if isinstance(method, Jaccard | MinHash) else None
 
 
-def exact_question(method: Method | None, nearly: Jaccard) -> Method:
+def exact_question(method: Method | None, nearly: Method) -> Method:
     """What the answer of a method is held against: the exact answer to its own question.
 
     Args:

@@ -2,8 +2,8 @@
 
 1. A method is held against the exact answer to its own question: Jaccard at its own threshold over its own shingles,
    equality for digests and the five ways. One whose question is not about documents (SimHash's distance of codes) is
-   held against Jaccard from `near` on, and so is everything in the closing table.
-2. The exact answer compares every two documents where there are few, else it is the exact join.
+   held against Jaccard, or another measure, from `near` on, and so is everything in the closing table.
+2. The exact answer of Jaccard compares every two documents where there are few, else it is the exact join.
 3. Each method runs in a process of its own (contenders.py), so that time and memory are its own.
 4. Clusters are keepers and what they witness, decided over the pairs that a method found in the order of reading.
 """
@@ -29,8 +29,9 @@ from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.inputs import Inputs, several
 from nearsame.installation import versions
 from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
-from nearsame.recipes.methods import Jaccard, Method
+from nearsame.recipes.methods import Jaccard, Method, by_name
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
@@ -65,7 +66,14 @@ class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=Fal
     """What only `evaluate` takes: what is a true pair, what is shown, how methods run."""
 
     least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
-    near: Annotated[float | str, Doc("Least Jaccard similarity of the pairs in the closing table."), Default(0.9)]
+    near: Annotated[float | str, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
+    measure: Annotated[
+        JudgedBy,
+        Doc(
+            "What that similarity is; also what codes (SimHash) are held against, which have no question of their own."
+        ),
+        Default("jaccard"),
+    ]
     apart: Annotated[
         bool, Doc("Whether each method runs in a fresh process, which is what measures memory."), Default(value=True)
     ]
@@ -105,7 +113,7 @@ def evaluate(
     watcher = options["progress"] or Silent()
     inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)
-    nearly = Jaccard(threshold=options["near"], **shingles)
+    nearly = by_name(options["measure"], threshold=options["near"], **shingles)
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = _read(source, truth, columns, sample_size)
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
@@ -121,7 +129,7 @@ def evaluate(
     return Evaluation(
         documents=len(taken.table),
         of_documents=taken.num_documents,
-        truth=_in_words(judged, truth, len(taken.table)),
+        truth=_in_words(judged, truth, nearly, len(taken.table)),
         near=float(nearly.threshold),
         scores=scores,
         closing=closing,
@@ -162,9 +170,10 @@ def _judged(path: str, taken: DocumentSample, least: float) -> Truth:
     return read_truth(path, taken.all_ids.to_pylist(), least=least).within(taken.rows)
 
 
-def _in_words(judged: Truth | None, path: Any, num: int) -> str:
+def _in_words(judged: Truth | None, path: Any, nearly: Method, num: int) -> str:
     if judged is None:
         how = "every two documents compared" if num <= _MOST_PAIRWISE else "an exact join"
+        how = how if exact_join(nearly) or num > _MOST_PAIRWISE else f"{how}, by {nearly.name} an exact join"
         return f"the exact answer to each method's own question: {how}"
     name = os.path.basename(os.fspath(path))  # noqa: PTH119  (it may be a URL)
     true = int(judged.is_true.sum())
@@ -179,7 +188,7 @@ class _Field:
     """The corpus, and the right answers to the questions asked so far."""
 
     taken: DocumentSample
-    nearly: Jaccard
+    nearly: Method
     judged: Truth | None
     threads: int | None
     questions: list[Jaccard]
@@ -280,13 +289,13 @@ def _closing(field_: _Field, outcomes: list[tuple[Contender, Outcome]]) -> tuple
     if not loose:
         return (), ()
     near = field_.near()
-    first = "pairwise" if field_.num <= _MOST_PAIRWISE else "exact join"
+    first = "pairwise" if field_.num <= _MOST_PAIRWISE and exact_join(field_.nearly) else "exact join"
     lines, lost = [Closing(first, near.seconds, near.a.size, near.a.size)], []
     ids = field_.taken.table.column("id")
     for contender, outcome in loose:
         gone = ~np.isin(pack(near.a, near.b), pack(outcome.a, outcome.b))
         missing = _Answer("", near.a[gone], near.b[gone], near.similarity[gone])
-        why = lost_pairs.why(contender.recipe, field_.taken.table, *missing[1:4])
+        why = lost_pairs.why(contender.recipe, field_.taken.table, missing.a, missing.b)
         counted = tuple(Counter(why).most_common())
         lines.append(Closing(contender.label, outcome.seconds, near.a.size, near.a.size - missing.a.size, counted))
         order = np.argsort(-missing.similarity, kind="stable")[:_SHOWN_LOST]
@@ -300,13 +309,14 @@ def _lost(method: str, ids: pa.ChunkedArray, missing: _Answer, at: int, why: str
 
 
 def _trades(field_: _Field, judged: Truth) -> tuple[Trade, ...]:
-    """Precision and recall at several thresholds of Jaccard similarity."""
-    exact = lost_pairs.features_of(field_.nearly, field_.taken.table).similarity(judged.a, judged.b)
+    """Precision and recall at several thresholds of the measure."""
+    features = lost_pairs.features_of(field_.nearly, field_.taken.table)
+    exact = (features.cosine if field_.nearly.measure == "cosine" else features.similarity)(judged.a, judged.b)
     if not judged.is_whole:
         at = partial(_at, exact[~judged.is_true])
         steps = _JUDGED_STEPS
     else:
-        every = listed(Jaccard(**{**field_.nearly.model_dump(), "threshold": _LISTED_STEPS[0]}), field_.taken.table)
+        every = listed(field_.nearly.raised(_LISTED_STEPS[0]), field_.taken.table)
         false = ~np.isin(pack(every.a, every.b), pack(judged.a, judged.b))
         at = partial(_at, every.similarity[false])
         steps = _LISTED_STEPS

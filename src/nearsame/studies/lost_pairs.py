@@ -106,24 +106,25 @@ def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows
     return x[good], y[good], shared[good], union[good]
 
 
-def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows, similarity: Floats) -> list[str]:
+def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows) -> list[str]:
     """For each lost pair the reason."""
     reasons = _WHY.get(type(recipe))
     if reasons is None or not a.size:
         return ["nothing that says why"] * a.size
-    return reasons(recipe, table, a, b, similarity)
+    return reasons(recipe, table, a, b)
 
 
-def _bands(recipe: MinHash, _: pa.Table, _a: Rows, _b: Rows, similarity: Floats) -> list[str]:
-    return [_by_bands(recipe, alike) for alike in similarity.tolist()]
+def _bands(recipe: MinHash, table: pa.Table, a: Rows, b: Rows) -> list[str]:
+    """By the Jaccard similarity of its own shingles, whatever the pairs were found by."""
+    return [_by_bands(recipe, alike) for alike in features_of(recipe, table).similarity(a, b).tolist()]
 
 
-def _near_codes(recipe: SimHash, table: pa.Table, a: Rows, b: Rows, _: Floats) -> list[str]:
+def _near_codes(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> list[str]:
     return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
 
 
 # Methods whose lost pairs have a reason that can be told.
-_WHY: dict[type, Callable[[Any, pa.Table, Rows, Rows, Floats], list[str]]] = {MinHash: _bands, SimHash: _near_codes}
+_WHY: dict[type, Callable[[Any, pa.Table, Rows, Rows], list[str]]] = {MinHash: _bands, SimHash: _near_codes}
 
 
 def _by_bands(recipe: MinHash, similarity: float) -> str:
@@ -166,7 +167,7 @@ def _codes(features: Features, bits: int) -> tuple[npt.NDArray[np.uint64], npt.N
     return codes, present
 
 
-def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Jaccard) -> tuple[Scatter, ...]:
+def scatter(recipes: Sequence[Method | None], table: pa.Table, nearly: Method) -> tuple[Scatter, ...]:
     """For pairs near and far, the cosine of their features and the similarity of their codes, of the first SimHash."""
     recipe = next((as_codes(one) for one in recipes if one is not None and one.measure == "hamming"), None)
     if recipe is None or len(table) < 2:
@@ -193,9 +194,9 @@ def _cosine(a: tuple[npt.NDArray[np.uint64], Floats], b: tuple[npt.NDArray[np.ui
     return float(a[1][left] @ b[1][right] / np.sqrt((a[1] @ a[1]) * (b[1] @ b[1])))
 
 
-def _near_and_far(nearly: Jaccard, table: pa.Table) -> tuple[Rows, Rows]:
+def _near_and_far(nearly: Method, table: pa.Table) -> tuple[Rows, Rows]:
     """Pairs for the picture: similar ones, spread over all similarities, and as many at random."""
-    loose = Jaccard(**{**nearly.model_dump(), "threshold": min(_LOOSE, nearly.threshold)})
+    loose = nearly.raised(min(_LOOSE, nearly.least))
     near = np.zeros(0, np.int64), np.zeros(0, np.int64)
     with suppress(TooManyPairsError):
         pairs = listed(loose, table)

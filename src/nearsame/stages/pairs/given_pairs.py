@@ -42,6 +42,12 @@ class Features:
         similarity: npt.NDArray[np.float64] = shared / np.maximum(self.sizes[a] + self.sizes[b] - shared, 1)
         return similarity
 
+    def cosine(self, a: Rows, b: Rows) -> npt.NDArray[np.float64]:
+        """The cosine of the sets of rows a[i] and b[i]."""
+        products = self.sizes[a].astype(np.float64) * self.sizes[b]
+        similarity: npt.NDArray[np.float64] = self.shared(a, b) / np.sqrt(np.maximum(products, 1))
+        return similarity
+
 
 @dataclass(frozen=True)
 class Gather:
