@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nearsame.inputs import Inputs
+from nearsame.recipes.choices import JudgedBy
 
 __all__ = [
     "Closing",
@@ -247,6 +248,7 @@ class Evaluation:
         settings: everything that decides the answer.
         versions: of the packages that could.
         inputs: the files that were read, none of which the report may replace.
+        measure: what similarity the closing table and the trades go by.
     """
 
     documents: int
@@ -261,6 +263,7 @@ class Evaluation:
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
+    measure: JudgedBy = "jaccard"
 
     def record(self) -> dict[str, Any]:
         """All of it but the files, JSON-able."""

@@ -130,7 +130,7 @@ def _closing(evaluation: Evaluation) -> Table:
 
 def _measure(evaluation: Evaluation) -> str:
     """What pairs are near by."""
-    return "cosine" if evaluation.settings["near"]["method"] == "cosine" else "Jaccard"
+    return "Jaccard" if evaluation.measure == "jaccard" else evaluation.measure
 
 
 def _reasons(line: Closing) -> str:

@@ -139,6 +139,7 @@ def evaluate(
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
         versions=versions(_PACKAGES),
         inputs=inputs,
+        measure=options["measure"],
     )
 
 
