@@ -298,7 +298,7 @@ def test_the_same_path_twice_is_an_error(tmp_path):
     for source, truth in (((str(path), str(path)), None), ((str(path), spelt), None), (str(path), spelt)):
         with pytest.raises(ns.ConfigError, match=r"a\.jsonl.* (is given twice|are one file)"):
             ns.evaluate(source, truth=truth, methods=["digest"])
-    with pytest.raises(ns.ConfigError, match="stands twice"):
+    with pytest.raises(ns.ConfigError, match="is given twice"):
         ns.evaluate((str(path), str(tmp_path / "*.jsonl")), methods=["digest"])
 
 

@@ -130,7 +130,7 @@ def evaluate(
         documents=len(taken.table),
         of_documents=taken.num_documents,
         truth=_in_words(judged, truth, nearly, len(taken.table)),
-        near=float(nearly.threshold),
+        near=float(nearly.least),
         scores=scores,
         closing=closing,
         lost=lost,
