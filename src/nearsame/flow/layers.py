@@ -15,7 +15,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -332,7 +332,7 @@ def _documents(strings: pa.Array) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([pa.array(rows), batch], schema=schemas.DOCUMENTS)
 
 
-def _names(pages: PageFacts, layer: str) -> pa.Array:
+def _names(pages: PageFacts, layer: Literal["url", "redirect", "canonical", "revisit"]) -> pa.Array:
     """By row, what documents must have in common to be the same to a layer.
 
     Raises:
@@ -348,7 +348,7 @@ def _names(pages: PageFacts, layer: str) -> pa.Array:
             return pages.urls()
         case "revisit":
             return pages.payloads()
-        case _:
+        case "redirect" | "canonical":
             targets, urls = pages.target(layer), pages.urls()
             named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer
             return pc.coalesce(targets, pc.if_else(named, urls, pa.scalar(None, urls.type)))

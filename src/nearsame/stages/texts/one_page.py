@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import MissingExtraError
 from nearsame.page_encodings import encoding, resiliparse, to_utf8
+from nearsame.recipes.choices import Extract
 from nearsame.stages.texts.page_content import MAIN, PageContent, main_or_visible, visible
 
 __all__ = ["NUM_BOUNDS", "page_content"]
@@ -36,7 +37,7 @@ Shape = Sequence[int]  # what a page has of each bound: see kernels/markup.py
 Extractor = Callable[..., PageContent]  # of UTF-8 and `formatted`
 
 
-def page_content(raw: bytes, charset: str | None, mime: str, extract: str, shape: Shape) -> tuple[bytes, int, bool]:
+def page_content(raw: bytes, charset: str | None, mime: str, extract: Extract, shape: Shape) -> tuple[bytes, int, bool]:
     """The text of a page in UTF-8, where it was found, and whether the page was beyond the bounds.
 
     Args:
@@ -46,7 +47,7 @@ def page_content(raw: bytes, charset: str | None, mime: str, extract: str, shape
         extract: main, text, none or trafilatura.
         shape: What a survey of these bytes found.
     """
-    extractor = _extractor(extract) if mime in _MARKUP else None
+    extractor = _EXTRACTORS[extract] if mime in _MARKUP else None
     name, raw = encoding(raw, charset, markup=mime in _MARKUP)
     if name != "utf-8" or extractor is None:
         raw = to_utf8(raw, name)
@@ -82,18 +83,6 @@ def _tamed(raw: bytes) -> bytes:
     return out[:size].tobytes()
 
 
-def _extractor(name: str) -> Extractor | None:
-    match name:
-        case "none":
-            return None
-        case "trafilatura":
-            return _by_trafilatura
-        case "text":
-            return _visible
-        case _:
-            return _main
-
-
 def _parsed(raw: bytes) -> Any:
     return resiliparse("parse.html").HTMLTree.parse_from_bytes(raw, "utf-8")
 
@@ -116,3 +105,11 @@ def _by_trafilatura(raw: bytes, *, formatted: bool) -> PageContent:
     except Exception:  # noqa: BLE001  (a library of many parsers: whatever it raises, the page still has its visible text)
         text = None
     return main_or_visible(_parsed(raw), raw, formatted=formatted, main=text or "")
+
+
+_EXTRACTORS: dict[Extract, Extractor | None] = {
+    "main": _main,
+    "text": _visible,
+    "trafilatura": _by_trafilatura,
+    "none": None,
+}
