@@ -240,5 +240,5 @@ def test_a_short_run_is_looked_up_in_a_long_one(short: list[int], long: set[int]
     few, many = sorted(set(short)), sorted(long)
     values = arrow.frozen(np.array(few + many, np.uint64))
     shared = len(set(few) & long)
-    found = intersect_small(values, 0, len(few), len(few), values.size, need)
+    found, _ = intersect_small(values, 0, len(few), len(few), values.size, need)
     assert (shared if shared >= need else -1) == found

@@ -41,6 +41,7 @@ from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
 from nearsame.inputs import several
+from nearsame.kernels.deciding import Work
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
@@ -150,7 +151,7 @@ def dedup(
     run = _prepared((source, against), asked)
     _require_urls(run, options["url_column"], options["urls"])
     method, question = run.state.method, Question(run.state.method.least, clusters, within)
-    run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).num_compared)
+    run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
     decided = pipeline.decide(run.state, question, run.clock)
     audited = _audited(run, asked, audits.audit_decision, decided, within=within)
     return required.met_by(Result(Removals(run.without_features(), method, decided), audited))
@@ -204,7 +205,7 @@ def pairs(
     groups = Groups(run.state.corpus.best, identical == "star", run.state.step.mirror, across)
     method, question = run.state.method, Question(run.state.method.least, "pairs")
     joining = partial(pipeline.joining, question=question, groups=groups)
-    run = costs.predicted(run, lambda state, *by: sum(part.num_verified for part in joining(state).join(*by, 1)))
+    run = costs.predicted(run, lambda state, *by: Work.total(part.work for part in joining(state).join(*by, 1)))
     with run.clock("joining"):
         listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
     audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)

@@ -1,12 +1,13 @@
 """What a run says of itself: frozen, JSON-able, and no more than counts and names."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ReportedMeasure
 
-__all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Component", "Share", "Stats"]
+__all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Component", "Share", "Stats", "compared_by"]
 
 NUM_LARGEST = 5  # clusters that statistics name
 NUM_HOSTS = 20
@@ -79,6 +80,11 @@ class Component:
     bridges: int
 
 
+def compared_by(work: Mapping[str, int]) -> dict[str, Any]:
+    """What statistics say of the work of comparing."""
+    return {"compared": work.get("left_by_places", 0), "comparing": dict(work) if any(work.values()) else {}}
+
+
 @dataclass(frozen=True)
 class Stats:
     """The counts at every arrow of the flow, and what made them.
@@ -109,7 +115,10 @@ class Stats:
         features: items in the distinct sets.
         keys: offered by the distinct sets.
         meeting: distinct sets that share a key with another.
-        compared: pairs of distinct sets that were compared in deciding: work, which batches and engines may change.
+        compared: pairs of distinct sets that were compared: work, which batches and engines may change.
+        comparing: what that took: how often two documents `met`, once in each key that they share (not counted where
+            Spark's tasks decide); the pairs `left_by_places`, which are those compared; of these, the pairs
+            `left_by_bits`, which are compared item by item; and of sets the `items` of both that were passed so.
         exact_copies: removed documents that equal their witness byte for byte.
         near_copies: the others that the method removed, or a copy of theirs byte for byte.
         other_copies: the rest, which layers before it removed: by their URL or by what they say of themselves.
@@ -160,6 +169,7 @@ class Stats:
     keys: int = 0
     meeting: int = 0
     compared: int = 0
+    comparing: dict[str, int] = field(default_factory=dict)
     exact_copies: int = 0
     near_copies: int = 0
     other_copies: int = 0

@@ -131,22 +131,22 @@ def test_greedy_is_brute_force(*, measure, docs, threshold, num_against, within,
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
     shared = (_fresh(entries, items, offsets, _words(data, measure)), items, offsets, bound(kind, exact))
-    n = len(docs)
+    n, work = len(docs), deciding.Work.room()
     removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
-    deciding.settle(0, num_against, num_against, within, *shared, stamps, removed)
+    deciding.settle(0, num_against, num_against, within, *shared, stamps, removed, work)
     low = num_against
     while low < n:
         high = data.draw(st.integers(low + 1, n))
         middle = data.draw(st.integers(low, high))
         probing = np.zeros(n, np.int32)
-        deciding.probe(middle, high, *shared, np.zeros(n, np.int32), removed)
-        deciding.probe(low, middle, *shared, probing, removed)
-        deciding.settle(low, high, num_against, within, *shared, stamps, removed)
+        deciding.probe(middle, high, *shared, np.zeros(n, np.int32), removed, work)
+        deciding.probe(low, middle, *shared, probing, removed, work)
+        deciding.settle(low, high, num_against, within, *shared, stamps, removed, work)
         low = high
     best, nums, dens = (np.empty(n, np.int64) for _ in range(3))
     middle = data.draw(st.integers(0, n))
     for part in ((middle, n), (0, middle)):
-        deciding.witness(*part, *shared, np.zeros(n, np.int32), removed, deciding.Best(best, nums, dens))
+        deciding.witness(*part, *shared, np.zeros(n, np.int32), removed, deciding.Best(best, nums, dens), work)
     found = {d: (Fraction(int(nums[d]), int(dens[d])), int(best[d])) for d in range(n) if removed[d]}
     assert _greedy(measure, docs, exact, num_against, within) == found
     assert [-1] * (n - len(found)) == [int(best[d]) for d in range(n) if not removed[d]]
@@ -164,17 +164,18 @@ def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
     fill_members(members, offsets)
     shared = (members, items, offsets, bound(kind, exact))
     stamps = np.zeros(len(docs), np.int32)
-    low, room, found, tried = 0, data.draw(st.integers(1, ROOM)), [], 0
+    low, room, found, work = 0, data.draw(st.integers(1, ROOM)), [], deciding.Work.room()
     while low < len(docs):
         out = deciding.PairRoom(*(np.empty(room, np.int64) for _ in range(4)))
-        start, (low, filled, verified) = low, deciding.all_pairs(low, len(docs), *shared, stamps, out)
+        start, (low, filled) = low, deciding.all_pairs(low, len(docs), *shared, stamps, out, work)
         found += zip(*(column[:filled].tolist() for column in out), strict=True)
-        tried += verified
         room += 3 * (low == start)
     every = {(c, d): _share(measure, docs, d, c, exact) for d in range(len(docs)) for c in range(d)}
     expected = {pair: value for pair, value in every.items() if value >= exact}
     assert expected == {(a, b): Fraction(num, den) for a, b, num, den in found}
-    assert len(expected) == len(found) <= tried
+    met, near, merged, items = deciding.Work.of(work)
+    assert len(expected) == len(found) <= merged <= near <= met
+    assert items <= merged * 2 * max(map(len, docs), default=0)
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), max_size=8), st.integers(1, 6))
@@ -189,7 +190,8 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     out = deciding.PairRoom(*(np.empty(100, np.int64) for _ in range(4)))
     stamps = np.zeros(len(signatures), np.int32)
     agreement = bound(scores.AGREEMENT, Fraction(least, 6))
-    _, filled, _ = deciding.all_pairs(0, len(signatures), members, items, offsets, agreement, stamps, out)
+    work = deciding.Work.room()
+    _, filled = deciding.all_pairs(0, len(signatures), members, items, offsets, agreement, stamps, out, work)
     equal = {
         (a, b): sum(x == y for x, y in zip(signatures[a], signatures[b], strict=True))
         for b in range(len(signatures))
@@ -199,7 +201,9 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     assert expected == set(zip(*(column[:filled].tolist() for column in out), strict=True))
 
 
-@given(st.lists(st.sets(st.integers(0, 400), max_size=200), max_size=6), thresholds(), st.sampled_from([1, 2, 4]))
+@given(
+    st.lists(st.sets(st.integers(0, 400), max_size=200), max_size=6), thresholds(), st.sampled_from([1, 2, 4, 8, 16])
+)
 def test_bits_refuse_none_that_reaches_the_bound(sets, threshold, words):
     """Of small and large sets; and sets without a common item are refused where bits are many for them."""
     _, items, offsets = _entries(sets, [[] for _ in sets])
@@ -253,9 +257,9 @@ def test_a_chain_of_ten_thousand_links_is_cut_in_order():
     for array in (*arrays, items, offsets):
         array.flags.writeable = False
     shared = (_fresh(arrays, items, offsets, 1), items, offsets, bound(scores.JACCARD, Fraction(1, 3)))
-    removed, stamps = np.zeros(n, np.bool_), np.zeros(n, np.int32)
+    removed, stamps, work = np.zeros(n, np.bool_), np.zeros(n, np.int32), deciding.Work.room()
     for low in range(0, n, 777):
         high = min(low + 777, n)
-        deciding.probe(low, high, *shared, np.zeros(n, np.int32), removed)
-        deciding.settle(low, high, 0, True, *shared, stamps, removed)
+        deciding.probe(low, high, *shared, np.zeros(n, np.int32), removed, work)
+        deciding.settle(low, high, 0, True, *shared, stamps, removed, work)
     assert [bool(i % 2) for i in range(n)] == removed.tolist()

@@ -28,7 +28,7 @@ def _pair(a, b):
 
 def _score(bound_, a, b, threshold=None):
     p, q = (bound_.p, bound_.q) if threshold is None else (threshold.numerator, threshold.denominator)
-    num, den = score(bound_, *_pair(a, b), 0, 2, p, q)
+    num, den, _ = score(bound_, *_pair(a, b), 0, 2, p, q)
     return None if num < 0 else Fraction(num, den)
 
 
@@ -158,7 +158,7 @@ def test_equals_are_equal_item_by_item(a, data):
     b = data.draw(st.just(a) | st.permutations(a) | st.lists(st.integers(0, 3), max_size=8))
     items = frozen(np.array([*a, *b], np.uint64))
     offsets = frozen(np.array([0, len(a), len(a) + len(b)]))
-    num, den = score(Bound(scores.EQUAL, 1, 1), items, offsets, 0, 1, 1, 1)
+    num, den, _ = score(Bound(scores.EQUAL, 1, 1), items, offsets, 0, 1, 1, 1)
     assert ((1, 1) if a == b else (-1, 1)) == (num, den)
 
 
@@ -169,7 +169,7 @@ def test_agreement_is_the_share_of_equal_places(places, threshold):
     offsets = frozen(np.array([0, len(places), 2 * len(places)]))
     exact = Fraction(sum(a == b for a, b in places), len(places))
     for least in {Fraction(threshold), exact} - {0}:
-        num, den = score(Bound(scores.AGREEMENT, 1, 10**9), items, offsets, 0, 1, *least.as_integer_ratio())
+        num, den, _ = score(Bound(scores.AGREEMENT, 1, 10**9), items, offsets, 0, 1, *least.as_integer_ratio())
         assert ((exact.numerator * den, True) if exact >= least else (-exact.denominator, False)) == (
             num * exact.denominator,
             num >= 0,
@@ -190,7 +190,7 @@ def test_near_codes_are_scored_by_their_equal_bits(bits, a, b, data):
     offsets = frozen(np.array([0, half + 1, 2 * half + 3]))
     near = bits - (a ^ b).bit_count()
     k = bits - near if data is None else data.draw(st.integers(0, bits - 1))
-    num, den = score(Bound(of_codes(scores.HAMMING, bits, 0), 0, 1), items, offsets, 0, 1, bits - k, bits)
+    num, den, _ = score(Bound(of_codes(scores.HAMMING, bits, 0), 0, 1), items, offsets, 0, 1, bits - k, bits)
     assert ((near if bits - near <= k else -1), bits) == (num, den)
 
 
@@ -210,7 +210,7 @@ def test_near_codes_are_confirmed_by_the_sets_behind_them(a, b, distance, k, thr
     exact = twin.jaccard(a, b)
     for least in {Fraction(threshold), exact} - {0}:
         confirmed = bound(of_codes(scores.NEAR_JACCARD, 64, k), least)
-        num, den = score(confirmed, items, offsets, 0, 1, confirmed.p, confirmed.q)
+        num, den, _ = score(confirmed, items, offsets, 0, 1, confirmed.p, confirmed.q)
         assert (exact if exact >= least and distance <= k else None) == (Fraction(num, den) if num >= 0 else None)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nearsame.arrow import frozen
 from nearsame.kernels.sets import (
+    count_common,
     digest_set,
     digest_sets,
     first_at_least,
@@ -143,7 +144,10 @@ def test_what_two_runs_share_is_counted_or_given_up(one, two):
         expected = shared if shared >= need else -1
         assert expected == intersect_sorted(both, 0, len(one), len(one), both.size, need)
         assert expected == intersect_across(first, 0, len(one), second, 0, len(two), need)
-        assert expected == intersect_small(both, 0, len(one), len(one), both.size, need)
+        assert expected == intersect_small(both, 0, len(one), len(one), both.size, need)[0]
+        counted, passed = count_common(first, 0, len(one), second, 0, len(two), need)
+        assert (expected, True) == (counted, passed <= len(one) + len(two))
+        assert passed >= 2 * shared or counted < 0
 
 
 @given(st.sets(st.integers(0, 400), max_size=6), st.sets(st.integers(0, 400), min_size=100), st.integers(0, 8))
@@ -151,7 +155,7 @@ def test_a_small_run_is_looked_up_in_a_large_one(one, two, need):
     """Sixteen times larger and more: each value is searched for."""
     both = frozen(_words(sorted(one) + sorted(two)))
     shared = len(one & two)
-    assert (shared if shared >= need else -1) == intersect_small(both, 0, len(one), len(one), both.size, need)
+    assert (shared if shared >= need else -1) == intersect_small(both, 0, len(one), len(one), both.size, need)[0]
 
 
 def test_a_run_is_cut_from_the_middle():

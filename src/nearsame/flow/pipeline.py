@@ -121,7 +121,7 @@ def join(state: State[Arrays], question: Question, groups: Groups, most: int) ->
 
 def _listed(state: State[Arrays], groups: Groups, parts: list[JoinedPairs]) -> Listed:
     pairs = JoinedPairs.joined(parts)
-    return _turned(state, groups.between(pairs, beside(state, pairs)))
+    return _turned(state, groups.between(pairs, beside(state, pairs))._replace(work=pairs.work))
 
 
 def _turned(state: State[Arrays], pairs: Listed) -> Listed:

@@ -33,7 +33,7 @@ from nearsame.stages.pairs.evidence import LISTS
 from nearsame.stages.pairs.expand import Listed, by_priority
 from nearsame.stages.pairs.join import JoinedPairs
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
-from nearsame.stats import NUM_LARGEST, Stats
+from nearsame.stats import NUM_LARGEST, Stats, compared_by
 
 __all__ = ["Removals"]
 
@@ -203,7 +203,7 @@ class Removals:
         first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
         ids = self.names.of(keepers[first])[0].to_pylist()
         counts: dict[str, Any] = {
-            "compared": self.decided.num_compared,
+            **compared_by(self.decided.work.record()),
             "component": self.decided.component,
             "clusters": keepers.size,
             "largest": tuple(zip(ids, (sizes[first] + 1).tolist(), strict=True)),

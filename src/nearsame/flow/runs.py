@@ -34,7 +34,7 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
-from nearsame.stats import NUM_HOSTS, Stats
+from nearsame.stats import NUM_HOSTS, Stats, compared_by
 
 __all__ = ["Run", "inputs_of"]
 
@@ -127,10 +127,11 @@ class Run:
 
     def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
         """What statistics say of pairs beside what is known."""
+        work = compared_by(pairs.work.record())
         if self.pages is None or not self.have_urls:
-            return {}
+            return work
         same, cross = sides(self.pages.same_host(pairs.a, pairs.b))
-        return {"same_host": same, "cross_host": cross}
+        return {**work, "same_host": same, "cross_host": cross}
 
     def write_table(self, table: pa.Table, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:
         """Write a table as a file.

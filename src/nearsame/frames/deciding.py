@@ -4,12 +4,13 @@
 2. A copy of a removed document goes with it, a copy of a kept one has that as its witness.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from nearsame.engines.space import num_bytes
 from nearsame.flow.corpus import Question, State
-from nearsame.frames.one_task import DECISIONS, NumberedQuestion, component_of, here
+from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, told
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
 from nearsame.stats import Component
 
@@ -22,13 +23,13 @@ class Decision:
 
     Attributes:
         found: a, b, num, den by number; a goes and b is its witness, or they are a pair.
-        num_compared: pairs of documents, on the way.
+        work: on the way, as far as it is counted.
         component: what there is to say of the largest.
         gone: what goes, see `inherited`.
     """
 
     found: Any
-    num_compared: int = 0
+    work: Mapping[str, int] = field(default_factory=dict)
     component: Component | None = None
     gone: Any = None
 
@@ -52,13 +53,16 @@ def answered(state: State[Any], question: Question) -> Decision:
     else:
         answers, component = cluster.components()
     answers = verbs.computed(answers)
-    return Decision(answers, cluster.compared, component)
+    work = cluster.work.record()
+    del work["met"]  # Spark's joins bring together what they do not count
+    return Decision(answers, work, component)
 
 
 def _told(answers: Any, verbs: Any) -> Decision:
     kept = verbs.computed(answers)
     last = kept.filter("a < 0").first()
-    return Decision(kept.filter("a >= 0").drop("note"), int(last["b"]), component_of(last["note"]))
+    work, component = told(last["note"])
+    return Decision(kept.filter("a >= 0").drop("note"), work.record(), component)
 
 
 def inherited(documents: Any, answers: Any, *, within: bool) -> Any:

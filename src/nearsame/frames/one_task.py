@@ -21,12 +21,13 @@ from nearsame.engines.space import least_memory, num_bytes
 from nearsame.flow.corpus import Question
 from nearsame.flow.steps import steps
 from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.join import JoinedPairs
 from nearsame.stats import Component
 
-__all__ = ["DECISIONS", "NumberedQuestion", "component_of", "here", "in_one_task"]
+__all__ = ["DECISIONS", "NumberedQuestion", "here", "in_one_task", "told"]
 
 # A decision: document `a` goes, `b` is its witness; of pairs, a < b. The last row says what it took: a = -1.
 DECISIONS = pa.schema(
@@ -72,7 +73,7 @@ class _Gathered:
             self.entries.put(batch.select(["key", "number", "place"]))
 
     def answers(self, asked: NumberedQuestion) -> Iterator[pa.RecordBatch]:
-        """Batches of pairs, or of removed documents with their witnesses; the last one has the number compared."""
+        """Batches of pairs, or of removed documents with their witnesses; the last one says what it took."""
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
         protected = int(np.searchsorted(numbers, asked.num_against))
@@ -113,16 +114,16 @@ def _as_lists(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBa
 
 
 def _listed(parts: Iterator[JoinedPairs], numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    compared = 0
+    work = []
     for pairs in parts:
-        compared += pairs.num_verified
+        work.append(pairs.work)
         yield _batch(numbers[pairs.a], numbers[pairs.b], pairs.nums, pairs.dens)
-    yield _told(compared)
+    yield _told(Work.total(work))
 
 
 def _decided(decided: Decided, numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     yield _batch(numbers[decided.rows], numbers[decided.witnesses], decided.nums, decided.dens)
-    yield _told(decided.num_compared, decided.component)
+    yield _told(decided.work, decided.component)
 
 
 def _batch(*columns: npt.NDArray[np.int64]) -> pa.RecordBatch:
@@ -130,16 +131,17 @@ def _batch(*columns: npt.NDArray[np.int64]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*map(pa.array, columns), pa.nulls(size, pa.string())], schema=DECISIONS)
 
 
-def _told(compared: int, component: Component | None = None) -> pa.RecordBatch:
+def _told(work: Work, component: Component | None = None) -> pa.RecordBatch:
     """What it took, and what there is to say of the largest component."""
-    note = json.dumps(None if component is None else asdict(component))
-    return pa.RecordBatch.from_pylist([{"a": -1, "b": compared, "num": 0, "den": 1, "note": note}], schema=DECISIONS)
+    note = json.dumps({"work": work, "component": None if component is None else asdict(component)})
+    return pa.RecordBatch.from_pylist([{"a": -1, "b": 0, "num": 0, "den": 1, "note": note}], schema=DECISIONS)
 
 
-def component_of(note: str | None) -> Component | None:
-    """The component that a note tells of."""
-    fields = json.loads(note) if note else None
-    return None if fields is None else Component(**fields)
+def told(note: str) -> tuple[Work, Component | None]:
+    """What a note tells: what it took, and the largest component."""
+    fields = json.loads(note)
+    component = fields["component"]
+    return Work(*fields["work"]), None if component is None else Component(**component)
 
 
 def here(asked: NumberedQuestion, lists: list[pa.RecordBatch], entries: list[pa.RecordBatch]) -> pa.Table:

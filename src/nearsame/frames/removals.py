@@ -26,7 +26,7 @@ from nearsame.outputs.destinations import Destination, require_folder
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
-from nearsame.stats import NUM_LARGEST, Stats
+from nearsame.stats import NUM_LARGEST, Stats, compared_by
 
 __all__ = ["SparkRemovals"]
 
@@ -62,7 +62,7 @@ class SparkRemovals:
         counts: dict[str, Any] = sums.first().asDict()
         return {
             **counts,
-            "compared": self.decision.num_compared,
+            **compared_by(self.decision.work),
             "near_copies": counts["removed"] - counts["exact_copies"],
             "largest": self._largest(),
             "component": self.decision.component,

@@ -72,7 +72,7 @@ class Request:
                 decision = run.state.corpus.answer(run.state, question)
                 pairs, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
             audit = self._audited(run, audit_pairs, decision, self.method.least)
-            return Pairs(run, self.method, ListedFrame(verbs.keep(pairs), number, decision.num_compared), audit)
+            return Pairs(run, self.method, ListedFrame(verbs.keep(pairs), number, decision.work), audit)
 
     def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
         """What the audit found; None where none is wanted, or there is no document."""

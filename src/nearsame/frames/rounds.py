@@ -8,15 +8,16 @@
 4. Witnesses are found when all keepers are known.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.flow.corpus import State
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
-from nearsame.frames.one_task import NumberedQuestion, component_of, in_one_task
+from nearsame.frames.one_task import NumberedQuestion, in_one_task, told
 from nearsame.frames.scoring import scored
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.stats import Component
 
@@ -34,12 +35,12 @@ class Cluster:
     Attributes:
         state: the run.
         asked: what is asked.
-        compared: pairs of documents, on the way.
+        work: on the way; how many met is not counted.
     """
 
     state: State[Any]
     asked: NumberedQuestion
-    compared: int = 0
+    work: Work = field(default_factory=Work)
 
     def __post_init__(self) -> None:
         self.question = self.asked.question
@@ -94,7 +95,7 @@ class Cluster:
             return removed
         lists = self.state.meeting.lists.join(open_entries.select("number").distinct(), "number", "left_semi")
         answers = verbs.computed(in_one_task(replace(self.asked, num_against=0), lists, open_entries, verbs))
-        self.compared += int(answers.filter("a < 0").first()["b"])
+        self._add(told(answers.filter("a < 0").first()["note"])[0])
         return removed.union(answers.filter("a >= 0").selectExpr("a as number"))
 
     def _size(self, entries: Any) -> int:
@@ -128,8 +129,8 @@ class Cluster:
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
-        pairs, compared = scored(verbs, removed, self.lists, self.bound, below=unbounded(self.bound), hot=self.hot)
-        self.compared += compared
+        pairs, work = scored(verbs, removed, self.lists, self.bound, below=unbounded(self.bound), hot=self.hot)
+        self._add(work)
         return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
 
     def _counting(self, pairs: Any) -> Any:
@@ -160,7 +161,7 @@ class Cluster:
         those = nodes.filter(f"least = {first['least']}").selectExpr("node as number")
         lists, entries = (rows.join(those, "number", "left_semi") for rows in (self.state.meeting.lists, self.entries))
         answers = in_one_task(self.asked, lists, entries, verbs)
-        component = component_of(answers.filter("a < 0").first()["note"])
+        _, component = told(answers.filter("a < 0").first()["note"])
         return None if component is None else replace(component, number=number)
 
     def _candidates(self, firsts: Any, others: Any) -> Any:
@@ -171,6 +172,9 @@ class Cluster:
         return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
 
     def _similar(self, candidates: Any) -> Any:
-        pairs, compared = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
-        self.compared += compared
+        pairs, work = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
+        self._add(work)
         return pairs
+
+    def _add(self, work: Work) -> None:
+        self.work = Work.total([self.work, work])

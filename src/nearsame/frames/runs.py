@@ -1,6 +1,7 @@
 """What all answers of one run on Spark share: what was read, what is known of it, and what it is called."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
 from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import refuse_on_spark
-from nearsame.stats import Stats
+from nearsame.stats import Stats, compared_by
 
 __all__ = ["ListedFrame", "SparkRun"]
 
@@ -32,12 +33,12 @@ class ListedFrame(NamedTuple):
     Attributes:
         frame: the pairs.
         num_pairs: how many there are.
-        num_compared: on the way.
+        work: on the way, as far as it is counted.
     """
 
     frame: Any
     num_pairs: int
-    num_compared: int
+    work: Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ class SparkRun:
     @staticmethod
     def pairs_counts(pairs: "ListedFrame") -> dict[str, Any]:
         """What statistics say of pairs beside what is known."""
-        return {"compared": pairs.num_compared}
+        return compared_by(pairs.work)
 
     @plainly()
     def write_table(self, table: Any, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:

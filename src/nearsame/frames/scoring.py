@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.kernels import deciding
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound
 
 __all__ = ["scored"]
@@ -24,8 +25,8 @@ _SCORES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), 
 
 def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
     verbs: Any, pairs: Any, lists: Any, bound: Bound, *, below: Bound | None = None, hot: bool = False
-) -> tuple[Any, int]:
-    """The pairs that reach the bound (a, b, num, den), and how many were compared.
+) -> tuple[Any, Work]:
+    """The pairs that reach the bound (a, b, num, den), and what it took to compare them all.
 
     Args:
         verbs: the engine's.
@@ -43,8 +44,9 @@ def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
     both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
     scores = verbs.map_batches(placed, _Scores((bound,) if below is None else (bound, below)), _SCORES)
-    scores, (compared,) = verbs.told(scores, "coalesce(sum(if(a < 0, b, 0)), 0)")
-    return scores.filter("a >= 0"), int(compared)
+    sums = (f"coalesce(sum(if(a < 0, {name}, 0)), 0)" for name in ("b", "num"))
+    scores, (compared, passed) = verbs.told(scores, *sums)
+    return scores.filter("a >= 0"), Work(0, int(compared), int(compared), int(passed))
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class _Scores:
     bounds: tuple[Bound, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        first, compared = np.zeros(0, np.uint64), 0
+        first, compared, passed = np.zeros(0, np.uint64), 0, 0
         for batch in batches:
             lists = arrow.lists(batch.column("items"))
             a, b = (arrow.ints(batch.column(name)) for name in ("a", "b"))
@@ -65,7 +67,7 @@ class _Scores:
             mine = b >= 0
             nums, dens = np.empty(int(mine.sum()), np.int64), np.empty(int(mine.sum()), np.int64)
             measure = deciding.verify_pairs if len(self.bounds) == 1 else deciding.measure_pairs
-            measure(
+            passed += measure(
                 arrow.frozen(at[mine]), arrow.frozen(owner[mine]), arrow.frozen(items), arrow.frozen(offsets),
                 *self.bounds, nums, dens,
             )  # fmt: skip
@@ -75,5 +77,5 @@ class _Scores:
             if len(batch):
                 last = int(owner[-1])
                 first = items[offsets[last] : offsets[last + 1]].copy()
-        totals = [pa.array([value], pa.int64()) for value in (-1, compared, 0, 1)]  # for the sum of all partitions
+        totals = [pa.array([value], pa.int64()) for value in (-1, compared, passed, 1)]  # for the sum of all partitions
         yield pa.RecordBatch.from_arrays(totals, schema=_SCORES)

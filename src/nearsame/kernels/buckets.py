@@ -29,7 +29,8 @@ _NO = np.uint8(0)
 _U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 _U1, _U6, _U63 = np.uint64(1), np.uint64(6), np.uint64(63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: given numbers are not spread as hashes are
-_LARGE = 128  # items of a set, of which bits say little more than the sizes do
+_LARGE = 1024  # items of a set, of which bits say little more than the sizes do
+_FEW = 4  # words; more are for sets of which each has several to be compared with
 
 
 class Members(NamedTuple):
@@ -74,9 +75,16 @@ class Meeting(NamedTuple):
         docs, places, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
         num = self.offsets.size - 1
         words = _words(self.items.size / max(num, 1)) if sets else 0
+        if words > _FEW and self.most_meetings() < self.items.size:  # a near copy shares fewer keys than it has items
+            words = 0
         bits = array(num * words, np.uint64).reshape(num, words)
         turn_bits(self.items, self.offsets, bits)
         return Members(*self.entries[1:], fill, docs, places, sizes, bits)
+
+    def most_meetings(self) -> int:
+        """Of all documents with all that share a bucket with them, once for each bucket."""
+        sizes = np.diff(self.entries.bucket_starts).astype(np.float64)  # squares of large ones do not fit int64
+        return int((sizes * (sizes - 1) / 2).sum())
 
     @classmethod
     def of(cls, arrays: tuple[npt.NDArray[Any], ...]) -> "Meeting":
@@ -90,10 +98,10 @@ class Meeting(NamedTuple):
 def _words(mean_size: float) -> int:
     """So many words of bits for a set that all but few others are told from it; none where sets are too large for that.
 
-    >>> [_words(size) for size in (5, 16, 17, 60, 129)]
-    [1, 1, 2, 4, 0]
+    >>> [_words(size) for size in (5, 16, 17, 60, 129, 1000, 1025)]
+    [1, 1, 2, 4, 16, 16, 0]
     """
-    return next((words for words in (1, 2, 4) if mean_size <= 16 * words), 4 if mean_size <= _LARGE else 0)
+    return next((words for words in (1, 2, 4, 8) if mean_size <= 16 * words), 16 if mean_size <= _LARGE else 0)
 
 
 @jit

@@ -30,4 +30,4 @@ def score_pairs(bound, items, starts, ends, a, b, p, q, out):
         if four[0] == four[1] or four[2] == four[3]:
             out[i, 0], out[i, 1] = -1, 1
         else:
-            out[i, 0], out[i, 1] = score(bound, items, four, 0, 2, p, q)
+            out[i, 0], out[i, 1], _ = score(bound, items, four, 0, 2, p, q)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.deciding import may_overlap, may_reach, num_asked
+from nearsame.kernels.deciding import add_work, may_overlap, may_reach, num_asked
 from nearsame.kernels.scores import score
 
 __all__ = ["Joined", "add_edges", "count_bridges", "linking_pairs", "roots"]
@@ -86,7 +86,7 @@ def _first_member(members, start, end, doc):
 
 
 @jit
-def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out):
+def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out, work):
     """Similar pairs (a, b), a < b, for b in [low, high), but for those that both forests would leave out.
 
     As `deciding.all_pairs`, whose arguments these are otherwise; `joined` is a `Joined`. `stamps` is int32[3n]: behind
@@ -95,9 +95,9 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
     inside, first, second = joined.inside, joined.first, joined.second
     n = members.doc_starts.size - 1
     filled = 0
-    compared = 0
     for d in range(low, high):
-        before, compared_before = filled, compared
+        before = filled
+        met = near = merged = passed = 0
         stamp = 2 * d + 1 + np.int64(inside)
         stamps[n + _root(first, d)] = stamp
         stamps[2 * n + _root(second, d)] = stamp
@@ -115,6 +115,7 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
                 c = members.docs[m]
                 if c >= end:
                     break
+                met += 1
                 if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
                     continue
                 if stamps[c] == stamp:
@@ -125,22 +126,25 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
                 in_first, in_second = n + _root(first, c), 2 * n + _root(second, c)
                 if stamps[in_first] == stamp and stamps[in_second] == stamp:
                     continue
-                compared += 1
+                near += 1
                 if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
                     continue
-                num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
+                merged += 1
+                num, den, looked_at = score(bound, items, offsets, d, c, bound.p, bound.q)
+                passed += looked_at
                 if num < 0:
                     continue
                 if filled == out.a.size:
                     stamps[:] = 0
-                    return d, before, compared_before
+                    return d, before
                 out.a[filled], out.b[filled] = c, d
                 out.nums[filled], out.dens[filled] = num, den
                 filled += 1
                 if stamps[in_first] == stamp:
                     stamps[in_second] = stamp
                 stamps[in_first] = stamp
-    return high, filled, compared
+        add_work(work, met, near, merged, passed)
+    return high, filled
 
 
 @jit

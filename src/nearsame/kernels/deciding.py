@@ -9,11 +9,14 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
   positional filter right: places behind it are all that can still be shared. It is asked first, since it reads what
   stands in the bucket; whom it refuses at the first key that they share it refuses at every later one.
 
+* work int64[4]: what it took is added to it, as `Work` says.
+
 With containment all entries are there, but the contained side needs only those of its prefix: it asks with them
 (`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +27,8 @@ from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, enough, sco
 __all__ = [
     "Best",
     "PairRoom",
+    "Work",
+    "add_work",
     "all_pairs",
     "may_overlap",
     "may_reach",
@@ -51,6 +56,50 @@ class PairRoom(NamedTuple):
     b: npt.NDArray[np.int64]
     nums: npt.NDArray[np.int64]
     dens: npt.NDArray[np.int64]
+
+
+class Work(NamedTuple):
+    """What it took to compare, so that the worth of each filter is seen without a clock.
+
+    Attributes:
+        met: meetings of two documents in a bucket, once in each that they share, which is what time grows with.
+        left_by_places: pairs that places do not refuse, each once.
+        left_by_bits: of these, pairs that bits do not refuse: they are compared item by item.
+        items: of two sets, items that were passed until it was certain; other measures count none.
+    """
+
+    met: int = 0
+    left_by_places: int = 0
+    left_by_bits: int = 0
+    items: int = 0
+
+    @classmethod
+    def of(cls, room: npt.NDArray[np.int64]) -> "Work":
+        """What a kernel has added up."""
+        return cls(*room.tolist())
+
+    @classmethod
+    def total(cls, several: "Iterable[Work]") -> "Work":
+        """All together."""
+        return cls(*(sum(numbers) for numbers in zip(cls(), *several, strict=True)))
+
+    @staticmethod
+    def room() -> npt.NDArray[np.int64]:
+        """Zeros, for a kernel to add to."""
+        return np.zeros(len(Work._fields), np.int64)
+
+    def record(self) -> dict[str, Any]:
+        """By name."""
+        return self._asdict()
+
+
+@jit
+def add_work(work, met, near, merged, passed):
+    """Add what it took to compare one document with others."""
+    work[0] += met
+    work[1] += near
+    work[2] += merged
+    work[3] += passed
 
 
 @jit
@@ -93,9 +142,9 @@ def may_overlap(bound, bits, a, size_a, b, size_b):
 
 
 @jit
-def _meets_keeper(d, first, members, items, offsets, bound, stamps):
-    """(whether d is similar to a keeper numbered `first` or above, how many it was compared with)."""
-    compared = 0
+def _meets_keeper(d, first, members, items, offsets, bound, stamps, work):
+    """Whether d is similar to a keeper numbered `first` or above."""
+    met = near = merged = passed = 0
     size = offsets[d + 1] - offsets[d]
     asked = num_asked(bound, size)
     for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
@@ -107,49 +156,45 @@ def _meets_keeper(d, first, members, items, offsets, bound, stamps):
             c = members.docs[m]
             if c < first:
                 break
+            met += 1
             if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
                 continue
             if stamps[c] == d + 1:
                 continue
             stamps[c] = d + 1
-            compared += 1
+            near += 1
             if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
                 continue
-            num, _ = score(bound, items, offsets, d, c, bound.p, bound.q)
+            merged += 1
+            num, _, looked_at = score(bound, items, offsets, d, c, bound.p, bound.q)
+            passed += looked_at
             if num >= 0:
-                return True, compared
-    return False, compared
+                add_work(work, met, near, merged, passed)
+                return True
+    add_work(work, met, near, merged, passed)
+    return False
 
 
 @jit
-def probe(low, high, members, items, offsets, bound, stamps, removed):
-    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block.
-
-    Returns the number of comparisons.
-    """
-    compared = 0
+def probe(low, high, members, items, offsets, bound, stamps, removed, work):
+    """Mark as removed the documents of [low, high) that resemble a keeper so far. Threads may share a block."""
     for d in range(low, high):
-        removed[d], num = _meets_keeper(d, 0, members, items, offsets, bound, stamps)
-        compared += num
-    return compared
+        removed[d] = _meets_keeper(d, 0, members, items, offsets, bound, stamps, work)
 
 
 @jit
-def settle(low, high, num_against, within, members, items, offsets, bound, stamps, removed):
+def settle(low, high, num_against, within, members, items, offsets, bound, stamps, removed, work):
     """Settle a block of probed documents among themselves, in order; who stays joins the keepers of its buckets.
 
     Documents below num_against always stay. Without `within` the others never become keepers.
-    Returns the number of comparisons.
     """
-    compared = 0
     for d in range(low, high):
         if removed[d]:
             continue
         if d >= num_against:
             if not within:
                 continue
-            removed[d], num = _meets_keeper(d, low, members, items, offsets, bound, stamps)
-            compared += num
+            removed[d] = _meets_keeper(d, low, members, items, offsets, bound, stamps, work)
         if not removed[d]:
             offered = _offered(bound, offsets[d + 1] - offsets[d])
             for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
@@ -161,21 +206,20 @@ def settle(low, high, num_against, within, members, items, offsets, bound, stamp
                 members.places[at] = members.doc_places[e]
                 members.sizes[at] = offsets[d + 1] - offsets[d]
                 members.fill[bucket] += 1
-    return compared
 
 
 @jit
-def witness(low, high, members, items, offsets, bound, stamps, removed, best):
+def witness(low, high, members, items, offsets, bound, stamps, removed, best, work):
     """For each removed document of [low, high) its most similar keeper of higher priority; of equals, the first.
 
-    `best` is a `Best`, which is filled. Returns the number of comparisons.
+    `best` is a `Best`, which is filled.
     """
-    compared = 0
     for d in range(low, high):
         best.docs[d] = -1
         if not removed[d]:
             continue
         num_least, den_least = bound.p, bound.q
+        met = near = merged = passed = 0
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
         for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
@@ -187,15 +231,18 @@ def witness(low, high, members, items, offsets, bound, stamps, removed, best):
                 c = members.docs[m]
                 if c >= d:
                     break
+                met += 1
                 if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
                     continue
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                compared += 1
+                near += 1
                 if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
                     continue
-                num, den = score(bound, items, offsets, d, c, num_least, den_least)
+                merged += 1
+                num, den, looked_at = score(bound, items, offsets, d, c, num_least, den_least)
+                passed += looked_at
                 if num < 0:
                     continue
                 if best.docs[d] < 0 or num * den_least > num_least * den or c < best.docs[d]:
@@ -203,19 +250,19 @@ def witness(low, high, members, items, offsets, bound, stamps, removed, best):
                     num_least, den_least = num, den
         best.nums[d] = num_least
         best.dens[d] = den_least
-    return compared
+        add_work(work, met, near, merged, passed)
 
 
 @jit
-def all_pairs(low, high, members, items, offsets, bound, stamps, out):
+def all_pairs(low, high, members, items, offsets, bound, stamps, out, work):
     """Every similar pair (a, b), a < b, for b in [low, high), until the output (a `PairRoom`) is full.
 
-    Returns (next, filled, verified): the first b that is not done, the pairs written, the candidates compared.
+    Returns (next, filled): the first b that is not done, and the pairs written.
     """
     filled = 0
-    verified = 0
     for d in range(low, high):
         before = filled
+        met = near = merged = passed = 0
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
         for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
@@ -227,31 +274,38 @@ def all_pairs(low, high, members, items, offsets, bound, stamps, out):
                 c = members.docs[m]
                 if c >= d:
                     break
+                met += 1
                 if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
                     continue
                 if stamps[c] == d + 1:
                     continue
                 stamps[c] = d + 1
-                verified += 1
+                near += 1
                 if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
                     continue
-                num, den = score(bound, items, offsets, d, c, bound.p, bound.q)
+                merged += 1
+                num, den, looked_at = score(bound, items, offsets, d, c, bound.p, bound.q)
+                passed += looked_at
                 if num < 0:
                     continue
                 if filled == out.a.size:
                     stamps[:] = 0
-                    return d, before, verified
+                    return d, before
                 out.a[filled], out.b[filled] = c, d
                 out.nums[filled], out.dens[filled] = num, den
                 filled += 1
-    return high, filled, verified
+        add_work(work, met, near, merged, passed)
+    return high, filled
 
 
 @jit
 def verify_pairs(a, b, items, offsets, bound, nums, dens):
-    """The score of each pair of documents a[i], b[i], filled into nums and dens (int64)."""
+    """The score of each pair of documents a[i], b[i], filled into nums and dens (int64); returns the items passed."""
+    passed = 0
     for i in range(a.size):
-        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+        nums[i], dens[i], looked_at = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+        passed += looked_at
+    return passed
 
 
 @jit
@@ -260,7 +314,11 @@ def measure_pairs(a, b, items, offsets, bound, below, nums, dens):
 
     A cosine is told as the threshold that it just reaches, so one bound without any threshold would put it below.
     """
+    passed = 0
     for i in range(a.size):
-        nums[i], dens[i] = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+        nums[i], dens[i], looked_at = score(bound, items, offsets, a[i], b[i], bound.p, bound.q)
+        passed += looked_at
         if nums[i] < 0:
-            nums[i], dens[i] = score(below, items, offsets, a[i], b[i], below.p, below.q)
+            nums[i], dens[i], looked_at = score(below, items, offsets, a[i], b[i], below.p, below.q)
+            passed += looked_at
+    return passed

@@ -11,7 +11,7 @@ from nearsame.kernels._jit import jit, popcount
 from nearsame.kernels.cosine import cosine, cosine_of_sets, least_shared, sharing_reaches
 from nearsame.kernels.hyperplanes import angle
 from nearsame.kernels.indel import indel
-from nearsame.kernels.sets import intersect_small, intersect_sorted, same_items
+from nearsame.kernels.sets import count_common, intersect_small, intersect_sorted, same_items
 
 __all__ = [
     "AGREEMENT",
@@ -135,7 +135,9 @@ def _score_codes(measure, items, a0, a1, b0, b1, p, q):
 
 @jit
 def score(bound, items, offsets, a, b, p, q):
-    """The similarity of documents a and b as (num, den), num = -1 if it is below p/q.
+    """The similarity of documents a and b as (num, den, items), num = -1 if it is below p/q.
+
+    `items` is how many items of both sets were passed; of measures that are not of sets it is 0.
 
     Args:
         bound: a Bound; its p/q may be lower than the p/q that is asked for.
@@ -149,24 +151,29 @@ def score(bound, items, offsets, a, b, p, q):
     a0, a1, b0, b1 = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
     measure = bound.measure
     if measure == JACCARD:
-        shared = intersect_sorted(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
-        return shared, a1 - a0 + b1 - b0 - shared
+        need = least_overlap(bound, a1 - a0, b1 - b0, p, q)
+        shared, passed = count_common(items, a0, a1, items, b0, b1, need)
+        return shared, a1 - a0 + b1 - b0 - shared, passed
     if measure == COSINE:
         return cosine_of_sets(items, a0, a1, b0, b1, p, q)
     if measure == EQUAL:
-        return (1, 1) if same_items(items, a0, a1, b0, b1) else (-1, 1)
+        return (1, 1, 0) if same_items(items, a0, a1, b0, b1) else (-1, 1, 0)
     if measure == ANGLE:
-        return angle(items, a0, a1, b0, b1, p, q)
+        num, den = angle(items, a0, a1, b0, b1, p, q)
+        return num, den, 0
     if measure & KIND == HAMMING or measure & KIND >= NEAR_JACCARD:
-        return _score_codes(measure, items, a0, a1, b0, b1, p, q)
+        num, den = _score_codes(measure, items, a0, a1, b0, b1, p, q)
+        return num, den, 0
     if measure == CONTAINMENT:
-        return intersect_small(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), a1 - a0
+        shared, passed = intersect_small(items, a0, a1, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
+        return shared, a1 - a0, passed
     if measure == CONTAINER:
-        return intersect_small(items, b0, b1, a0, a1, least_overlap(bound, a1 - a0, b1 - b0, p, q)), b1 - b0
+        shared, passed = intersect_small(items, b0, b1, a0, a1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
+        return shared, b1 - b0, passed
     if measure != AGREEMENT:
-        return -1, 1
+        return -1, 1, 0
     length = a1 - a0
     equal = 0
     for i in range(length):
         equal += 1 if items[a0 + i] == items[b0 + i] else 0
-    return (equal, length) if q * equal >= p * length else (-1, length)
+    return (equal, length, 0) if q * equal >= p * length else (-1, length, 0)

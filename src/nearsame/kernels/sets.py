@@ -6,6 +6,7 @@ from nearsame.kernels._jit import jit
 from nearsame.kernels.hashing import finish, mix
 
 __all__ = [
+    "count_common",
     "digest_set",
     "digest_sets",
     "first_at_least",
@@ -138,11 +139,18 @@ def intersect_sorted(values, a, a_end, b, b_end, need):
 @jit
 def intersect_across(values, a, a_end, others, b, b_end, need):
     """How many values an ascending run of `values` and one of `others` share; -1 if fewer than `need`."""
+    shared, _ = count_common(values, a, a_end, others, b, b_end, need)
+    return shared
+
+
+@jit
+def count_common(values, a, a_end, others, b, b_end, need):
+    """`intersect_across`, and how many values of both runs it has passed."""
     slack_a = a_end - a - need
     slack_b = b_end - b - need
     if slack_a < 0 or slack_b < 0:
-        return -1
-    shared = 0
+        return -1, 0
+    shared, first = 0, a + b
     while a < a_end and b < b_end:
         x = values[a]
         y = others[b]
@@ -153,14 +161,14 @@ def intersect_across(values, a, a_end, others, b, b_end, need):
         elif x < y:
             slack_a -= 1
             if slack_a < 0:
-                return -1
+                return -1, a + b - first
             a += 1
         else:
             slack_b -= 1
             if slack_b < 0:
-                return -1
+                return -1, a + b - first
             b += 1
-    return shared if shared >= need else -1
+    return shared if shared >= need else -1, a + b - first
 
 
 @jit
@@ -177,18 +185,18 @@ def first_at_least(values, start, end, x):
 
 @jit
 def intersect_small(values, a, a_end, b, b_end, need):
-    """As `intersect_sorted`, where the first run may be much shorter: then each of its values is looked up."""
+    """As `count_common` in one array, where the first run may be much shorter: then each of its values is looked up."""
     size = a_end - a
     if b_end - b < _MUCH * size:
-        return intersect_sorted(values, a, a_end, b, b_end, need)
+        return count_common(values, a, a_end, values, b, b_end, need)
     slack = size - need
     for i in range(a, a_end):
         if slack < 0:
-            return -1
+            return -1, i - a
         b = first_at_least(values, b, b_end, values[i])
         if b == b_end or values[b] != values[i]:
             slack -= 1
-    return need + slack if slack >= 0 else -1
+    return need + slack if slack >= 0 else -1, size
 
 
 @jit

@@ -37,7 +37,7 @@ def unproven(claims: Claims) -> tuple[str, ...]:
     """What of stats.json was held to the rest, and could not be counted again."""
     names = [*_NEVER, "ignored"]
     if not claims.method.by_equality:
-        names += ["compared", "keys", "meeting"]
+        names += ["compared", "comparing", "keys", "meeting"]
     if claims.stats.get("audit") is not None:
         names.append("audit")
     if claims.stats.get("pages"):
@@ -132,7 +132,7 @@ def _from_settings(claims: Claims) -> dict[str, Any]:
         below = pc.less(claims.removed.column("similarity"), float(claims.method.least))
         expected["chained"] = pc.sum(below).as_py() or 0
     if claims.method.by_equality:
-        expected |= {"keys": 0, "meeting": 0, "compared": 0}
+        expected |= {"keys": 0, "meeting": 0, "compared": 0, "comparing": {}}
     if claims.method.measure not in _AUDITED:
         expected["audit"] = None
     if all(part.is_own for part in claims.parts) and not claims.columns["html"]:
@@ -215,6 +215,10 @@ def _at_odds(stats: Mapping[str, Any], claims: Claims) -> Iterator[str]:
     is_compared = bool(pc.any(less).as_py())
     if is_compared and not compared:
         yield "compared is 0, and documents were removed for others that are not their like"
+    comparing = get("comparing") or {}
+    steps = [comparing.get(name, compared) for name in ("left_by_places", "left_by_bits")]
+    if steps[0] != compared or not 0 <= steps[1] <= steps[0] <= comparing.get("met", compared):
+        yield f"compared is {compared:,}, and comparing {comparing}"
     if compared > met * (met - 1):
         yield f"compared is {compared:,}, and {met:,} documents have met"
     yield from _component_problems(claims, is_joined=is_compared)

@@ -205,17 +205,17 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None) -> Outco
         engine.close()
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))
     order = np.lexsort((b, a))
-    return Outcome(a[order], b[order], similarity[order], engine.num_verified)
+    return Outcome(a[order], b[order], similarity[order], engine.num_compared)
 
 
 class _Counting(Local):
     """The local engine, counting the comparisons of a join."""
 
-    num_verified = 0
+    num_compared = 0
 
     def join(self, meeting: Any, rule: Any) -> Iterator[Any]:
         for part in super().join(meeting, rule):
-            self.num_verified += part.num_verified
+            self.num_compared += part.work.left_by_places
             yield part
 
 

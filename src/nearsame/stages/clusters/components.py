@@ -18,6 +18,7 @@ from nearsame.arrow import Rows
 from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.kernels.stamps import Array, Each
 from nearsame.stages.clusters.keepers import Decided
@@ -55,7 +56,7 @@ class Connected:
         protected = int((rows < self.num_against).sum())
         graph = _Graph(rows.size)
         parts = self.joining.join(meeting, each, threads, array)
-        compared = sum(graph.add(*pairs) for pairs in self._pairs(parts, rows, protected))
+        work = Work.total(graph.add(*pairs) for pairs in self._pairs(parts, rows, protected))
         keepers = graph.best()
         removed = np.flatnonzero(keepers != np.arange(rows.size))
         removed = removed[removed >= protected]
@@ -63,17 +64,17 @@ class Connected:
         order = np.argsort(rows[removed])
         gone, witnesses = rows[removed][order], rows[keepers[removed]][order]
         largest = self._largest(meeting, keepers, graph, each)
-        return Decided(gone, witnesses, nums[order], dens[order], compared, largest)
+        return Decided(gone, witnesses, nums[order], dens[order], work, largest)
 
-    def _pairs(self, parts: Iterable[Any], rows: Rows, protected: int) -> Iterator[tuple[Rows, Rows, int]]:
-        """The pairs that count, by number of the documents, and how many were compared for them."""
+    def _pairs(self, parts: Iterable[Any], rows: Rows, protected: int) -> Iterator[tuple[Rows, Rows, Work]]:
+        """The pairs that count, by number of the documents, and what it took to find them."""
         numbers = np.zeros(int(rows.max(initial=-1)) + 1, np.int64)
         numbers[rows] = np.arange(rows.size)
         for part in parts:
             a, b = numbers[part.a], numbers[part.b]
             sides = (a < protected).astype(np.int8) + (b < protected)
             counts = (sides == 1) | ((sides == 0) & self.within)
-            yield a[counts], b[counts], part.num_verified
+            yield a[counts], b[counts], part.work
 
     def _largest(self, meeting: Meeting, keepers: Rows, graph: "_Graph", each: Each) -> Component | None:
         """What there is to say of the component of most documents; of equals, the one of the best keeper."""
@@ -103,12 +104,12 @@ class _Graph:
         self._forests = [np.stack([np.arange(size, dtype=np.int32), np.ones(size, np.int32)]) for _ in range(2)]
         self._edges: list[tuple[Rows, Rows]] = []
 
-    def add(self, a: Rows, b: Rows, num_compared: int) -> int:
+    def add(self, a: Rows, b: Rows, work: Work) -> Work:
         """Add edges; gives back what it took to find them."""
         used = np.empty(a.size, np.bool_)
         kernel.add_edges(a, b, *self._forests, used)
         self._edges.append((a[used], b[used]))
-        return num_compared
+        return work
 
     def best(self) -> Rows:
         """For each document the first of its component."""

@@ -8,7 +8,8 @@
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from nearsame.arrow import Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 from nearsame.stats import Component
@@ -32,7 +34,7 @@ class Decided(NamedTuple):
     witnesses: Rows
     nums: Rows
     dens: Rows
-    num_compared: int = 0  # pairs of documents, on the way
+    work: Work = Work()  # on the way
     component: Component | None = None  # what there is to say of the largest, where documents go by components
 
 
@@ -62,18 +64,24 @@ class Greedy:
         removed = np.zeros(n, np.bool_)
         shared = (meeting.nobody(array, sets=self.bound.measure in OF_SETS), *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
-        compared = deciding.settle(0, protected, protected, self.within, *shared, settling, removed)
+        settled, parts = Work.room(), []
+        deciding.settle(0, protected, protected, self.within, *shared, settling, removed, settled)
         for low in range(protected, n, _BLOCK):
             high = min(low + _BLOCK, n)
-            compared += sum(
-                probing.run(each, low, high, threads, lambda a, b, s: deciding.probe(a, b, *shared, s, removed))
-            )
-            compared += deciding.settle(low, high, protected, self.within, *shared, settling, removed)
+            parts += probing.run(each, low, high, threads, partial(_worked, deciding.probe, shared, (removed,)))
+            deciding.settle(low, high, protected, self.within, *shared, settling, removed, settled)
         best = deciding.Best(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
-        compared += sum(
-            Stamps(n).run(each, 0, n, threads, lambda a, b, s: deciding.witness(a, b, *shared, s, removed, best))
-        )
-        return _by_row(entries.rows, removed, *best)._replace(num_compared=compared)
+        parts += Stamps(n).run(each, 0, n, threads, partial(_worked, deciding.witness, shared, (removed, best)))
+        return _by_row(entries.rows, removed, *best)._replace(work=Work.total([Work.of(settled), *parts]))
+
+
+def _worked(  # noqa: PLR0913, PLR0917  (three of the kernel, three of the piece)
+    kernel: Any, shared: tuple[Any, ...], out: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]
+) -> Work:
+    """What a kernel takes over a range of documents."""
+    work = Work.room()
+    kernel(low, high, *shared, stamps, *out, work)
+    return Work.of(work)
 
 
 def _by_row(rows: Rows, removed: npt.NDArray[np.bool_], best: Rows, nums: Rows, dens: Rows) -> Decided:

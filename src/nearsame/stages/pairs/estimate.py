@@ -1,4 +1,4 @@
-"""How many comparisons a rule will make, predicted from a few of the documents that meet.
+"""What a rule will take, predicted from a few of the documents that meet.
 
 1. The rule is applied to a sample of the documents, and to half of it. What twice as many documents multiply the work
    by, twice for copies of one template and four times where all are keepers, is what more of them will multiply it by.
@@ -15,17 +15,18 @@ import numpy as np
 from nearsame import arrow
 from nearsame.arrow import Rows
 from nearsame.kernels.buckets import Entries, Meeting
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.stamps import Array
 
-__all__ = ["Foresight", "most_comparisons"]
+__all__ = ["Foresight", "most_work"]
 
 _SAMPLED = 2048
 
 
-def most_comparisons(meeting: Meeting) -> int:
-    """Of all documents with all that share a bucket with them, once for each bucket: there cannot be more."""
-    sizes = np.diff(meeting.entries.bucket_starts).astype(np.float64)  # squares of large ones do not fit int64
-    return int((sizes * (sizes - 1) / 2).sum())
+def most_work(meeting: Meeting) -> Work:
+    """All documents compared with all that share a bucket with them, once for each bucket: it cannot be more."""
+    most = meeting.most_meetings()
+    return Work(most, most, most, 2 * most * meeting.items.size // max(1, meeting.entries.rows.size))
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,26 @@ class Foresight:
     """The rule that foretells what another one takes.
 
     Attributes:
-        compared: applies that rule to a meeting, by the given way to run things, and counts its comparisons.
+        work: applies that rule to a meeting, by the given way to run things, and counts what it takes.
         times: of a meeting that is itself a sample, by how many times the documents that it stands for are more.
     """
 
-    compared: Callable[[Meeting, Any], int]
+    work: Callable[[Meeting, Any], Work]
     times: float = 1.0
 
-    def sample(self, meeting: Meeting, _array: Array = np.empty) -> int:
-        """About how many comparisons a meeting takes."""
+    def sample(self, meeting: Meeting, _array: Array = np.empty) -> Work:
+        """About what a meeting takes."""
         total = meeting.entries.rows.size
         docs = np.linspace(0, total - 1, min(total, _SAMPLED)).astype(np.int64)
-        half, whole = (self.compared(_thinned(meeting, part), _serially) for part in (docs[::2], docs))
-        growth = min(2.0, max(1.0, log2(max(whole, 1) / max(half, 1))))
-        return round(float(whole * (self.times * total / max(docs.size, 1)) ** growth))
+        half, whole = (self.work(_thinned(meeting, part), _serially) for part in (docs[::2], docs))
+        times = self.times * total / max(docs.size, 1)
+        return Work(*(_grown(few, more, times) for few, more in zip(half, whole, strict=True)))
+
+
+def _grown(half: int, whole: int, times: float) -> int:
+    """What grows from `half` to `whole` where documents double, of so many times the documents."""
+    growth = min(2.0, max(1.0, log2(max(whole, 1) / max(half, 1))))
+    return round(float(whole * times**growth))
 
 
 def _serially(things: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from nearsame.arrow import Rows
 from nearsame.errors import TooManyPairsError
+from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.join import JoinedPairs
 
@@ -33,6 +34,7 @@ class Listed(NamedTuple):
     b: Rows
     similarity: npt.NDArray[np.float64]
     columns: npt.NDArray[np.float64]  # [columns, pairs]
+    work: Work = Work()  # what it took to find them
 
     @property
     def num_pairs(self) -> int:
@@ -42,16 +44,18 @@ class Listed(NamedTuple):
     @staticmethod
     def joined(parts: "Sequence[Listed]") -> "Listed":
         """All parts as one, by (a, b)."""
-        a, b, similarity, columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
-        order = np.lexsort((b, a))
-        return Listed(a[order], b[order], similarity[order], columns[:, order])
+        a, b, similarity, columns = (
+            np.concatenate(column, axis=-1) for column in zip(*(part[:4] for part in parts), strict=True)
+        )
+        order, work = np.lexsort((b, a)), Work.total(part.work for part in parts)
+        return Listed(a[order], b[order], similarity[order], columns[:, order], work)
 
 
 def by_priority(pairs: Listed, earlier: Rows, mirror: Sequence[int]) -> Listed:
     """The pairs with the document first that has the lower place in an order of all."""
     turn = earlier[pairs.a] > earlier[pairs.b]
     a, b = np.where(turn, pairs.b, pairs.a), np.where(turn, pairs.a, pairs.b)
-    return Listed(a, b, pairs.similarity, np.where(turn, pairs.columns[list(mirror)], pairs.columns))
+    return Listed(a, b, pairs.similarity, np.where(turn, pairs.columns[list(mirror)], pairs.columns), pairs.work)
 
 
 class PairCount(NamedTuple):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nearsame.arrow import Rows
 from nearsame.kernels import buckets, deciding
 from nearsame.kernels.buckets import Meeting
-from nearsame.kernels.deciding import PairRoom
+from nearsame.kernels.deciding import PairRoom, Work
 from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 
@@ -33,15 +33,15 @@ class JoinedPairs(NamedTuple):
     b: Rows
     nums: Rows
     dens: Rows
-    num_verified: int = 0
+    work: Work = Work()
 
     @staticmethod
     def joined(parts: "Sequence[JoinedPairs]") -> "JoinedPairs":
-        """Several parts as one, in their order; the comparisons are summed."""
+        """Several parts as one, in their order; what they took is summed."""
         if len(parts) == 1:
             return parts[0]
         a, b, nums, dens = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int64)]) for i in range(4))
-        return JoinedPairs(a, b, nums, dens, sum(part.num_verified for part in parts))
+        return JoinedPairs(a, b, nums, dens, Work.total(part.work for part in parts))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class AllPairs:
         stamps, pieces, total = np.zeros(rows.size, np.int32), [], 0
         for low in starts.reshape(16, -1).T.ravel():  # all over the documents, should it end early
             pieces.append(in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows))
-            total += pieces[-1].num_verified
+            total += pieces[-1].work.left_by_places
             if total > _ENOUGH:
                 break
         return pieces, rows.size / (len(pieces) * _RUN)
@@ -91,20 +91,19 @@ def in_rows(piece: JoinedPairs, rows: Rows) -> JoinedPairs:
     return JoinedPairs(np.minimum(a, b), np.maximum(a, b), *piece[2:])
 
 
-def found_in(low: int, high: int, fill: Callable[[int, int, PairRoom], tuple[int, int, int]]) -> JoinedPairs:
+def found_in(low: int, high: int, fill: Callable[[int, int, PairRoom, Rows], tuple[int, int]]) -> JoinedPairs:
     """The pairs of a range of documents, in as many calls of a kernel as the output needs."""
     parts: list[list[Any]] = [[], [], [], []]
-    room, total = _ROOM, 0
+    room, work = _ROOM, Work.room()
     while low < high:
         out = PairRoom(*(np.empty(room, np.int64) for _ in range(4)))
-        start, (low, filled, verified) = low, fill(low, high, out)
-        total += verified
+        start, (low, filled) = low, fill(low, high, out, work)
         for part, column in zip(parts, out, strict=True):
             part.append(column[:filled].copy())
         room = room * 4 if low == start else room
     a, b, nums, dens = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts)
-    return JoinedPairs(a, b, nums, dens, total)
+    return JoinedPairs(a, b, nums, dens, Work.of(work))
 
 
 def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> JoinedPairs:
-    return found_in(low, high, lambda a, b, out: deciding.all_pairs(a, b, *shared, stamps, out))
+    return found_in(low, high, lambda a, b, *room: deciding.all_pairs(a, b, *shared, stamps, *room))

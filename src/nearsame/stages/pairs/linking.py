@@ -59,4 +59,4 @@ class Linking:
 def _linking(
     settled: kernel.Joined, shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]
 ) -> JoinedPairs:
-    return found_in(low, high, lambda a, b, out: kernel.linking_pairs(a, b, settled, *shared, stamps, out))
+    return found_in(low, high, lambda a, b, *room: kernel.linking_pairs(a, b, settled, *shared, stamps, *room))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from nearsame import arrow
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Entries, Meeting
+from nearsame.kernels.deciding import Work
 from nearsame.kernels.hamming_rotations import adjacent
 from nearsame.kernels.hamming_search import chunks
 from nearsame.kernels.scores import Bound
@@ -73,10 +74,10 @@ class NearCodes:
     def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> JoinedPairs:
         nums, dens = np.empty(packed.size, np.int64), np.empty(packed.size, np.int64)
         a, b = docs[(packed >> _U32).view(np.int64)], docs[(packed & _LOW32).view(np.int64)]
-        deciding.verify_pairs(a, b, *meeting[1:], self.bound, nums, dens)
-        good = nums >= 0
+        items = deciding.verify_pairs(a, b, *meeting[1:], self.bound, nums, dens)
+        good, work = nums >= 0, Work(packed.size, packed.size, packed.size, items)
         one, other = meeting.entries.rows[a[good]], meeting.entries.rows[b[good]]
-        return JoinedPairs(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], packed.size)
+        return JoinedPairs(np.minimum(one, other), np.maximum(one, other), nums[good], dens[good], work)
 
 
 @dataclass(frozen=True)
