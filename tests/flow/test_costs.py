@@ -19,7 +19,7 @@ WORDS = ns.Jaccard(shingle_size=1)
 @pytest.fixture
 def _sparing(monkeypatch: Any) -> None:
     monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.025)
-    monkeypatch.setattr(costs, "OFFER_SECONDS", 0.006)
+    monkeypatch.setattr(costs, "OFFER_SECONDS", 0.012)
 
 
 class Watching:
