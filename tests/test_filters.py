@@ -51,7 +51,7 @@ SHAPES = {"short": (1500, 10, 60, 0.0), "skewed": (1500, 12, 900, 1.1), "long": 
 def test_each_filter_leaves_fewer(shape: str) -> None:
     """Places, then bits: what they leave is counted, and of what bits leave a good part are pairs."""
     sets = _sets(*SHAPES[shape])
-    found, counts = _pairs(sets, "1/2")
+    _, counts = _pairs(sets, "1/2")
     distinct = len({frozenset(items) for items in sets})
     assert counts["met"] > counts["left_by_places"] > 5 * counts["left_by_bits"] > 0
     assert counts["left_by_places"] <= distinct * (distinct - 1) / 2
