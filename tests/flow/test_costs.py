@@ -19,7 +19,7 @@ WORDS = ns.Jaccard(shingle_size=1)
 @pytest.fixture
 def _sparing(monkeypatch: Any) -> None:
     monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.025)
-    monkeypatch.setattr(costs, "OFFER_SECONDS", 0.012)
+    monkeypatch.setattr(costs, "OFFER_SECONDS", 0.15)
 
 
 class Watching:
@@ -154,7 +154,7 @@ def test_minhash_on_documents_just_under_the_threshold_offers_the_exact_join_bef
 @pytest.mark.parametrize("settings", [{}, {"verify": "estimate"}])
 def test_what_the_exact_join_is_offered_with_is_what_both_take(settings: dict[str, str]) -> None:
     """The comparisons that both methods then make."""
-    texts = alike(2500) + CORPORA["chain"](500)
+    texts = alike(6000) + CORPORA["chain"](500)
     found = ns.dedup(texts, method=ns.MinHash(**settings), audit=False)
     exact = ns.dedup(texts, method="jaccard")
     ours, theirs = (int(number.replace(",", "")) for number in OFFER.search(found.stats.notes[0]).groups())
