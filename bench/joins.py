@@ -1,20 +1,28 @@
-"""Joins of sets: all similar pairs of twelve shapes of corpora, exactly and by MinHash, and how time grows.
+"""Joins of sets: all similar pairs of twelve shapes of corpora, exactly and by MinHash, beside what others take.
 
 1. The shapes are made: as many items a set, of so large a universe, as Mann, Augsten and Bouros (PVLDB 9(9), 2016) give
    of the corpora that the literature joins; sizes by Poisson's law, items by Zipf's with exponent 1 (KOSARAK: 1.1;
    UNIFORM: none). Sets are fewer, and universes smaller by the same factor where they grow with their corpus.
 2. Each measurement is a process of its own: CPU seconds of `pairs` alone, on one thread, after a small run.
-3. The pairs of some sets are looked for in the slow way, too; the run fails where the exact join has others.
+3. The yardsticks are a plain AllPairs in C++ (allpairs.cpp, where a compiler is) and SetSimilaritySearch from PyPI, in
+   an environment of its own: CPU seconds from the sets in memory to the pairs in memory.
+4. The pairs of all exact joins are compared, and those of some sets are looked for in the slow way, too; the run fails
+   where there are others.
 """
 
 import argparse
 import json
+import math
 import os
+import shutil
 import sys
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import environments
 import numpy as np
 import processes
 import pyarrow as pa
@@ -24,9 +32,19 @@ import nearsame as ns
 
 PAGE = report.ROOT / "docs" / "decisions" / "short-sets.md"
 PACKAGES = ("nearsame", "numpy", "pyarrow")
-CHECKED, BUSY = 60, 0.5
-HEADER = ("", "sets", "t", "pairs", "exact: CPU s", "MinHash: CPU s", "recall")
-GROWTH = ("", "t", "n", "CPU s", "2n", "CPU s", "4n", "CPU s", "pairs at 4n")
+CHECKED, BUSY, LEAST = 60, 0.5, 0.001
+SOURCE, ADAPTER = (
+    report.ROOT / "bench" / name for name in ("allpairs.cpp", "adapters/sets_with_setsimilaritysearch.py")
+)
+PEER = ["SetSimilaritySearch==1.0.1", "numpy"]
+HEADER = ("", "sets", "t", "pairs", "exact", "C++", "times", "PyPI", "MinHash", "recall")
+GROWTH = ("", "t", "n", "CPU s", "met a set", "2n", "CPU s", "met a set", "4n", "CPU s", "met a set", "pairs at 4n")
+SHAPE = ("", "sets", "items a set", "universe", "exponent", "grows")
+LIKE = (
+    "The figures of the shapes are those of Mann, Augsten and Bouros (PVLDB 9(9), 2016): how many sets, how many items"
+    " each has on average, and of how many. The exponent of Zipf's law is ours; so is whether the universe grows with"
+    " the corpus: where it does, it is smaller by as much as the sets are fewer."
+)
 
 
 class Shape(NamedTuple):
@@ -86,81 +104,177 @@ def by_hand(sets: list[list[int]], threshold: Fraction) -> set[tuple[int, int]]:
     return found
 
 
-def measured(name: str, num: int, threshold: str, *, check: bool) -> dict[str, float]:
-    """CPU seconds and pairs of both methods, and whether the exact join's are those found by hand."""
-    sets = made(SHAPES[name], num)
-    source, result = table(sets), dict[str, float]()
-    found: dict[str, set[tuple[int, int]]] = {}
-    for method in (ns.Jaccard(threshold=threshold), ns.MinHash(threshold=threshold)):
-        ns.pairs(source.slice(0, 200), method=method, features_column="items", threads=1)
-        if not check and found:
-            break
-        began = process_time()
-        answer = ns.pairs(source, method=method, features_column="items", threads=1).pairs
-        result[f"{type(method).__name__} s"] = process_time() - began
-        ids = (answer.column(side).to_pylist() for side in ("a_id", "b_id"))
-        found[type(method).__name__] = {
-            (min(a, b), max(a, b)) for a, b in zip(*(map(int, side) for side in ids), strict=True)
-        }
-    exact = found["Jaccard"]
-    result["pairs"] = len(exact)
-    if check:
-        result["recall"] = len(found["MinHash"] & exact) / len(exact) if exact else 1.0
-        chosen = set(range(0, len(sets), max(1, len(sets) // CHECKED)))
-        right = by_hand(sets, Fraction(threshold))
-        result["same"] = right == {pair for pair in exact if chosen & set(pair)}
-    return result
+def measured(name: str, num: int, threshold: str, target: str, method: str = "jaccard") -> dict[str, float]:
+    """CPU seconds of a method of ours; its pairs go to a file."""
+    source, recipe = (
+        table(made(SHAPES[name], num)),
+        {"jaccard": ns.Jaccard, "minhash": ns.MinHash}[method](threshold=threshold),
+    )
+    ns.pairs(source.slice(0, 200), method=recipe, features_column="items", threads=1, audit=False)
+    began = process_time()
+    found = ns.pairs(source, method=recipe, features_column="items", threads=1, audit=False)
+    pairs, seconds = found.pairs, process_time() - began
+    ids = [np.array(pairs.column(side).to_pylist(), np.int64) for side in ("a_id", "b_id")]
+    np.save(target, np.stack(ids, axis=1).reshape(-1, 2))
+    return {"seconds": seconds, **found.stats.comparing}
 
 
-def in_a_process(*call: object) -> dict[str, float]:
-    """`measured`, elsewhere."""
-    output = processes.run([sys.executable, __file__, "--measure", *map(str, call)], {}).output
-    return dict(json.loads(output.splitlines()[-1]))
+class Case:
+    """One shape at one threshold: who joins it, and what they found."""
+
+    def __init__(self, name: str, num: int, threshold: str, folder: Path, limit: float) -> None:
+        self._given, self._folder, self._limit = (name, num, threshold), folder, limit
+        self._sets = made(SHAPES[name], num)
+        self._threshold = Fraction(threshold)
+
+    def ours(self, method: str) -> tuple[float, set[tuple[int, int]]]:
+        """A method of ours."""
+        target = self._folder / f"{method}.npy"
+        command = [sys.executable, __file__, "--measure", *map(str, self._given), str(target), method]
+        output = processes.run(command, {}).output
+        return float(json.loads(output.splitlines()[-1])["seconds"]), _pairs(np.load(target))
+
+    def compiled(self, program: Path) -> tuple[float, set[tuple[int, int]]]:
+        """The AllPairs of allpairs.cpp."""
+        offsets, items = self._flat()
+        source, target = self._folder / "sets", self._folder / "cpp"
+        np.concatenate([[len(self._sets)], offsets, items]).astype(np.int64).tofile(source)
+        fraction = (str(self._threshold.numerator), str(self._threshold.denominator))
+        output = processes.run([str(program), str(source), *fraction, str(target)], {}).output
+        return float(output), _pairs(np.fromfile(target, np.int64).reshape(-1, 2))
+
+    def from_pypi(self, python: Path) -> tuple[float, set[tuple[int, int]]] | None:
+        """SetSimilaritySearch's; None if it takes too long."""
+        source, target = self._folder / "sets.npz", self._folder / "peer.npy"
+        offsets, items = self._flat()
+        np.savez(source, offsets=offsets, items=items)
+        command = [str(python), str(ADAPTER), str(source), str(float(self._threshold)), str(target)]
+        try:
+            output = processes.run(command, environments.variables(self._folder), self._limit).output
+        except processes.Failed as failed:
+            print(f"SetSimilaritySearch, {self._given}: {failed.reason}", flush=True)
+            return None
+        return float(output.splitlines()[-1]), _pairs(np.load(target))
+
+    def is_right(self, found: set[tuple[int, int]]) -> bool:
+        """Whether the pairs of some sets are those found by hand."""
+        chosen = set(range(0, len(self._sets), max(1, len(self._sets) // CHECKED)))
+        return by_hand(self._sets, self._threshold) == {pair for pair in found if chosen & set(pair)}
+
+    def _flat(self) -> tuple[Any, Any]:
+        offsets = np.cumsum([0, *map(len, self._sets)])
+        return offsets, np.array([item for items in self._sets for item in items], np.int64)
+
+
+def _pairs(found: Any) -> set[tuple[int, int]]:
+    return {(min(a, b), max(a, b)) for a, b in found.tolist()}
+
+
+def compiled(folder: Path) -> Path | None:
+    """The yardstick's program; None, and a word, where no compiler is."""
+    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if compiler is None:
+        print("no C++ compiler was found (c++, g++, clang++): the AllPairs in C++ is left out", flush=True)
+        return None
+    program = folder / "allpairs"
+    processes.run([compiler, "-O3", "-march=native", "-std=c++17", "-o", str(program), str(SOURCE)], {})
+    return program
+
+
+def joined(case: Case, program: Path | None, python: Path | None) -> tuple[list[str], float | None, bool]:
+    """Figures of all who join a case, how many times as long ours takes as the C++ one, and whether they agree."""
+    ours, exact = case.ours("jaccard")
+    hashed, near = case.ours("minhash")
+    same, times, cells = case.is_right(exact), None, ["-", "-"]
+    if program:
+        seconds, found = case.compiled(program)
+        same, times = same and found == exact, ours / max(seconds, LEAST)
+        cells = [f"{seconds:.2f}", f"{times:.2f}"]
+    peer = case.from_pypi(python) if python else None
+    if peer is not None:
+        same = same and peer[1] == exact
+    recall = len(near & exact) / len(exact) if exact else 1.0
+    shown = "-" if peer is None else f"{peer[0]:.2f}"
+    return [f"{len(exact):,}", f"{ours:.2f}", *cells, shown, f"{hashed:.2f}", f"{recall:.3f}"], times, same
+
+
+def grown(name: str, num: int) -> list[str]:
+    """How CPU time grows, at n, 2n and 4n, with what met and what there is to find."""
+    cells = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in (num, 2 * num, 4 * num):
+            target = Path(folder) / "pairs.npy"
+            command = [sys.executable, __file__, "--measure", name, str(number), "0.5", str(target), "jaccard"]
+            one = json.loads(processes.run(command, {}).output.splitlines()[-1])
+            cells += [f"{number:,}", f"{one['seconds']:.2f}", f"{one['met'] / number:,.0f}"]
+        return [*cells, f"{len(np.load(target)):,}"]
+
+
+def shapes(names: list[str]) -> list[tuple[str, ...]]:
+    """What each shape is made like."""
+    each = [(name, SHAPES[name]) for name in names]
+    return [
+        (
+            name,
+            f"{one.sets:,}",
+            f"{one.mean:g}",
+            f"{one.universe:,}",
+            f"{one.exponent:g}",
+            "with it" if one.grows else "not",
+        )
+        for name, one in each
+    ]
 
 
 def main(arguments: list[str]) -> int:
     """Measure as the command line says, print, and write the page if it has a place."""
     parser = argparse.ArgumentParser(prog="scripts/bench joins", description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=20_000, help="of each shape")
-    parser.add_argument("--thresholds", nargs="+", default=["0.5", "0.8"])
+    parser.add_argument("--thresholds", nargs="+", default=["0.5", "0.6", "0.7", "0.8", "0.9", "0.95"])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--growing", nargs="*", choices=SHAPES, default=["KOSARAK", "UNIFORM"], help="at n, 2n and 4n")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for SetSimilaritySearch; 0: it is left out")
     parser.add_argument("--no-write", action="store_true", help="only print")
-    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.measure:
-        name, num, threshold, check = given.measure
-        print(json.dumps(measured(name, int(num), threshold, check=check == "True")))
+        name, num, *rest = given.measure
+        print(json.dumps(measured(name, int(num), *rest)))
         return 0
-    load, rows, growth, same = os.getloadavg()[0], [], [], True
-    for name in given.shapes:
-        for threshold in given.thresholds:
-            one = in_a_process(name, given.sets, threshold, True)
-            same = same and bool(one["same"])
-            figures = (f"{one['Jaccard s']:.2f}", f"{one['MinHash s']:.2f}", f"{one['recall']:.3f}")
-            rows.append((name, f"{given.sets:,}", threshold, f"{int(one['pairs']):,}", *figures))
-    for name in given.growing:
-        steps = [in_a_process(name, number * given.sets, "0.5", False) for number in (1, 2, 4)]
-        cells = [
-            cell
-            for k, one in zip((1, 2, 4), steps, strict=True)
-            for cell in (f"{k * given.sets:,}", f"{one['Jaccard s']:.2f}")
-        ]
-        growth.append((name, "0.5", *cells, f"{int(steps[-1]['pairs']):,}"))
+    load, rows, ratios, same = os.getloadavg()[0], [], [], True
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        program = compiled(folder)
+        python = environments.installed(PEER, environments.HOME / "setsimilaritysearch") if given.limit else None
+        for name in given.shapes:
+            for threshold in given.thresholds:
+                case = Case(name, given.sets, threshold, folder, given.limit)
+                cells, times, agree = joined(case, program, python)
+                if not agree:
+                    print(f"{name} at {threshold}: the pairs differ", flush=True)
+                same, ratios = same and agree, ratios + ([times] if times else [])
+                rows.append((name, f"{given.sets:,}", threshold, *cells))
+    growth = [(name, "0.5", *grown(name, given.sets)) for name in given.growing]
+    mean = ""
+    if ratios:
+        usual = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        mean = f", {usual:.2f} in the geometric mean, {max(ratios):.2f} at most"
     about = (
-        "CPU seconds of `pairs` on one thread, in a process that had a small run before; `recall` is MinHash's share of"
-        f" the exact pairs. The pairs of {CHECKED} sets of each corpus were looked for in the slow way, too: they are"
-        f" {'the same' if same else '**not the same**'}."
+        "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
+        " plain AllPairs (bench/allpairs.cpp, -O3, one thread) and `PyPI` SetSimilaritySearch, both from sets in memory"
+        f" to pairs in memory; `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: it"
+        f" was not there, or took longer than {given.limit:g} seconds. The pairs of {CHECKED} sets of each corpus were"
+        f" looked for in the slow way, too. All exact pairs are {'the same' if same else '**not the same**'}."
     )
     if load >= BUSY:
         about += f" The machine was busy with other work (load {load:.1f} at the start)."
-    made_by = report.made_by("joins", PACKAGES)
+    made_by, like = report.made_by("joins", PACKAGES), shapes(given.shapes)
     report.show("Joins of sets", HEADER, rows)
     report.show("Growth of the exact join", GROWTH, growth)
     print(f"{about}\n\n{made_by}")
     if not given.no_write and report.has_place(PAGE, "joins"):
-        tables = f"{report.markdown(HEADER, rows)}\n\n{report.markdown(GROWTH, growth)}"
-        report.write_between(PAGE, "joins", f"{about}\n\n{tables}\n\n{made_by}")
+        tables = [report.markdown(*one) for one in ((HEADER, rows), (GROWTH, growth), (SHAPE, like))]
+        report.write_between(PAGE, "joins", "\n\n".join([about, *tables[:2], LIKE, tables[2], made_by]))
     return 0 if same else 1
 
 

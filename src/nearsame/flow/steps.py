@@ -33,10 +33,11 @@ from nearsame.recipes.methods import (
 )
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.features.digests import TextDigests
-from nearsame.stages.features.document_facts import CountEntries
+from nearsame.stages.features.document_facts import CountEntries, CountSets
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.shingles import ItemSets, ShingleSets
 from nearsame.stages.keys.bands import BandKeys
+from nearsame.stages.keys.chains import keys_of_sets
 from nearsame.stages.keys.prefix import CountFrequent, CountItems, ItemCounts, PrefixKeys, plan_counting
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.directions import Directions
@@ -102,7 +103,7 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
                 _sets(method, ready_items=ready_items),
                 measure,
                 counts=_count,
-                keys=lambda counts: PrefixKeys(shares, counts),
+                keys=lambda counts: keys_of_sets(shares, counts),
             )
         case Containment():
             measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
@@ -149,7 +150,8 @@ def _count(
         counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
         frequent = CountFrequent.of(counts, num_items)
         if frequent is not None:
-            counts = counts.ranked(frequent, engine.fold(features, frequent))
+            num_sets = sum(engine.fold(features, CountSets()))
+            counts = counts.ranked(frequent, engine.fold(features, frequent), num_sets, num_items)
         if counting.passes == 1:
             return features, counts
         features = engine.keep(engine.map(features, counts))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 
-__all__ = ["About", "CountBare", "CountEntries", "CountRows", "Describe"]
+__all__ = ["About", "CountBare", "CountEntries", "CountRows", "CountSets", "Describe"]
 
 _COLUMNS = ("text_bytes", "digest_a", "digest_b", "num_tokens")
 _Columns = list[tuple[npt.NDArray[np.int64], ...]]
@@ -100,6 +100,14 @@ class CountEntries(_Count):
     def count(self, batch: pa.RecordBatch) -> int:
         """Items of a batch."""
         return int(arrow.lists(batch.column("items")).sizes.sum())
+
+
+class CountSets(_Count):
+    """The fold that counts the rows that have items."""
+
+    def count(self, batch: pa.RecordBatch) -> int:
+        """Those of a batch."""
+        return int((arrow.lists(batch.column("items")).sizes > 0).sum())
 
 
 class CountBare(_Count):

@@ -31,6 +31,7 @@ __all__ = [
     "FullSlots",
     "ItemCounts",
     "PrefixKeys",
+    "Scale",
     "class_edges",
     "plan_counting",
 ]
@@ -151,6 +152,14 @@ class FullSlots(NamedTuple):
     classes: npt.NDArray[np.uint8]
 
 
+class Scale(NamedTuple):
+    """What classes are of: in how many sets an item of each of them stands, of how many, that have so many items."""
+
+    weights: npt.NDArray[np.int64]
+    num_sets: int
+    num_items: int
+
+
 _NO_CLASSES = FullSlots(arrow.frozen(np.zeros(0, np.int64)), arrow.frozen(np.zeros(0, np.uint8)))
 
 
@@ -223,6 +232,7 @@ class ItemCounts:
     table: npt.NDArray[np.uint8]
     of: pa.Schema = schemas.FEATURES
     full: "FullSlots | None" = None  # of a table of half bytes
+    scale: "Scale | None" = None  # of a table of classes that is whole
 
     @cached_property
     def output(self) -> pa.Schema:
@@ -245,7 +255,9 @@ class ItemCounts:
         columns = [*map(batch.column, others), arrow.items(items, offsets), column]
         return pa.RecordBatch.from_arrays(columns, schema=self.output)
 
-    def ranked(self, frequent: CountFrequent, numbers: npt.NDArray[np.int64]) -> "ItemCounts":
+    def ranked(
+        self, frequent: CountFrequent, numbers: npt.NDArray[np.int64], num_sets: int = 0, num_items: int = 0
+    ) -> "ItemCounts":
         """Classes in the place of counts; `numbers` are the counts of the slots that are full. Changes the table."""
         most = int(numbers.max(initial=0)) if self.counting.passes == 1 else _MOST  # one scale for all passes
         edges = np.array(class_edges(most))
@@ -256,7 +268,7 @@ class ItemCounts:
         if self.counting.nibbles:
             return replace(self, full=FullSlots(frequent.firsts, classes))
         prefixes.write_classes(self.table, below, classes)
-        return self
+        return replace(self, scale=Scale(arrow.frozen(edges), num_sets, num_items)) if num_sets else self
 
     def fill_for(
         self, shares: Shares, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
