@@ -97,6 +97,18 @@ def test_pairs_are_foretold() -> None:
 
 
 @pytest.mark.usefixtures("_sparing")
+def test_the_quicker_method_is_named_with_what_it_finds_of_a_sample() -> None:
+    """Of pairs that are just similar enough it misses some; its own run finds about that share."""
+    texts = [text.replace("x", f"y{copy}z", copy) for text in CORPORA["pools"](1500) for copy in (0, 40)]
+    note = ns.pairs(texts, method=ns.Jaccard(shingle_size=1, threshold=0.5)).stats.notes[0]
+    number, share = re.search(r"minhash \(of ([\d,]+) similar pairs of a sample it finds ([\d.]+)%\)", note).groups()
+    every = ns.pairs(texts, method=ns.Jaccard(shingle_size=1, threshold=0.5)).num_pairs
+    near = ns.pairs(texts, method=ns.MinHash(shingle_size=1, threshold=0.5), audit=False).num_pairs
+    assert 100 < int(number.replace(",", "")) <= every
+    assert float(share) / 100 == pytest.approx(near / every, abs=0.03)
+
+
+@pytest.mark.usefixtures("_sparing")
 def test_ready_items_have_no_text_to_show() -> None:
     """What it costs and what to do is said all the same."""
     items = [{"tags": text.split()} for text in CORPORA["pools"](2500)]

@@ -20,13 +20,14 @@ from nearsame import arrow
 from nearsame.arrow import Rows
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
+from nearsame.flow.hashed import found_by
 from nearsame.flow.runs import Run
 from nearsame.flow.steps import steps
 from nearsame.kernels import shingles
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS
-from nearsame.recipes.counterparts import exact_join
+from nearsame.recipes.counterparts import exact_join, hashed_join
 from nearsame.recipes.methods import Jaccard, Method, Shingled
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
@@ -69,7 +70,9 @@ def predicted(run: Run, work: Callable[[State[Arrays], Meeting, Any], Work]) -> 
         if seconds <= BUDGET_SECONDS and offered is None:
             return run
         causes = _causes(run) if seconds > BUDGET_SECONDS else []
-    note = _note(number, seconds, causes, state.method, offered)
+        hashed = hashed_join(state.method)
+        found = found_by(state, hashed) if hashed else (0, 0)
+    note = _note(number, seconds, causes, state.method, offered, found)
     run.clock.progress.note(note)
     return replace(run, notes=(*run.notes, note))
 
@@ -109,8 +112,18 @@ def _seconds(state: State[Arrays], meeting: Meeting, work: Work) -> float:
     return float(meetings + work.left_by_bits * per_item * items)
 
 
-def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method, exact: int | None) -> str:
-    """What is said; `exact` are the comparisons of the exact join, where that is worth naming."""
+def _note(  # noqa: PLR0913, PLR0917  (two of the work, two of what causes it, two of the ways out)
+    number: int,
+    seconds: float,
+    causes: Sequence[_Cause],
+    method: Method,
+    exact: int | None,
+    found: tuple[int, int],
+) -> str:
+    """What is said; `exact` are the comparisons of the exact join, where that is worth naming.
+
+    `found` are how many of how many pairs of a sample the quicker method finds.
+    """
     ways = [] if exact is None else [f"use method jaccard (--method jaccard: exact, about {exact:,} comparisons)"]
     if "drop_boilerplate" in type(method).model_fields:
         if causes:
@@ -121,7 +134,8 @@ def _note(number: int, seconds: float, causes: Sequence[_Cause], method: Method,
     if method.stricter:
         ways.append(method.stricter)
     if method.quicker:
-        ways.append(f"use method {method.quicker}")
+        share = f" (of {found[1]:,} similar pairs of a sample it finds {found[0] / found[1]:.1%})" if found[1] else ""
+        ways.append(f"use method {method.quicker}{share}")
     ways = [*ways[:-2], " or ".join(ways[-2:])]
     named = ", ".join(f'"{cause.text}" (in {cause.documents:,} documents)' for cause in causes)
     because = "share what is rare elsewhere" if exact is None else "are somewhat alike, but less than is asked for"

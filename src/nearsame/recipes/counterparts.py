@@ -17,7 +17,7 @@ from nearsame.recipes.methods import (
     TextRecipe,
 )
 
-__all__ = ["as_codes", "as_sets", "exact_join", "exact_question", "for_guesses"]
+__all__ = ["as_codes", "as_sets", "exact_join", "exact_question", "for_guesses", "hashed_join"]
 
 
 def exact_join(method: Method) -> Jaccard | None:
@@ -28,6 +28,18 @@ def exact_join(method: Method) -> Jaccard | None:
         True
     """
     return _as_jaccard(method) if isinstance(method, Jaccard | MinHash) else None
+
+
+def hashed_join(method: Method) -> MinHash | None:
+    """What finds most pairs of an exact join with fewer comparisons; None where it finds other pairs.
+
+    Example:
+        >>> hashed_join(Jaccard(threshold=0.7)) == MinHash(threshold=0.7)
+        True
+    """
+    if not isinstance(method, Jaccard):
+        return None
+    return MinHash(threshold=method.least, **{name: getattr(method, name) for name in Shingled.model_fields})
 
 
 def exact_question(method: Method | None, nearly: Method) -> Method:
