@@ -71,3 +71,18 @@ def test_keepers_are_those_of_brute_force(sets, threshold):
         if not alike[at, expected].any():
             expected.append(at)
     assert expected == [int(name) for name in kept.column("id").to_pylist()]
+
+
+@pytest.mark.parametrize("driver_bytes", ["64MB", 0])
+def test_spark_finds_the_pairs_of_brute_force(sets, spark, driver_bytes):
+    """Where its driver compares, and where its tasks do; items meet in chains on both."""
+    source = spark.createDataFrame(_table(sets)).repartition(2)
+    engine = ns.Spark(spark, driver_bytes=driver_bytes)
+    found = ns.pairs(source, method=ns.Jaccard(threshold="3/5"), features_column="items", engine=engine)
+    ids = ((int(row["a_id"]), int(row["b_id"])) for row in found.table.collect())
+    expected = set(zip(*np.nonzero(np.triu(_alike(sets, "3/5"), 1)), strict=True))
+    assert expected == {(min(pair), max(pair)) for pair in ids}
+    met = set(found.stats.comparing) - {"left_by_places", "left_by_bits", "items"}
+    assert ({"met"} if driver_bytes else set()) == met
+    one_machine = ns.pairs(_table(sets), method=ns.Jaccard(threshold="3/5"), features_column="items").stats
+    assert found.stats.keys == one_machine.keys > 5 * len(sets)

@@ -150,8 +150,8 @@ def _count(
         counts = ItemCounts(counting, number, engine.fold(features, CountItems(counting, number)), schema)
         frequent = CountFrequent.of(counts, num_items)
         if frequent is not None:
-            num_sets = sum(engine.fold(features, CountSets()))
-            counts = counts.ranked(frequent, engine.fold(features, frequent), num_sets, num_items)
+            sizes = (sum(engine.fold(features, count)) for count in (CountSets(), CountEntries()))
+            counts = counts.ranked(frequent, engine.fold(features, frequent), *sizes)
         if counting.passes == 1:
             return features, counts
         features = engine.keep(engine.map(features, counts))
