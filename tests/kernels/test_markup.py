@@ -9,18 +9,19 @@ from hypothesis import strategies as st
 
 from nearsame.kernels.markup import survey, tame
 
+_BOUNDS = (9, 9, 9, 99, 9)
 ANYTHING = st.text("<>/ab =\"'!-\n", max_size=200).map(str.encode) | st.binary(max_size=100)
 
 
 def _survey(page: bytes) -> tuple[int, ...]:
-    out = np.zeros((1, 4), np.int64)
+    out = np.zeros((1, 5), np.int64)
     survey(np.frombuffer(page, np.uint8), np.array([0, len(page)], np.int64), out)
     return tuple(out[0].tolist())
 
 
-def _tame(page: bytes, attributes: int = 9, depth: int = 9, options: int = 9, tags: int = 99) -> bytes:
-    out, bounds = np.empty(len(page) + 1, np.uint8), np.array([attributes, depth, options, tags])
-    return out[: tame(np.frombuffer(page, np.uint8), bounds, out)].tobytes()
+def _tame(page: bytes, *bounds: int) -> bytes:
+    out = np.empty(len(page) + 1, np.uint8)
+    return out[: tame(np.frombuffer(page, np.uint8), np.array((*bounds, *_BOUNDS[len(bounds) :])), out)].tobytes()
 
 
 class _Counter(HTMLParser):
@@ -76,14 +77,14 @@ def test_tags_beyond_the_depth_become_a_space() -> None:
 def test_options_beyond_the_bound_become_a_space() -> None:
     """Start and end tags of options and of their groups count, and no others."""
     page = b"<select><option>1</option><OPTION>2<option>3</select><p>4"
-    assert (4, 7) == _survey(page)[2:]
-    assert b"<select><option>1</option> 2 3</select><p>4" == _tame(page, options=2)
-    assert b"<optgroup>1 2 3" == _tame(b"<optgroup>1<optgroup>2<option>3", options=1)
+    assert (4, 7) == _survey(page)[2:4]
+    assert b"<select><option>1</option> 2 3</select><p>4" == _tame(page, 9, 9, 2)
+    assert b"<optgroup>1 2 3" == _tame(b"<optgroup>1<optgroup>2<option>3", 9, 9, 1)
 
 
 def test_tags_beyond_the_bound_become_a_space_and_scripts_stay_scripts() -> None:
     """What a script says would become text without its tags."""
-    assert b"<b>1</b>2 3 4<script>x</script>5" == _tame(b"<b>1</b>2<i>3</i>4<script>x</script>5", tags=2)
+    assert b"<b>1</b>2 3 4<script>x</script>5" == _tame(b"<b>1</b>2<i>3</i>4<script>x</script>5", 9, 9, 9, 2)
 
 
 @given(ANYTHING)
@@ -92,7 +93,26 @@ def test_what_is_within_the_bounds_is_copied_byte_for_byte(page: bytes) -> None:
     assert page == _tame(page, *_survey(page))
 
 
-@given(ANYTHING, st.lists(st.integers(0, 3), min_size=4, max_size=4))
+@given(ANYTHING, st.lists(st.integers(0, 3), min_size=5, max_size=5))
 def test_a_tamed_page_is_no_longer(page: bytes, bounds: list[int]) -> None:
     """Nothing is added but a space for each tag."""
     assert len(_tame(page, *bounds)) <= len(page)
+
+
+@pytest.mark.parametrize(
+    ("page", "strays", "tamed"),
+    [
+        (b"<td id=a>x", 1, b"<td>x"),
+        (b"<table><td id=a>x</table><tr id=b>", 1, b"<table><td id=a>x</table><tr>"),
+        (b"<div></div id=a></x b=c>", 2, b"<div></div></x>"),
+        (b"<html a=1><head b=2><body c=3><body d=4>", 1, b"<html a=1><head b=2><body c=3><body>"),
+        (b"<table>x<tr id=b><td id=c>y<tr id=d>", 2, b"<table>x<tr><td>y<tr id=d>"),
+        (b"<td>x</td>", 0, b"<td>x</td>"),
+    ],
+)
+def test_what_a_parser_ignores_loses_its_attributes(page: bytes, strays: int, tamed: bytes) -> None:
+    """Beyond a bound; it is no tag less."""
+    assert strays == _survey(page)[4]
+    assert page == _tame(page, 9, 9, 9, 99, strays)
+    assert tamed == _tame(page, 9, 9, 9, 99, 0)
+    assert tamed == _tame(tamed, 9, 9, 9, 99, 0)

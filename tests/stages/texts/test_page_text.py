@@ -241,3 +241,12 @@ def test_another_extraction_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"extract='all' is not one of main, text, none, trafilatura"):
         PageTexts("all")
     assert ("main", "text", "none", "trafilatura") == EXTRACTS
+
+
+@pytest.mark.parametrize("tag", [b"<td id=root>", b"</x id=root>", b"<body id=root>", b"<table><tr id=root>"])
+def test_ignored_tags_lose_their_attributes_when_they_are_many(tag: bytes) -> None:
+    """For each a parser would keep a copy of the text before it: memory by the square of the page."""
+    words = [b"word%d" % number for number in range(20)]
+    extracted = PageTexts("text")(_batch([tag + (b" " + tag).join(words), tag.join(words[:3])], "utf-8"))
+    assert [True, False] == extracted.column("bounded").to_pylist()
+    assert b" ".join(words).split() == extracted.column("text")[0].as_py().encode().split()
