@@ -143,6 +143,8 @@ def _documents(random: Random, kind: str) -> Documents:
     most = random.choice((0, 1, 2, 5, 8, 12, 20))
     if kind == "vector":
         return _vectors(random, most)
+    if kind == "items" and random.random() < 0.4:
+        return _small_sets(random)
     alphabet = _ITEMS if kind == "items" else random.choice((*_SMALL, _SCRIPTS))
     bases = [random.choices(alphabet, k=random.choice((1, 3, 8, 20, 40))) for _ in range(random.choice((1, 2, 3)))]
     found: Documents = []
@@ -158,6 +160,18 @@ def _documents(random: Random, kind: str) -> Documents:
             gap = random.choice(_GAPS)
             found.append(gap.join(_edited(random, random.choice(bases), alphabet)))
     return found
+
+
+def _small_sets(random: Random) -> Documents:
+    """Sets of one to three items, or of up to six, of a small universe, some items far more frequent than others.
+
+    A few hundred of them now and then: then items are so frequent that the exact join splits what they bring together.
+    """
+    universe = [f"i{number}" for number in range(random.choice((4, 9, 14)))]
+    chances = [1 / (1 + number) ** random.choice((0, 1, 2)) for number in range(len(universe))]
+    most = random.choice((3, 3, 6))
+    sizes = [random.randint(1, most) for _ in range(random.choice((5, 20, 40, 40, 40, 400)))]
+    return [sorted(set(random.choices(universe, chances, k=size))) for size in sizes]
 
 
 def _repeated(random: Random, document: Any) -> Any:
