@@ -12,12 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError
+from nearsame.proofs.archive_bytes import problem_of_records
 from nearsame.proofs.archives import Archive, problem_of_lines
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
 from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader, pieces_at
 from nearsame.proofs.revisit_copies import RevisitCopies
+from nearsame.proofs.revisits import stored_records
 from nearsame.proofs.unpacking import goes_on
 from nearsame.proofs.values import is_string, stored
 from nearsame.proofs.verdict import Findings
@@ -99,6 +101,8 @@ class Kept:
             self._check_table(part)
         else:
             documents = self._check_other(part, self._revisits.positions(part))
+            if part.format == "warc" and not self.claims.has_revisits:
+                self._check_bytes(part)
             if documents is not None and self.claims.written["annotate"]:
                 self._check_beside(part, documents)
 
@@ -262,6 +266,24 @@ class Kept:
         if next(copied, None) is not None:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
 
+    def _check_bytes(self, part: Part) -> None:
+        """What is no document of an archive, too, where both files are whole records from end to end."""
+        path = self._path(part)
+        gone = set() if self.claims.written["annotate"] else self._gone(part)
+        try:
+            is_whole = len(self.reader.labels(part, None)) == _num_records(part.path, part.compression)
+        except BROKEN:
+            is_whole = False
+        if not is_whole or not path.is_file():
+            return
+        source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
+        try:
+            problem = problem_of_records(stored_records(source), stored_records(copy), gone)
+        except BROKEN as error:
+            problem = f"its records cannot be told apart: {first_line(error)}"
+        if problem:
+            self.findings.wrong(self._place(part), problem)
+
     def _check_other(self, part: Part, revisits: AbstractSet[int]) -> set[int] | None:
         """By the product's reader: the documents of the copy are those that stay; their positions, if they are."""
         path = self._path(part)
@@ -290,6 +312,10 @@ class Kept:
         problem = problem_of_lines(place.read_bytes(), archive, self.reader.labels(part, str(self._path(part))))
         if problem:
             self.findings.wrong(name, problem)
+
+
+def _num_records(path: str, compression: str | None) -> int:
+    return sum(1 for _ in stored_records(raw(path, compression)))
 
 
 def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:
