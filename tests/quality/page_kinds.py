@@ -213,6 +213,26 @@ def issues() -> Iterator[Page]:
         yield Page("issue, all marked as comments", f"{number}", _page(number % 3, "issues", "Issue", content))
 
 
+def shops() -> Iterator[Page]:
+    """Short texts below a menu of all that there is, which nothing marks as one."""
+    menu = _items(_drawn("shop").links(300, 2))
+    for number in range(20):
+        text = _drawn("offer", number)
+        content = f"<main><h1>{text.title()}</h1><p>{text.text(60)}</p></main>"
+        yield Page("offer below a large menu", f"{number}", f"<body><div class='mega'>{menu}</div>{content}</body>")
+
+
+def paywalls() -> Iterator[Page]:
+    """The same offer on all pages, and each article for search engines alone."""
+    offer = _drawn("paywall").text(60)
+    for number in range(30):
+        text = _drawn("paid article", number // 2)
+        record = {"@type": "NewsArticle", "headline": text.title(), "articleBody": text.text(300)}
+        head = f"<script type='application/ld+json'>{json.dumps(record)}</script>"
+        body = f"<main><h1>Subscribe</h1><p>{offer}</p></main>"
+        yield Page("article behind an offer", f"{number // 2}", f"<html><head>{head}</head><body>{body}</body></html>")
+
+
 def galleries() -> Iterator[Page]:
     """Pictures with captions, or with nothing."""
     for number in range(15):
@@ -341,7 +361,7 @@ def feeds() -> Iterator[Page]:
 
 
 KINDS: tuple[Callable[[], Iterator[Page]], ...] = (
-    articles, hubs, bare_hubs, lists, products, searches, threads, answers, issues, galleries, walls, shells, elsewhere, twins, feeds,
+    articles, hubs, bare_hubs, lists, products, searches, threads, answers, issues, shops, paywalls, galleries, walls, shells, elsewhere, twins, feeds,
 )  # fmt: skip
 
 

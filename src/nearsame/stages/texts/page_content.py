@@ -4,8 +4,8 @@
    of links out, so a hub would be its intro, and a page without content its menu: such pages would be taken for copies.
 2. What a page says of its own is its visible text without navigation, header, footer, teasers and comments.
 3. A page that says nothing of its own is looked up where browsers without scripts and search engines look: in its
-   JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description. So is one of few words
-   whose JSON-LD has an article that is longer than these.
+   JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description. So is one of fewer words
+   than an article has, whose JSON-LD has one that is twice as long as these.
 4. What is found nowhere has no text: such a page is kept, and counted, for nobody knows what it says.
 """
 
@@ -40,6 +40,7 @@ _READERS = [  # what marks the words of readers: parts of class names and ids, l
         for name in ("id", "class")
     ),
 ]
+_RECORDED = b"articleBody"  # what an article in a page's JSON-LD is called
 _NAMES_READERS = (b"omment", b"omentar")  # a page without either has none of these, or hardly ever
 _MARKED = (
     "nav navbar navigation menu header sidebar breadcrumb breadcrumbs footer cookie-banner cookie-consent cookie-notice"
@@ -81,7 +82,8 @@ def main_or_visible(tree: Any, raw: bytes, *, formatted: bool, main: str | None 
     if body is None:
         return PageContent(main, MAIN) if num_main else PageContent(_plain(tree, formatted=formatted), VISIBLE)
     waits = _waits(tree)
-    if bounded and not waits and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
+    has_record = num_main < _LEAST_ARTICLE and _RECORDED in raw
+    if bounded and not (waits or has_record) and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
         return PageContent(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
     readers = _READERS if has_readers and num_main >= _LEAST_ARTICLE else _COMMENTS if num_main >= _FEW_WORDS else []
     around = [*_AROUND, *readers]
@@ -89,11 +91,23 @@ def main_or_visible(tree: Any, raw: bytes, *, formatted: bool, main: str | None 
     num_own = _num_words(own)
     if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_BESIDE):
         return _elsewhere(tree, formatted=formatted)
-    if num_main < _FEW_WORDS and num_own < _LEAST_SHARE * _num_words(article := _from_records(tree)):
+    if has_record and num_own < _LEAST_SHARE * _num_words(article := _from_records(tree)):
         return PageContent(article, ELSEWHERE)
+    return _main_or_own(tree, main, own, around, formatted=formatted)
+
+
+def _main_or_own(tree: Any, main: str, own: str, around: list[str], *, formatted: bool) -> PageContent:
+    """Main content if it is most of what a page says of its own, else all that it says of its own."""
+    num_main, num_own = _num_words(main), _num_words(own)
     if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
         return PageContent(main, MAIN)
-    return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
+    marked = _marked_main(tree, around, formatted=formatted)
+    num_marked = _num_words(marked)
+    if num_marked < _FEW_WORDS:
+        return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
+    if num_main >= _LEAST_SHARE * num_marked:  # a menu that nothing marks is most of the page
+        return PageContent(main, MAIN)
+    return PageContent(f"{_title(tree)}\n\n{marked}".strip(), VISIBLE)
 
 
 def _main_content(tree: Any, *, has_readers: bool, formatted: bool) -> str:
@@ -103,6 +117,15 @@ def _main_content(tree: Any, *, has_readers: bool, formatted: bool) -> str:
         if _num_words(article) >= _LEAST_ARTICLE:
             return article
     return _plain(tree, formatted=formatted, main_content=True, comments=False)
+
+
+def _marked_main(tree: Any, around: list[str], *, formatted: bool) -> str:
+    """The text of the one element that is marked as the page's main content, without what is around in it."""
+    marked = tree.document.query_selector_all("main, [role=main]")
+    if len(marked) != 1:
+        return ""
+    alone = resiliparse("parse.html").HTMLTree.parse(marked[0].html)
+    return _plain(alone, formatted=formatted, skip_elements=around)
 
 
 def visible(tree: Any, *, formatted: bool) -> PageContent:
