@@ -13,10 +13,10 @@ import pytest
 from nearsame.engines.processes import Ended, Process, Workers
 from nearsame.errors import SourceError
 from nearsame.installation import versions
-from nearsame.stages.texts.one_page import page_content
+from nearsame.stages.texts.one_page import NUM_BOUNDS, page_content
 from tests.patience import eventually
 
-PAGE = (b"<p>a rose is a rose", None, "text/html", "text", [0, 0, 0, 0])
+PAGE = (b"<p>a rose is a rose", None, "text/html", "text", [0] * NUM_BOUNDS)
 MANY_PAGES = """
     import os, signal, sys
     import pyarrow as pa

@@ -287,7 +287,7 @@ def test_what_cannot_be_is_refused_by_name(where, tmp_path):
     """Each with its value."""
     for wrong, message in [
         ({"method": "jaccard"}, "method='jaccard' is not one of minhash, simhash, digest, url"),
-        ({"method": ["url", "url"]}, "method=url is there twice"),
+        ({"method": ["url", "url"]}, "method=url is given twice"),
         ({"method": []}, "an index needs a method"),
         ({"store": "all"}, "store='all' is not one of shingles, sketch, text"),
         ({"method": ns.SimHash(weights="tfidf")}, "weights=tfidf needs all documents at once"),

@@ -11,6 +11,7 @@
 import contextlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,12 +120,19 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
     if is_address(typed):
         raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Give a path.")
     inputs = read if isinstance(read, Inputs) else Inputs.of(read, against)
-    path = Path(typed) if Path(typed).is_fifo() else Path(os.path.realpath(typed))  # /dev/stdout has no real path
-    place = Place(typed, path, inputs, folder, overwrite, mark)
+    place = Place(typed, _real(typed), inputs, folder, overwrite, mark)
     with _told(place.path):
         put_back(place.path)
         place.require()
     return place
+
+
+def _real(typed: str) -> Path:
+    """Where a path leads; a pipe has no place that one could be told (/dev/stdout may lead to one)."""
+    with contextlib.suppress(OSError, ValueError):
+        if stat.S_ISFIFO(os.stat(typed).st_mode):  # noqa: PTH116  (of any text)
+            return Path(typed)
+    return Path(os.path.realpath(typed))
 
 
 def _and_parents(path: Path) -> tuple[Path, ...]:

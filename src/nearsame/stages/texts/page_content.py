@@ -147,8 +147,9 @@ def _waits(tree: Any) -> bool:
 
 
 def _is_filled(place: Any) -> bool:
-    least = _LEAST_WORDS if place.tag == "main" or place.id in _APPLICATIONS else 1  # which say "Loading …"
-    return _num_words(place.text) >= least or place.query_selector("img, table, form") is not None
+    text = place.text.strip()
+    least = _LEAST_WORDS if place.id in _APPLICATIONS or text.endswith(("…", "...")) else 1  # "Loading …"
+    return _num_words(text) >= least or place.query_selector("img, table, form") is not None
 
 
 def _is_article(tree: Any, num_main: int, num_own: int, around: list[str]) -> bool:
