@@ -11,7 +11,7 @@ from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["encoding", "resiliparse", "to_utf8"]
+__all__ = ["elements", "encoding", "resiliparse", "to_utf8"]
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _KOREAN = dict.fromkeys(
@@ -95,6 +95,12 @@ def _decodes(raw: bytes, name: str) -> bool:
         beyond = len(raw.translate(None, _ASCII))
         return raw.decode(name, "replace").count("\ufffd") <= _MISFITS * beyond
     return True
+
+
+def elements(document: Any, selector: str) -> Any:
+    """The elements of a parsed page that a selector is about; going through the parser's own list is quadratic."""
+    found = document.query_selector_all(selector)
+    return found[:] if len(found) else ()
 
 
 def resiliparse(module: str) -> Any:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 from urllib.parse import urljoin
 
-from nearsame.page_encodings import encoding, resiliparse, to_utf8
+from nearsame.page_encodings import elements, encoding, resiliparse, to_utf8
 
 __all__ = ["HTML", "about_page", "absolute", "link_canonical"]
 
@@ -64,7 +64,7 @@ def absolute(target: str | None, url: str | None) -> str | None:
 
 
 def _link(tree: Any) -> str | None:
-    for link in tree.document.query_selector_all("link[rel][href]")[:]:  # sliced: each step costs all of the list
+    for link in elements(tree.document, "link[rel][href]"):
         if "canonical" in (link.getattr("rel") or "").lower().split():
             return str(link.getattr("href"))
     return None

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nearsame.page_encodings import resiliparse
+from nearsame.page_encodings import elements, resiliparse
 
 __all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_visible", "visible"]
 
@@ -121,7 +121,7 @@ def _main_content(tree: Any, *, has_readers: bool, formatted: bool) -> str:
 
 def _marked_main(tree: Any, around: list[str], *, formatted: bool) -> str:
     """The text of the one element that is marked as the page's main content, without what is around in it."""
-    marked = tree.document.query_selector_all("main, [role=main]")
+    marked = elements(tree.document, "main, [role=main]")
     if len(marked) != 1:
         return ""
     alone = resiliparse("parse.html").HTMLTree.parse(marked[0].html)
@@ -142,7 +142,7 @@ def _says_nothing(tree: Any, num_own: int, num_main: int, *, waits: bool) -> boo
 
 def _waits(tree: Any) -> bool:
     """Whether the place for the content is there, and empty: a frame or a script is to fill it."""
-    places = tree.document.query_selector_all(_PLACES)[:]  # sliced: going through the list itself is quadratic
+    places = elements(tree.document, _PLACES)
     return bool(places) and not any(_is_filled(place) for place in places)
 
 
@@ -171,7 +171,7 @@ def _elsewhere(tree: Any, *, formatted: bool) -> PageContent:
 def _from_records(tree: Any) -> str:
     """The headline and the body of the articles in a page's JSON-LD."""
     articles = []
-    for script in tree.document.query_selector_all(_LINKED_DATA)[:]:
+    for script in elements(tree.document, _LINKED_DATA):
         try:
             records = list(_records(_json_in(script.text)))
         except (ValueError, RecursionError):
