@@ -269,20 +269,23 @@ class Kept:
     def _check_bytes(self, part: Part) -> None:
         """What is no document of an archive, too, where both files are whole records from end to end."""
         path = self._path(part)
-        gone = set() if self.claims.written["annotate"] else self._gone(part)
-        try:
-            is_whole = len(self.reader.labels(part, None)) == _num_records(part.path, part.compression)
-        except BROKEN:
-            is_whole = False
-        if not is_whole or not path.is_file():
+        if not path.is_file():
             return
+        gone = set() if self.claims.written["annotate"] else self._gone(part)
         source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
         try:
             problem = problem_of_records(stored_records(source), stored_records(copy), gone)
         except BROKEN as error:
             problem = f"its records cannot be told apart: {first_line(error)}"
-        if problem:
+        if problem and self._is_whole(part):
             self.findings.wrong(self._place(part), problem)
+
+    def _is_whole(self, part: Part) -> bool:
+        """Whether an archive is whole records from end to end, as many as the product has read."""
+        try:
+            return len(self.reader.labels(part, None)) == _num_records(part.path, part.compression)
+        except BROKEN:
+            return False
 
     def _check_other(self, part: Part, revisits: AbstractSet[int]) -> set[int] | None:
         """By the product's reader: the documents of the copy are those that stay; their positions, if they are."""

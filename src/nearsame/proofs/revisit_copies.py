@@ -73,11 +73,13 @@ class RevisitCopies:
     @cached_property
     def _known(self) -> Mapping[Place, Lead]:
         """The removed documents and the witnesses, of archives that can be read from end to end."""
-        places = {place for rows in self._claimed.values() for place in rows.values()}
-        places |= {(source, row) for source, rows in self._claimed.items() for row in rows}
+        places = {source: set(rows) for source, rows in self._claimed.items()}
+        for rows in self._claimed.values():
+            for name, at in rows.values():
+                places.setdefault(name, set()).add(at)
         known: dict[Place, Lead] = {}
         for part in self._archives():
-            wanted = {at for name, at in places if name == part.name}
+            wanted = places.get(part.name, set())
             with contextlib.suppress(*BROKEN):
                 for position, record in enumerate(stored_records(raw(part.path, part.compression)) if wanted else ()):
                     if position in wanted:

@@ -204,12 +204,14 @@ def _inside(root: str, paths: list[str]) -> _Listing:
 
 def _about_data(paths: Sequence[str]) -> set[str]:
     """The files that tell of a data set, as Hugging Face has them, and are no documents of it."""
-    told = {path for path in paths if PurePosixPath(path).name in _ABOUT_DATA}
-    told |= {path for path in paths if str(PurePosixPath(path).with_name("dataset_info.json")) in told
-             and PurePosixPath(path).name == "state.json"}  # fmt: skip
-    others = [path for path in paths if path not in told]
-    if "README.md" in others and not any(_format(path)[0] in _TEXTS for path in others if path != "README.md"):
-        told |= {"README.md"} if len(others) > 1 else set()  # a card beside records
+    split = [(path, *path.rpartition("/")[::2]) for path in paths]
+    told = {path for path, _, name in split if name in _ABOUT_DATA}
+    saved = {folder for _, folder, name in split if name == "dataset_info.json"}
+    told |= {path for path, folder, name in split if name == "state.json" and folder in saved}
+    if "README.md" in paths:
+        others = [path for path in paths if path not in told and path != "README.md"]
+        is_card = bool(others) and not any(_format(path)[0] in _TEXTS for path in others)
+        told |= {"README.md"} if is_card else set()
     return told
 
 
@@ -365,11 +367,13 @@ def _unknown_column(columns: Columns, texts: list[str]) -> tuple[str, str] | Non
 
 def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
     """Without the source code that lies about in a folder of records, where a column is asked for."""
-    code = [path for path in listing.paths if _format(listing.url(path))[0] in SOURCE_CODE]
-    if listing.explicit or len(code) == len(listing.paths) or not _unknown_column(columns, code):
+    if listing.explicit or not _unknown_column(columns, []):
         return listing
-    passed_over = listing.passed_over + PassedOver(Counter(map(kind_of, code)))
-    return listing._replace(paths=[path for path in listing.paths if path not in set(code)], passed_over=passed_over)
+    others = [path for path in listing.paths if _format(listing.url(path))[0] not in SOURCE_CODE]
+    if not others:
+        return listing
+    code = Counter(kind_of(path) for path in set(listing.paths).difference(others))
+    return listing._replace(paths=others, passed_over=listing.passed_over + PassedOver(code))
 
 
 def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:

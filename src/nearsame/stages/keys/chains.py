@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from nearsame.kernels.prefixes import Shares
 from nearsame.stages.keys.prefix import ItemCounts, PrefixKeys
 
 __all__ = ["ChainKeys", "Splitting", "keys_of_sets", "plan_splitting"]
+
+Sizes = TypeVar("Sizes", int, npt.NDArray[np.int64])
 
 _MOST_TWOS, _MOST_THREES = 1000, 2000  # chains of a set, at most
 _LEAST = 64  # sets of a bucket, of which no fewer are worth splitting
@@ -54,16 +57,16 @@ def plan_splitting(shares: Shares, num_sets: int, num_items: int) -> Splitting |
     return Splitting(depth, max(_LEAST, _TIMES * _length(shares, mean)), largest) if depth > 1 and mean else None
 
 
-def _length(shares: Shares, size: int) -> int:
+def _length(shares: Shares, size: Sizes) -> Sizes:
     """How long a prefix is."""
     return size - (shares.p * size + shares.q - 1) // shares.q + 1
 
 
-def _twos(length: int) -> int:
+def _twos(length: Sizes) -> Sizes:
     return length * (length + 1) // 2
 
 
-def _threes(length: int) -> int:
+def _threes(length: Sizes) -> Sizes:
     return length * (length + 1) * (length + 2) // 6
 
 
@@ -102,6 +105,6 @@ class ChainKeys:
 
     def _room(self, sizes: npt.NDArray[np.int64]) -> int:
         """No fewer entries than sets of these sizes can have; room that is not written to costs nothing."""
-        lengths = sizes - (self.shares.p * sizes + self.shares.q - 1) // self.shares.q + 1
+        lengths = _length(self.shares, sizes)
         short = lengths[sizes <= self.splitting.largest]
-        return int(lengths.sum() + (short * (short + 1) // 2).sum() + (short * (short + 1) * (short + 2) // 6).sum())
+        return int(lengths.sum() + _twos(short).sum() + _threes(short).sum())
