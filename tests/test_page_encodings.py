@@ -42,6 +42,15 @@ def _page(text: str, head: str = "") -> str:
         (GERMAN, "cp1252", None, ""),
         (GERMAN, "cp1252", "utf-8", "<meta charset=utf-8>"),
         (GERMAN, "utf-8", "utf-8", ""),
+        (JAPANESE * 20, "utf-16-le", None, "<meta charset=utf-16>"),
+        (JAPANESE * 20, "utf-16-be", "utf-8", ""),
+        ("日本", "utf-16-be", None, ""),
+        (KOREAN, "utf-32-le", None, ""),
+        (KOREAN, "utf-32-be", "utf-8", ""),
+        (GERMAN, "utf-32", "utf-32", ""),
+        (JAPANESE, "iso-2022-jp", None, ""),
+        (JAPANESE, "iso-2022-jp", "utf-8", ""),
+        (JAPANESE, "iso-2022-jp", "iso-8859-1", "<meta charset=utf-8>"),
     ],
 )
 def test_a_page_is_read_by_what_its_bytes_are(text, true, header, head):

@@ -1,19 +1,28 @@
 """Bytes of a page to UTF-8.
 
 1. The encoding is that of the byte order mark, else of the header, else of the page's meta element, else detected.
-2. What was declared counts only if the bytes can be read by it; a page whose every other byte is zero is UTF-16,
-   and one that is UTF-8 is none.
+2. What was declared counts only if the bytes can be read by it. A page whose markup has zeros between its letters is
+   UTF-16 or UTF-32, one of ASCII with the escapes of ISO-2022-JP is that, and one that is UTF-8 is none of these.
 3. No bytes raise: what cannot be decoded is left out.
 """
 
 import codecs
+import re
 from typing import Any
 
 from nearsame.errors import MissingExtraError
 
 __all__ = ["elements", "encoding", "resiliparse", "to_utf8"]
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins as that of UTF-16 does
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ESCAPES = (b"\x1b$B", b"\x1b$@")  # Japanese begins here in ISO-2022-JP
+_WIDE_START = re.compile(rb"[\0\t\n\r ]*<\0[!/?a-zA-Z]\0")
 _KOREAN = dict.fromkeys(
     ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
 )  # a superset
@@ -37,6 +46,8 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
             return name, raw[len(bom) :]
     if markup and (wide := _wide(raw)):
         return wide, raw
+    if any(escape in raw for escape in _ESCAPES) and raw.isascii():
+        return "iso2022_jp", raw
     named = _possible(_known(charset), raw, markup=markup)
     if named and _decodes(raw, named):
         return named, raw
@@ -56,20 +67,25 @@ def to_utf8(raw: bytes, name: str) -> bytes:
 
 
 def _wide(raw: bytes) -> str | None:
-    """UTF-16 without a byte order mark: its markup has a zero in every other byte, and few elsewhere."""
-    seen = raw[: min(_SEEN, len(raw) // 2 * 2)]
+    """UTF-16 or UTF-32 without a byte order mark: markup has zeros where these have the higher bytes of ASCII."""
+    if start := _WIDE_START.match(raw):
+        return "utf-16-be" if raw.index(b"<", 0, start.end()) % 2 else "utf-16-le"
+    seen = raw[: min(_SEEN, len(raw) // 4 * 4)]
     length = len(seen) // 2
     if length < _LEAST_WIDE:
         return None
-    first, second = seen[::2].count(0), seen[1::2].count(0)
+    zeros = [seen[place::4].count(0) for place in range(4)]
+    if max(zeros[0], zeros[3]) == len(seen) // 4 > 2 * min(zeros[0], zeros[3]) and min(zeros[1], zeros[2]) > 0:
+        return "utf-32-le" if zeros[3] > zeros[0] else "utf-32-be"
+    first, second = zeros[0] + zeros[2], zeros[1] + zeros[3]
     if max(first, second) < _ZEROS * length or 4 * min(first, second) > max(first, second):
         return None
     return "utf-16-le" if second > first else "utf-16-be"
 
 
 def _possible(name: str | None, raw: bytes, *, markup: bool) -> str | None:
-    """Not UTF-16 of bytes that are UTF-8 or, without a zero, markup: any bytes can be read as characters of it."""
-    if name is None or not name.startswith("utf-16") or b"\0" in raw:
+    """Not UTF-16 or UTF-32 of bytes that are UTF-8 or, without a zero, markup: any bytes can be read as characters of it."""
+    if name is None or not name.startswith(("utf-16", "utf-32")) or b"\0" in raw:
         return name
     if markup:
         return None

@@ -118,12 +118,12 @@ def articles() -> Iterator[Page]:
 
 
 def hubs() -> Iterator[Page]:
-    """One intro, thirty links of each page's own."""
-    for size, kind in ((21, "hub"), (90, "hub, long intro")):
+    """One intro, eight or thirty links of each page's own."""
+    for size, links, kind in ((21, 30, "hub"), (90, 30, "hub, long intro"), (60, 8, "hub, few links")):
         intro = _drawn("intro", size).text(size)
         for number in range(20):
             text = _drawn(kind, number)
-            content = f"<h1>{text.title(2)}</h1><p>{intro}</p>{_items(text.links(30, 6))}"
+            content = f"<h1>{text.title(2)}</h1><p>{intro}</p>{_items(text.links(links, 6))}"
             yield Page(kind, f"{number}", _page(number % 3, "hubs", "Topics", content))
 
 
@@ -286,6 +286,9 @@ def shells() -> Iterator[Page]:
             f"div {number}",
             f"<html>{head}<body><div class=top>{menu}</div><div id=content></div>{script}</body></html>",
         )
+        yield Page(
+            "app shell", f"element {number}", f"<html>{head}<body><app-root>Loading...</app-root>{script}</body></html>"
+        )
         frames = f"<frameset cols='20%,80%'><frame src='menu.html'><frame src='{number}.html'><noframes>Your browser does not show frames.</noframes></frameset>"
         yield Page("frameset", f"{number}", f"<html><head><title>Frames</title></head>{frames}</html>")
 
@@ -313,6 +316,12 @@ def elsewhere() -> Iterator[Page]:
                 "article in noscript",
                 f"{number}",
                 f"<html><head><title>{title}</title></head><body>{menu}<noscript><h1>{title}</h1><p>{body}</p></noscript></body></html>",
+            )
+            unmarked = menu.replace("nav", "div").replace("<main></main>", "")
+            yield Page(
+                "article in noscript below a menu that nothing marks",
+                f"{number}",
+                f"<html><head><title>{title}</title></head><body>{unmarked}<noscript><h1>{title}</h1><p>{body}</p></noscript></body></html>",
             )
             meta = f"<meta property='og:type' content='article'><meta name=description content='{escape(body[:160], quote=True)}'>"
             yield Page(

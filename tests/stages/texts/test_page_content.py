@@ -55,6 +55,8 @@ def test_comments_are_the_page_where_nothing_else_is():
         f"<div class=top>{MENU.replace('nav', 'div')}</div><main><p>Loading …</p></main>",
         f"{MENU}<main></main><div class=legal>{SENTENCE * 6}</div>",
         f"{MENU}<img src=a.jpg>",
+        "<app-root>Loading...</app-root><script>run()</script>",
+        f"<div class=top>{MENU.replace('nav', 'div')}</div><div id=root><noscript>Switch JavaScript on.</noscript></div>",
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
         f"<noscript>JavaScript is not available. Please switch it on. {SENTENCE * 8}</noscript><div id=root></div>",
     ],
@@ -87,6 +89,22 @@ def test_the_article_of_the_metadata_stands_for_an_empty_page():
     assert ELSEWHERE == content(f"{MENU}<main></main><noscript><p>{SENTENCE * 9}</p></noscript>").found
     assert f"The title\n\n{SENTENCE * 2}".strip() == content(f"{MENU}<main></main>", described + article).text
     assert PageContent("", NOWHERE) == content(f"{MENU}<main></main>", described)
+
+
+@pytest.mark.parametrize("place", ["<div id=content>%s</div>", "<main>%s</main>", "%s"])
+@pytest.mark.parametrize("menu", [MENU, MENU.replace("nav", "div")])
+def test_an_article_in_noscript_stands_for_a_page_whose_menu_nothing_marks(place, menu):
+    """Wherever it stands; but not a few words in it, nor for a page that shows an article."""
+    assert ELSEWHERE == content(menu + place % f"<noscript><p>{SENTENCE * 9}</p></noscript>").found
+    assert "seven" not in content(menu + place % f"<noscript><p>{SENTENCE}</p></noscript>").text
+    shown = f"<p>{SENTENCE * 9}</p><noscript><p>{SENTENCE * 40}</p></noscript>"
+    assert 9 == content(menu + place % shown).text.count("seven")
+
+
+def test_a_short_list_of_links_below_a_short_intro_is_part_of_the_page():
+    """Main content is most of the page here, but two such pages differ in a third of their words."""
+    links = "".join(f"<li><a href=/{n}>Read all about number {n}</a>" for n in range(8))
+    assert "number 7" in content(f"{MENU}<main><p>{SENTENCE * 9}</p><ul>{links}</ul></main>").text
 
 
 @pytest.mark.parametrize(

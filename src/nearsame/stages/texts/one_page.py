@@ -54,7 +54,7 @@ def page_content(raw: bytes, charset: str | None, mime: str, extract: Extract, s
         raw = to_utf8(raw, name)
     if extractor is None:
         return raw, MAIN, False
-    if name.startswith("utf-16"):
+    if name.startswith(("utf-16", "utf-32", "iso2022")):  # markup was not ASCII
         shape = _survey(raw)
     is_bounded = any(value > most for value, most in zip(shape, _BOUNDS, strict=True))
     if is_bounded:

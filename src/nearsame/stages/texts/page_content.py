@@ -5,7 +5,7 @@
 2. What a page says of its own is its visible text without navigation, header, footer, teasers and comments.
 3. A page that says nothing of its own is looked up where browsers without scripts and search engines look: in its
    JSON-LD, in `noscript`, and, if it calls itself an article, in its title and description. So is one of fewer words
-   than an article has, whose JSON-LD has one that is twice as long as these.
+   than an article has, whose JSON-LD or `noscript` has one that is twice as long as these.
 4. What is found nowhere has no text: such a page is kept, and counted, for nobody knows what it says.
 """
 
@@ -21,6 +21,7 @@ __all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_vi
 MAIN, VISIBLE, ELSEWHERE, NOWHERE = range(4)  # where the text of a page was found
 
 _LEAST_SHARE = 0.5  # of its own text that main content has to be
+_LEAST_SHARE_SHORT = 0.8  # if it is shorter than an article: it may be the intro of a list
 _LEAST_WORDS = 5  # of its own text: fewer are a "Loading …" or a heading
 _LEAST_BESIDE = 50  # words, not of links, beside an empty place for the content: fewer are what all pages have
 _FEW_WORDS = 50  # of main content: with fewer, what looks like comments may be the content
@@ -28,6 +29,7 @@ _LEAST_ARTICLE = 200  # words of main content: an intro above a list of links ha
 _LEAST_ARTICLE_SHARE = 0.2
 _LEAST_NOSCRIPT = 30  # words: fewer are "You need to enable JavaScript"
 _LEAST_NAMING_SCRIPTS = 150  # words of one that names JavaScript: fewer may be that message with links to its help
+_MOST_MESSAGE = 2_000  # characters: of a longer text it does not matter how much of it is in noscript
 _LEAST_DESCRIPTION = 8  # words
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
@@ -52,6 +54,7 @@ _AROUND = [
 _OTHER_CONTENT = "img, svg, canvas, video, audio, iframe, object"
 _LINKED_DATA = 'script[type*="application/ld+json" i]'
 _JSON = json.JSONDecoder(strict=False)  # editors paste lines as they are
+_ELLIPSES = ("…", "...")
 _APPLICATIONS = ("root", "app", "__next", "__nuxt")
 _PLACES = ", ".join(
     ("frameset", "main", "[role=main]", "#main:not(a)", "#content:not(a)", *(f"#{name}" for name in _APPLICATIONS))
@@ -83,29 +86,32 @@ def main_or_visible(tree: Any, raw: bytes, *, formatted: bool, main: str | None 
         return PageContent(main, MAIN) if num_main else PageContent(_plain(tree, formatted=formatted), VISIBLE)
     waits = _waits(tree)
     has_record = num_main < _LEAST_ARTICLE and _RECORDED in raw
-    if bounded and not (waits or has_record) and num_main >= _FEW_WORDS and len(main) >= _LEAST_SHARE * len(body.text):
+    is_most = num_main >= _FEW_WORDS and len(main) >= _least_share(num_main) * len(body.text)
+    if bounded and is_most and not (waits or has_record):
         return PageContent(main, MAIN)  # scripts count as text here, so this is a bound that spares the next step
     readers = _READERS if has_readers and num_main >= _LEAST_ARTICLE else _COMMENTS if num_main >= _FEW_WORDS else []
     around = [*_AROUND, *readers]
     own = _plain(tree, formatted=formatted, skip_elements=around)
     num_own = _num_words(own)
-    if _says_nothing(tree, num_own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_BESIDE):
+    if _says_nothing(tree, own, num_main, waits=waits) or (waits and _num_unlinked(tree, _AROUND) < _LEAST_BESIDE):
         return _elsewhere(tree, formatted=formatted)
     if has_record and num_own < _LEAST_SHARE * _num_words(article := _from_records(tree)):
         return PageContent(article, ELSEWHERE)
+    if num_main < _FEW_WORDS and (text := _from_noscript(tree, formatted=formatted)):
+        return PageContent(text, ELSEWHERE)
     return _main_or_own(tree, main, own, around, formatted=formatted)
 
 
 def _main_or_own(tree: Any, main: str, own: str, around: list[str], *, formatted: bool) -> PageContent:
     """Main content if it is most of what a page says of its own, else all that it says of its own."""
     num_main, num_own = _num_words(main), _num_words(own)
-    if num_main >= _LEAST_SHARE * num_own or _is_article(tree, num_main, num_own, around):
+    if num_main >= _least_share(num_main) * num_own or _is_article(tree, num_main, num_own, around):
         return PageContent(main, MAIN)
     marked = _marked_main(tree, around, formatted=formatted)
     num_marked = _num_words(marked)
     if num_marked < _FEW_WORDS:
         return PageContent(f"{_title(tree)}\n\n{own}".strip(), VISIBLE)
-    if num_main >= _LEAST_SHARE * num_marked:  # a menu that nothing marks is most of the page
+    if num_main >= _least_share(num_main) * num_marked:  # a menu that nothing marks is most of the page
         return PageContent(main, MAIN)
     return PageContent(f"{_title(tree)}\n\n{marked}".strip(), VISIBLE)
 
@@ -133,11 +139,18 @@ def visible(tree: Any, *, formatted: bool) -> PageContent:
     return PageContent(_plain(tree, formatted=formatted), MAIN)
 
 
-def _says_nothing(tree: Any, num_own: int, num_main: int, *, waits: bool) -> bool:
+def _least_share(num_main: int) -> float:
+    return _LEAST_SHARE if num_main >= _LEAST_ARTICLE else _LEAST_SHARE_SHORT
+
+
+def _says_nothing(tree: Any, own: str, num_main: int, *, waits: bool) -> bool:
     """Whether a page has no text of its own, or so little that something else than text must be its content."""
+    num_own = _num_words(own)
     if num_own == 0:
         return num_main < _FEW_WORDS
-    return num_own < _LEAST_WORDS and (waits or tree.document.query_selector(_OTHER_CONTENT) is not None)
+    if num_own >= _LEAST_WORDS:
+        return False
+    return waits or own.rstrip().endswith(_ELLIPSES) or tree.document.query_selector(_OTHER_CONTENT) is not None
 
 
 def _waits(tree: Any) -> bool:
@@ -148,7 +161,9 @@ def _waits(tree: Any) -> bool:
 
 def _is_filled(place: Any) -> bool:
     text = place.text.strip()
-    least = _LEAST_WORDS if place.id in _APPLICATIONS or text.endswith(("…", "...")) else 1  # "Loading …"
+    least = _LEAST_WORDS if place.id in _APPLICATIONS or text.endswith(_ELLIPSES) else 1  # "Loading …"
+    if len(text) <= _MOST_MESSAGE:  # "You need to enable JavaScript"
+        least += sum(_num_words(part.text) for part in elements(place, "noscript"))
     return _num_words(text) >= least or place.query_selector("img, table, form") is not None
 
 
@@ -207,10 +222,18 @@ def _words(value: Any) -> str:
 
 
 def _from_noscript(tree: Any, *, formatted: bool) -> str:
-    own = _num_words(_plain(tree, formatted=formatted, skip_elements=_AROUND))
-    text = _plain(tree, formatted=formatted, noscript=True, skip_elements=_AROUND)
+    """What a page says only without scripts, if that is twice as much as it says of its own with them."""
+    parts = elements(tree.document, "noscript")
+    if not parts or tree.document.query_selector("noscript noscript") is not None:
+        return ""
+    shown, all_words = (
+        _num_words(_plain(tree, formatted=formatted, noscript=noscript, skip_elements=_AROUND))
+        for noscript in (False, True)
+    )
+    alone = resiliparse("parse.html").HTMLTree.parse("".join(part.html for part in parts))
+    text = _plain(alone, formatted=formatted, noscript=True, skip_elements=_AROUND)
     least = _LEAST_NAMING_SCRIPTS if "javascript" in text.lower() else _LEAST_NOSCRIPT
-    return text if _num_words(text) - own >= least else ""
+    return text if all_words - shown >= max(least, shown / _LEAST_SHARE) else ""
 
 
 def _from_description(tree: Any) -> str:
