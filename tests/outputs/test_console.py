@@ -76,6 +76,23 @@ def test_what_there_is_none_of_is_not_mentioned(monkeypatch):
         assert word not in text
 
 
+@pytest.mark.parametrize(
+    ("use", "method", "said"),
+    [
+        ("url", None, "near copies 1 jaccard >= 0.8"),
+        ("url,text", None, "near copies 1 jaccard >= 0.8"),
+        ("url,text", ns.SimHash(), "near copies 1 hamming >= 0.953125; of one URL by a guess, jaccard >= 0.8"),
+        ("url,text", ns.Digest(normalise=True), "near copies 1 equal after normalising"),
+    ],
+)  # fmt: skip
+def test_what_a_guess_was_confirmed_by_is_told(use, method, said, monkeypatch):
+    """By the default method, where the run's own compares something else, or nothing."""
+    pages = [{"url": "https://a.org/p/index.php", "text": LONG}, {"url": "https://a.org/p/", "text": f"{LONG}!"}]
+    stats = ns.dedup(pages, use=use, **({"method": method} if method else {})).stats
+    text = printed(lambda report: report.summary(stats, skipped_table([]), PassedOver()), monkeypatch)
+    assert said in " ".join(text.split())
+
+
 def test_unreadable_records_are_named_and_the_list_ends(monkeypatch):
     """Five places, then how many more."""
     skipped = skipped_table([("a.jsonl", i, i + 1, "not valid JSON") for i in range(7)])

@@ -263,9 +263,13 @@ def _what(stats: Stats, of_vectors: str = "numbers") -> str:
 
 
 def _near(stats: Stats) -> str:
-    if stats.measure == "digest":
-        return "equal after normalising"
-    return f"{stats.measure} >= {stats.least:g}"
+    """What is near: to the method, and to what confirms guesses about URLs, which alone may have been asked for."""
+    used, guesses = stats.recipe.get("use") or ("text",), stats.recipe.get("guesses")
+    ways = [(stats.measure, stats.least)] if "text" in used or not guesses else []
+    if guesses:
+        ways.append((METHODS[guesses["method"]].measure, guesses.get("threshold", 1)))
+    said = ["equal after normalising" if way == "digest" else f"{way} >= {least:g}" for way, least in ways]
+    return "; of one URL by a guess, ".join(dict.fromkeys(said))
 
 
 def _pairs_of(stats: Stats) -> str:
