@@ -326,3 +326,42 @@ def test_arbitrary_bytes_are_an_archive_without_documents(noise: bytes, suffix: 
         path = _written(Path(home), gzip.compress(noise) if suffix else noise, name + suffix)
         kinds = _kinds(path, ARC if name == "a.arc" else WARC)
     assert DAMAGE in kinds or len(noise.strip()) == 0 or "unknown" in kinds
+
+
+def _spelled(stored: bytes, how: str) -> bytes:
+    """A record whose names of fields have other capitals."""
+    header, end, block = stored.partition(b"\r\n\r\n")
+    first, *lines = header.split(b"\r\n")
+    return (
+        b"\r\n".join([first, *(re.sub(rb"^[\w-]+", lambda name: getattr(name[0], how)(), at) for at in lines)])
+        + end
+        + block
+    )
+
+
+@given(
+    lengths=st.lists(st.sampled_from([0, 0, 0, 0, -7, 7, 300]), min_size=1, max_size=5),
+    spelled=st.lists(st.sampled_from(["lower", "upper", "title"]), min_size=5, max_size=5),
+    packing=st.sampled_from(["plain", "members", "one member"]),
+    cut=st.sampled_from([0, 0, 1, 4, 5, 60, 400]),
+)
+@settings(max_examples=share(150))
+def test_names_of_fields_may_have_any_capitals(
+    lengths: list[int], spelled: list[str], packing: str, cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """By the standard they have no case; damage is told of the same records."""
+    home = tmp_path_factory.mktemp("capitals")
+    block = http(html("a rose"))
+    records = [record(block, number=number, length=len(block) + wrong) for number, wrong in enumerate(lengths)]
+    records[-1] = records[-1][: len(records[-1]) - cut]
+    found = []
+    for name, stored in (("usual", records), ("other", [*map(_spelled, records, spelled)])):
+        pack = {"plain": b"".join, "members": lambda all_of_them: gzipped(*all_of_them)}.get(packing)
+        data = gzip.compress(b"".join(stored), mtime=0) if pack is None else pack(stored)
+        path = _written(home, data, f"{name}.warc" if packing == "plain" else f"{name}.warc.gz")
+        read = list(walk(str(path), WARC, 1 << 20))
+        found.append([
+            (one.kind, one.block, one.offset if packing == "plain" else 0, one.headers if one.kind != DAMAGE else {})
+            for one in read
+        ])  # fmt: skip
+    assert found[0] == found[1]

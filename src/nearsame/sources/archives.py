@@ -1,4 +1,4 @@
-"""Records of web archives, each with its place: WARC by FastWARC, ARC by hand (FastWARC reads none).
+"""Records of web archives, each with its place: WARC by FastWARC, by hand ARC and WARC of other capitals than usual.
 
 1. What is damaged comes as a record of kind DAMAGE with its offset, and the reading goes on at the next record that
    can be found: the next compressed member, or the next line that begins a record, also inside a shared member.
@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import re
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from nearsame.errors import MissingExtraError
 from nearsame.sources.files import File, is_url
 from nearsame.sources.members import (
     ARC,
+    STARTS,
     WARC,
     ArchiveForm,
     BrokenError,
@@ -45,6 +46,7 @@ _HEADS = {WARC: re.compile(rb"\r?\n\r?\n"), ARC: re.compile(rb"\n")}
 _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14})(?: (\S*)(?: .*)?)? (\d+)\s*\Z", re.DOTALL)
 _REPEATED = "warc-concurrent-to"  # the one field that may stand in a header several times
 _HEADERS_MOST = 64 << 10
+_BY_HAND = frozenset({None, "gzip"})  # compressions that are read without FastWARC, too
 _MOST_SHARED, _MOST_RATIO = 64 << 20, 32  # bytes, and times the file's, that a shared member is inflated to
 
 
@@ -192,8 +194,13 @@ def _warc(path: str, data: Any, packed: Compression | None, start: int, most: in
     behind = start  # the record before, where the file is not compressed
     with Path(path).open("rb") as raw:
         raw.seek(start)
-        for record in iterator(path if start == 0 else raw, parse_http=False, quirks_mode=quirks):
-            headers, runs_on = _fields(record.headers)
+        records = iterator(path if start == 0 else raw, parse_http=False, quirks_mode=quirks)
+        for number, record in enumerate(records):
+            headers, runs_on = _fields(record.headers.items())
+            if packed in _BY_HAND and not record.content_length and _is_positive(headers.get("content-length", "")):
+                at, before = (record.stream_pos, 0) if packed is None else (start, number)  # members may be shared
+                yield from itertools.islice(_warc_by_hand(data, packed, at, most), before, None)
+                return
             block = record.reader.read(most)
             size = len(block) + (record.reader.consume() if len(block) == most else 0)
             archived = Archived(
@@ -214,11 +221,55 @@ def _warc(path: str, data: Any, packed: Compression | None, start: int, most: in
             yield archived
 
 
-def _fields(lines: Any) -> tuple[dict[str, str], bool]:
+def _is_positive(length: str) -> bool:
+    return length.isdecimal() and int(length) > 0
+
+
+def _warc_by_hand(data: Any, packed: Compression | None, start: int, most: int) -> Iterator[Archived]:
+    """The same, of which FastWARC finds no length: the names of fields may have capitals anywhere, or none."""
+    plain = Plain(data, packed, start)
+    while line := plain.line():
+        if not line.strip(b"\r\n"):
+            continue
+        if not STARTS[WARC].match(line):
+            raise BrokenError(f"no header of a record: {line[:40].decode('utf-8', 'replace')!r}", plain.began)
+        offset, lines, size = plain.began, [], 0
+        while (line := plain.line()).strip(b"\r\n") and (size := size + len(line)) <= _HEADERS_MOST:
+            lines.append(line)
+        headers, runs_on = _fields(_named(lines))
+        said = headers.get("content-length", "")
+        kind = headers.get("warc-type", "unknown").lower()
+        if runs_on or not said.isdecimal():
+            reason = "its header runs on into that of another record" if runs_on else "it says no Content-Length"
+            yield Archived(offset, DAMAGE, headers, b"", 0, reason)
+            return
+        block = plain.take(int(said), most)
+        reason = f"breaks off after {int(said) - plain.missing:,} of {int(said):,} bytes" if plain.missing else ""
+        yield Archived(offset, DAMAGE if reason else kind, headers, b"" if reason else block, int(said), reason)
+        if reason:
+            return
+
+
+def _named(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Names and values of a header's lines; one that begins with white space goes on with the value before."""
+    name, value = "", ""
+    for line in lines:
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text[:1] in {" ", "\t"}:
+            value = f"{value} {text.strip()}"
+            continue
+        if name:
+            yield name, value
+        name, _, value = (part.strip() for part in text.partition(":"))
+    if name:
+        yield name, value
+
+
+def _fields(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], bool]:
     """A header, the first of what is repeated (where that is allowed, all of it); whether it has another's fields."""
     fields: dict[str, str] = {}
     num_lengths = 0
-    for name, value in lines.items():
+    for name, value in pairs:
         key = name.lower()
         num_lengths += key == "content-length"
         fields[key] = f"{fields[key]} {value}" if key == _REPEATED and key in fields else fields.get(key, value)
