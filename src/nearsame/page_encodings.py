@@ -84,7 +84,7 @@ def _wide(raw: bytes) -> str | None:
 
 
 def _possible(name: str | None, raw: bytes, *, markup: bool) -> str | None:
-    """Not UTF-16 or UTF-32 of bytes that are UTF-8 or, without a zero, markup: any bytes can be read as characters of it."""
+    """Neither of these of bytes that are UTF-8 or, without a zero, markup: any bytes can be read as UTF-16."""
     if name is None or not name.startswith(("utf-16", "utf-32")) or b"\0" in raw:
         return name
     if markup:

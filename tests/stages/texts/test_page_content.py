@@ -56,7 +56,7 @@ def test_comments_are_the_page_where_nothing_else_is():
         f"{MENU}<main></main><div class=legal>{SENTENCE * 6}</div>",
         f"{MENU}<img src=a.jpg>",
         "<app-root>Loading...</app-root><script>run()</script>",
-        f"<div class=top>{MENU.replace('nav', 'div')}</div><div id=root><noscript>Switch JavaScript on.</noscript></div>",
+        f"<div class=top>{MENU.replace('nav', 'div')}</div><div id=root><noscript>Switch scripts on.</noscript></div>",
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
         f"<noscript>JavaScript is not available. Please switch it on. {SENTENCE * 8}</noscript><div id=root></div>",
     ],
