@@ -276,7 +276,7 @@ def test_stored_recipes_say_nothing_of_hosts_unless_it_was_asked_for() -> None:
 def test_spark_refuses_hosts_in_the_words_of_other_options() -> None:
     """URLs are not read there."""
     with pytest.raises(
-        ns.ConfigError, match=r"boilerplate_per_host=0\.5 is about one machine, and the engine is Spark"
+        ns.ConfigError, match=r"boilerplate_per_host=0\.5 is about one machine, but the engine is Spark"
     ):
         Frames((), None, Keep.parse("first", "content", None)).hosts_by(0.5)
 

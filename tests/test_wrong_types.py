@@ -128,7 +128,11 @@ def _use(answer: Any) -> None:
     [
         ({"threads": "2"}, "threads must be a whole number, got '2'", "Give a whole number, or leave it out."),
         ({"workdir": 3}, "workdir must be a path, got 3", "Give a path, or leave it out."),
-        ({"workdir": "a\0"}, "workdir='a\\x00' has a NUL, as no path has", "Give the path of a file or folder."),
+        (
+            {"workdir": "a\0"},
+            "workdir='a\\x00' has a NUL, which no path can have",
+            "Give the path of a file or folder.",
+        ),
         ({"use": [3]}, "use must be a string or a list of strings, got [3]", "Give a string or a list of strings"),
         (
             {"text_column": "x" * 999, "id_column": b"y" * 999},
@@ -164,7 +168,7 @@ def test_what_is_missing_or_unknown_is_pythons_own_error() -> None:
 def test_half_of_a_surrogate_pair_is_no_path(path: str) -> None:
     """Of an output as of a file that is named."""
     for asked in (lambda: ns.dedup(TEXTS).write(path), lambda: ns.dedup(TEXTS, workdir=path)):
-        with pytest.raises(ns.ConfigError, match="has half of a surrogate pair, as no path has"):
+        with pytest.raises(ns.ConfigError, match="has half of a surrogate pair, which no path can have"):
             asked()
 
 

@@ -69,7 +69,7 @@ class DedupOptions(RunOptions, total=False):
         ClusterKind,
         Doc(
             "`greedy`: what resembles a kept document goes. `components`: of all that chains of similar pairs join one"
-            " document stays, however little the ends resemble each other; `stats.component` tells how little."
+            " document stays, however little the ends resemble each other; `stats.component` says how little."
         ),
         Default("greedy"),
     ]
@@ -115,7 +115,7 @@ def dedup(
             compare across the sides only (`Containment(remove="container")`).
 
     Raises:
-        ConfigError: The recipe cannot be.
+        ConfigError: The recipe is impossible.
         SourceError: A source cannot be read.
         RequirementError: The answer is not as good as required; the error has it as `found`.
 
@@ -253,7 +253,7 @@ def _priority(keep: str, options: RunOptions) -> Keep:
 
 
 def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tuple[str, ...] = ()) -> Columns:
-    """What is read of the sources; beside the content, the URL and what else is named."""
+    """What is read of the sources; besides the content, the URL and what else is named."""
     columns = Columns(
         options["text_column"],
         options["id_column"],

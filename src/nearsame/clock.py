@@ -51,7 +51,7 @@ class Clock:
     def note(self, room: Mapping[str, Any]) -> None:
         """Tell what had to be done for want of memory, of all that `Stats.room` says."""
         if room.get("features") == "files":
-            self.progress.note("features do not fit in memory: they are in files")
+            self.progress.note("features do not fit in memory: they are kept in files")
         slots, slot_bits, passes = room.get("count_table", {"slots": 0, "slot_bits": 8, "passes": 1}).values()
         if slot_bits < 8 or passes > 1:
             times = f"{passes} passes" if passes > 1 else "one pass"

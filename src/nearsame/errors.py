@@ -1,7 +1,7 @@
 """Every exception that nearsame raises on purpose.
 
     NearSameError
-    ├── ConfigError          (ValueError)    a recipe or an argument that cannot be
+    ├── ConfigError          (ValueError)    an impossible recipe or argument
     │   └── TooManyPairsError                the predicted number of pairs is above --max-pairs
     ├── RequirementError     (ValueError)    the answer is not as good as the caller required
     ├── SourceError          (OSError)       a source that cannot be read at all
@@ -70,7 +70,7 @@ class NearSameError(Exception):
 
 
 class ConfigError(NearSameError, ValueError):
-    """A recipe or an argument that cannot be."""
+    """An impossible recipe or argument."""
 
     code = "config"
 
@@ -109,7 +109,7 @@ class OutputError(NearSameError, OSError):
     def at(cls, place: str | PathLike[str], error: OSError, *, hint: str = "") -> Self:
         """What the system said when something was written, with the bytes that are free where a disk is full."""
         free = ""
-        if error.errno in {ENOSPC, EDQUOT, None}:  # NumPy tells no number
+        if error.errno in {ENOSPC, EDQUOT, None}:  # NumPy gives no number
             home = next(folder for folder in (Path(place), *Path(place).absolute().parents) if folder.is_dir())
             free = f" ({disk_usage(home).free:,} bytes free)"
         hint = hint or "Check that there is room and permission to write."

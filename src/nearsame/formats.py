@@ -37,7 +37,7 @@ class Format(NamedTuple):
         name: What `sources.parquet` of an output calls it.
         suffixes: What the names of its files end in.
         home: The module and class that reads it on one machine, below `nearsame.sources`.
-        settings: What the class is told besides.
+        settings: What the class is given besides.
         on_spark: What Spark calls its reader.
         is_archive: Whether its records are web pages among others.
         needs: The packages of the extra `web` that read it.

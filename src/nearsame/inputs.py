@@ -113,7 +113,9 @@ def names_of(sources: Any) -> tuple[str, ...]:
     named = tuple(str(name) for name in names if name != "-")
     for name in named:
         if wrong := no_path(name):
-            raise SourceError(f"{name!r} has {wrong}, as no path has", hint="Give the path of a file or folder.")
+            raise SourceError(
+                f"{name!r} has {wrong}, which no path can have", hint="Give the path of a file or folder."
+            )
     return named
 
 
@@ -187,7 +189,7 @@ def _walked(root: str) -> Iterator[str]:
 def local_stamp(status: os.stat_result) -> tuple[int, int, int]:
     """Size, time, and when the system saw the last change, which no program sets back.
 
-    The numbers of the file and its device are none of it: some file systems give the same file another one.
+    The numbers of the file and its device are not part of it: some file systems give the same file another one.
     """
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

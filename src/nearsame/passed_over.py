@@ -11,7 +11,7 @@ from nearsame.installation import install_command
 
 __all__ = ["PassedOver", "kind_of"]
 
-_ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}")  # anything else is no kind, but a name
+_ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}")  # anything else is a name, not a kind
 _MOST_KINDS = 8
 _CONVERTERS = {
     ".doc": "soffice --convert-to txt", ".docx": "pandoc", ".epub": "pandoc", ".ipynb": "jupyter nbconvert",

@@ -98,7 +98,7 @@ def _left(place: Path) -> list[Path]:
     try:
         return [Path(entry.path) for entry in os.scandir(place.parent) if name.fullmatch(entry.name)]
     except OSError:
-        return []  # what is wrong with the folder is told by who writes to it
+        return []  # what is wrong with the folder is reported by who writes to it
 
 
 def _locked_home(place: Path) -> tuple[Path, int]:

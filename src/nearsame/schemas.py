@@ -26,7 +26,7 @@ __all__ = [
     "WEIGHTED",
 ]
 
-# What a source yields for its readable records; `order` (the --keep column, of any type) and, in the place of
+# What a source yields for its readable records; `order` (the --keep column, of any type) and, in place of
 # `text`, `items` (with --features-column) or `vector` (with --vector-column) come only when asked for. Behind them
 # stand, as strings by their own names, those columns of `Columns.beside` that a source has.
 RECORDS = pa.schema(

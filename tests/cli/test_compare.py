@@ -79,7 +79,7 @@ def test_the_same_path_twice_is_an_error(files, tmp_path):
     for pair, message in (
         ((files[0], files[0]), f"error: {files[0]} is given twice"),
         ((files[0], link), f"error: {files[0]} and {link} are the same file"),
-        (("-", "-"), "error: - is given twice, and standard input can be read once"),
+        (("-", "-"), "error: - is given twice, and standard input can be read only once"),
     ):
         result = run(*pair)
         assert (2, message) == (result.exit_code, result.stderr.splitlines()[0])

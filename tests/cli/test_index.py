@@ -145,7 +145,7 @@ def test_another_text_of_an_id_stays_out_unless_it_is_to_replace(filled, tmp_pat
     new = write_jsonl(tmp_path / "new.jsonl", [{"id": "b", "text": " ".join(words(60, 7))}, {"id": "n", "text": "new"}])
     done = run("index", "add", filled, new)
     assert 2 == done.exit_code
-    assert "error: 1 document was not added, having the id of another text in the index: b" in done.stderr
+    assert "error: 1 document was not added: the index has its id with another text: b" in done.stderr
     assert "--replace" in done.stderr
     assert 0 == run("index", "add", filled, new, "--replace").exit_code
     with Index.open(filled) as index:
@@ -215,7 +215,7 @@ def test_statistics_tell_how_it_was_made(filled):
 def test_an_index_is_checked(file):
     """Exit code 1 and what is wrong, once something is."""
     good = run("index", "check", file)
-    assert (0, "4 documents. All is as it must be.\n") == (good.exit_code, good.stdout)
+    assert (0, "4 documents. Nothing is wrong.\n") == (good.exit_code, good.stdout)
     with sqlite3.connect(file) as connection:
         connection.execute("DELETE FROM postings WHERE number = 2")
     connection.close()

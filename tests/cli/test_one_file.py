@@ -152,7 +152,7 @@ def test_what_only_a_folder_has_is_refused_before_the_run(option, place, source)
         (["-o", "-", "--overwrite"], "--overwrite does nothing with -o -"),
         (["-o", "out.jsonl", "--engine", "spark"], "--engine spark: that takes a folder, and out.jsonl is one file"),
         (["-o", "-", "--engine", "spark"], "--engine spark: that takes a folder, and - is standard output"),
-        (["-o", "out.warc.gz"], "records are read from such files, and not written to one"),
+        (["-o", "out.warc.gz"], "such files are read, but not written"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_run(arguments, told, source):

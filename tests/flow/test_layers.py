@@ -419,7 +419,7 @@ def test_a_higher_threshold_settles_the_layers_anew(chain: list[Page]) -> None:
     [
         ("", "is not a layer"),
         ("url,texts", "'texts' is not a layer"),
-        ([], "there is no layer"),
+        ([], "it names no layer"),
         ("mirror", "is not a layer"),
     ],
 )

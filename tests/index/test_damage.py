@@ -60,8 +60,8 @@ def test_of_damaged_files_none_answers_wrongly_in_silence(seed, files, tmp_path)
         ("UPDATE documents SET text = NULL WHERE number = 2", "document 2 is not what was written"),
         ("UPDATE documents SET text_sum = text_sum + 1 WHERE number = 2", "document 2 is not what was written"),
         ("UPDATE documents SET checksum = checksum - 1 WHERE number = 2", "document 2 is not what was written"),
-        ("UPDATE documents SET number = 77 WHERE number = 2", "1 of 5 documents are not there any more"),
-        ("DELETE FROM documents WHERE number = 5", "1 of 5 documents are not there any more"),
+        ("UPDATE documents SET number = 77 WHERE number = 2", "1 of 5 documents are missing"),
+        ("DELETE FROM documents WHERE number = 5", "1 of 5 documents are missing"),
         ("UPDATE counters SET value = value - 1 WHERE name = 'documents'", "a counter is not what was written"),
         ("DELETE FROM postings WHERE number = 1", "document 1 lacks the key"),
         (f"UPDATE postings SET key = 7 WHERE {_ONE_OF_2}", "document 2 lacks the key"),  # noqa: S608  (made up here)
@@ -139,7 +139,7 @@ def test_an_export_has_what_is_whole_and_tells_what_is_not(place, change, tmp_pa
     change("DELETE FROM documents WHERE number = 4")
     with ns.Index.open(place) as index:
         assert 3 == index.export(tmp_path / "saved.jsonl")
-        assert ["document 2 is not what was written", "1 of 5 documents are not there any more"] == [
+        assert ["document 2 is not what was written", "1 of 5 documents are missing"] == [
             each.reason for each in index.skipped
         ]
     saved = [json.loads(line) for line in (tmp_path / "saved.jsonl").read_text().splitlines()]

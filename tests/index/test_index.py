@@ -327,7 +327,7 @@ def test_what_is_no_index_is_said(tmp_path):
         index.add({"id": "a", "text": ROSE})
     with ns.Index.open(where, read_only=True) as index:
         assert ["a"] == [match.id for match in index.query(ROSE)]
-        with pytest.raises(ns.ConfigError, match="was opened to read only"):
+        with pytest.raises(ns.ConfigError, match="was opened read-only"):
             index.add("b")
     with pytest.raises(ns.StoreError, match="No such file"):
         ns.Index.create(tmp_path / "nowhere" / "x.ns")

@@ -140,7 +140,7 @@ def test_tokens_are_read_again_on_sighup(index, tmp_path):
             tokens.write_text(text, "utf-8")
             process.run.send_signal(signal.SIGHUP)
             eventually(lambda: expected == (status(READ), status(WRITE)), 0.05)  # noqa: B023  (called in the loop)
-        assert "the tokens of before are valid" in process.stop()[1]
+        assert "the tokens read before stay valid" in process.stop()[1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])

@@ -92,7 +92,7 @@ def test_mhtml_without_a_page_is_a_skip(tmp_path: Path) -> None:
     _folder(tmp_path, a__mht=b"Content-Type: text/plain\r\n\r\nx", b__html=html("words"))
     found = ns.dedup(str(tmp_path))
     assert (1, 1) == (found.stats.documents, found.stats.skipped)
-    assert "a.mht: MHTML without a part of HTML" == found.skipped.column("reason")[0].as_py()
+    assert "a.mht: MHTML without an HTML part" == found.skipped.column("reason")[0].as_py()
 
 
 def test_a_long_page_is_cut_and_counted(tmp_path: Path) -> None:

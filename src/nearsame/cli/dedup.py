@@ -43,10 +43,10 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
         "--output",
         metavar="PLACE",
         writes=options.BY_NAME,
-        help="A folder; by its ending one file of what stays, as in kept.jsonl.gz; - for JSON lines.",
+        help="A folder, or by its ending one file of what stays, as in kept.jsonl.gz; - for JSON lines.",
     ),
     options.overwriting("PLACE"),
-    options.spec("--pairs", "write_pairs", is_flag=True, help="Write pairs.parquet, too.", stands="no"),
+    options.spec("--pairs", "write_pairs", is_flag=True, help="Also write pairs.parquet.", stands="no"),
     options.spec(
         "--annotate",
         is_flag=True,
@@ -60,7 +60,7 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
     options.spec(
         "--revisits",
         is_flag=True,
-        help="WARC: all records in kept/, removed ones of the same bytes as revisits of their witness.",
+        help="WARC: all records in kept/; removed ones with the same bytes become revisits of their witness.",
         stands="no",
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
@@ -158,7 +158,7 @@ def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
 def _check(given: dict[str, Any]) -> None:
     if given["output"] is None:
         if not given["dry_run"] and not given["as_json"]:
-            raise ConfigError("there is no place to write to", hint="Add -o PLACE, or --dry-run to only look.")
+            raise ConfigError("no output was named", hint="Add -o PLACE, or --dry-run to only look.")
         for name, option in _NEEDS_OUTPUT.items():
             if given[name]:
                 raise ConfigError(f"{option} does nothing without -o", hint="Add -o PLACE, or leave it out.")

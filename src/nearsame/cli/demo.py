@@ -1,6 +1,6 @@
 """`nearsame demo`: the sample corpus de-duplicated, and every decision explained by what is known of it.
 
-1. The corpus says of each text how it came about; the run is not told.
+1. The corpus says of each text how it came about; the run does not know.
 2. Everything about similarity comes from the library: here are only words and the choice of examples.
 """
 
@@ -87,7 +87,7 @@ def _introduce(report: "Report", documents: dict[str, Record]) -> None:
     sites, languages = (len({record[name] for record in documents.values()}) for name in ("site", "lang"))
     report.line(
         f"{len(documents)} made-up articles, pages and notices of {sites} sites in {languages} languages. Of several"
-        " that are alike the oldest is to stay: nearsame dedup corpus.jsonl --keep oldest:date"
+        " that are alike, the oldest stays: nearsame dedup corpus.jsonl --keep oldest:date"
     )
     report.line()
 

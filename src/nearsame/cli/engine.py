@@ -58,7 +58,7 @@ def check(given: Mapping[str, Any]) -> None:
 
 @contextmanager
 def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[dict[str, Any]]:
-    """What `dedup` and `pairs` are told of the engine, while it is there; the place to write to has been looked at."""
+    """What `dedup` and `pairs` need to know of the engine, while it runs; the place to write to has been checked."""
     if given["engine"] == "local":
         yield {name: given[name] for name in ("threads", "memory", "workdir")}
         return

@@ -31,16 +31,18 @@ _EXPLAINING = options.section(
         "table",
         metavar="FILE",
         reads=True,
-        help="simhash: JSON, a hash for each feature; then any number of bits will do.",
+        help="simhash: JSON, a hash for each feature; then any number of bits is allowed.",
         stands="none",
     ),
     recipeoptions.K,
     recipeoptions.ZERO_BIT,
     recipeoptions.NUM_PERM,
     recipeoptions.SKETCH,
-    options.setting("--threshold", metavar="NUMBER", help="minhash: similarity that bands are for.", stands="0.8"),
     options.setting(
-        "--recall", type=float, metavar="NUMBER", help="minhash: chance to find a pair at it.", stands="0.99"
+        "--threshold", metavar="NUMBER", help="minhash: similarity that the bands are chosen for.", stands="0.8"
+    ),
+    options.setting(
+        "--recall", type=float, metavar="NUMBER", help="minhash: chance of finding a pair at it.", stands="0.99"
     ),
     options.setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
     options.setting(
@@ -54,7 +56,7 @@ _EXPLAINING = options.section(
         "--orders",
         metavar="FILE",
         reads=True,
-        help="minhash: JSON, lists of shingles, each from the least on, in the place of permutations.",
+        help="minhash: JSON, lists of shingles in ascending order, instead of permutations.",
         stands="none",
     ),
 )

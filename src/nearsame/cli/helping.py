@@ -58,7 +58,7 @@ def _show(ctx: click.Context, _: click.Parameter, topic: str | None) -> None:
 
 
 def write(ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """The options in their sections, and where the others are told."""
+    """The options in their sections, and where the others are named."""
     options = _options(ctx)
     topic = ctx.meta.get(_TOPIC, _SHORT)
     shown = _of_topic(options, topic)

@@ -14,7 +14,7 @@ __all__ = ["backup", "check", "export", "list_ids", "migrate"]
 _DONE, _NO, _UNREADABLE = 0, 1, 3
 
 
-@click.command(cls=options.Command, short_help="Look through all of an index for anything that is wrong.")
+@click.command(cls=options.Command, short_help="Check a whole index for anything that is wrong.")
 @indexoptions.WHERE
 @options.output(options.AS_JSON)
 @options.running_plainly
@@ -37,7 +37,7 @@ def check(where: str, *, as_json: bool) -> int:
     for problem in problems:
         page.line(f"- {console.clean(problem)}")
     wrong = f"{len(problems):,} things are wrong." if len(problems) > 1 else "One thing is wrong."
-    page.line(f"{documents:,} documents. {wrong if problems else 'All is as it must be.'}", style="bold")
+    page.line(f"{documents:,} documents. {wrong if problems else 'Nothing is wrong.'}", style="bold")
     return _NO if problems else _DONE
 
 
@@ -45,7 +45,7 @@ def check(where: str, *, as_json: bool) -> int:
 @indexoptions.WHERE
 @options.section(
     "Deciding",
-    options.spec("--after", metavar="ID", help="Only those behind this document.", stands="from the first one"),
+    options.spec("--after", metavar="ID", help="Only those after this document.", stands="from the first one"),
     options.spec("--limit", type=int, metavar="N", help="List at most N.", stands="all"),
 )
 @options.output(
@@ -102,7 +102,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
     return _UNREADABLE if skipped else _DONE
 
 
-@click.command(cls=options.Command, short_help="Copy an index, also while it is in use.")
+@click.command(cls=options.Command, short_help="Copy an index, even while it is in use.")
 @_to_file(options.APART, "if it is an index.")
 def backup(where: str, path: str, *, overwrite: bool, quiet: bool) -> None:
     """Copy an index in a file to another FILE, as it is at this moment, also while others read and write.

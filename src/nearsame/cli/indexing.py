@@ -76,14 +76,14 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
     return ended(len(skipped), skipped, given, read=stats["documents"])
 
 
-@click.command(cls=options.Command, short_help="Add documents, and tell what each resembles.")
+@click.command(cls=options.Command, short_help="Add documents, and say what each resembles.")
 @indexoptions.WHERE
 @sourceoptions.SOURCES
 @indexoptions.columns
 @options.section(
     "Deciding",
     options.spec("--if-new", is_flag=True, help="Leave out what resembles a document of the index.", stands="add all"),
-    options.spec("--replace", is_flag=True, help="Put a text in place of another one of its id.", stands="leave that"),
+    options.spec("--replace", is_flag=True, help="Replace a document that has the same id.", stands="leave that"),
     indexoptions.MATCHES,
 )
 @options.output(
@@ -150,7 +150,7 @@ def add(where: str, **given: Any) -> int:
     ),
 )
 @options.section(
-    "Deciding", options.spec("--missing-ok", is_flag=True, help="Pass over ids that are not there.", stands="refuse")
+    "Deciding", options.spec("--missing-ok", is_flag=True, help="Ignore ids that are not there.", stands="refuse")
 )
 @options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
@@ -180,7 +180,7 @@ def lines_to(path: str | None, where: str, sources: tuple[str, ...], *, overwrit
     if path in (None, "-"):
         yield lambda records: _write_lines(sys.stdout.buffer, records)
         return
-    read = Inputs.index(where) + Inputs.of(sources).changing()  # what was added is told in any case
+    read = Inputs.index(where) + Inputs.of(sources).changing()  # what was added is reported in any case
     place = require_place(str(path), read, folder=False, overwrite=overwrite)
     with appearing(place) as made, made.open("wb") as out:
         yield lambda records: _write_lines(out, records)
@@ -211,10 +211,14 @@ def _outcome(tally: "AddTally", skipped: list[Any], given: dict[str, Any]) -> in
     conflicts = tally.counts["conflict"]
     if conflicts:
         named = ", ".join(tally.conflicts) + (", ..." if conflicts > len(tally.conflicts) else "")
-        what = "document was not added, having the id" if conflicts == 1 else "documents were not added, having the ids"
-        message = f"{conflicts:,} {what} of another text in the index: {named}"
+        what = (
+            "document was not added: the index has its id"
+            if conflicts == 1
+            else "documents were not added: the index has their ids"
+        )
+        message = f"{conflicts:,} {what} with another text: {named}"
         click.echo(f"error: {printable(message)}", err=True)
-        click.echo("hint: Add --replace to put them in place of those, or give them other ids.", err=True)
+        click.echo("hint: Add --replace to replace those, or give these other ids.", err=True)
         return _USER_ERROR
     return ended(len(skipped), skipped, given)
 

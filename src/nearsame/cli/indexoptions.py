@@ -17,7 +17,9 @@ __all__ = ["COLUMNS", "MATCHES", "NEW", "WAIT", "WHERE", "columns", "given_colum
 
 WHERE = click.argument("where", cls=options.Argument, metavar="INDEX", reads=True)
 NEW = click.argument("where", cls=options.Argument, metavar="INDEX", writes=options.APART)
-WAIT = spec("--wait", type=float, default=30.0, metavar="SECONDS", help="Wait so long for another writer.", stands="30")
+WAIT = spec(
+    "--wait", type=float, default=30.0, metavar="SECONDS", help="Wait this long for another writer.", stands="30"
+)
 MATCHES = spec("--limit", type=int, default=10, metavar="N", help="Matches of a document, at most.", stands="10")
 COLUMNS = (
     "text_column", "id_column", "url_column", "features_column", "html_column", "extract", "max_document", "strict",
@@ -61,7 +63,7 @@ method = options.section(
         stands="shingles",
     ),
     recipeoptions.threshold("0.8"),
-    setting("--recall", type=float, metavar="NUMBER", help="minhash: chance to find such a pair.", stands="0.99"),
+    setting("--recall", type=float, metavar="NUMBER", help="minhash: chance of finding such a pair.", stands="0.99"),
     recipeoptions.NUM_PERM,
     recipeoptions.SKETCH,
     setting("--bands", type=int, metavar="N", help="minhash: how many bands.", stands="from recall"),

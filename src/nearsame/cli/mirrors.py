@@ -23,11 +23,17 @@ _MIRRORS = options.section(
         help="What to keep: most-complete, fastest:COLUMN, freshest:COLUMN or named:HOST,HOST.",
         stands="most-complete",
     ),
-    options.spec("--min-common", type=int, metavar="N", help="Paths that two must agree on.", stands="5"),
-    options.spec("--min-agreement", type=float, metavar="SHARE", help="Of the common paths.", stands="0.8"),
-    options.spec("--min-share", type=float, metavar="SHARE", help="Of the pages of one of them.", stands="0.5"),
-    options.spec("--most", type=int, metavar="N", help="Pages of a bucket that are all compared.", stands="50"),
-    options.spec("--alternatives", type=int, default=10, metavar="N", help="URLs to try that are listed.", stands="10"),
+    options.spec(
+        "--min-common", type=int, metavar="N", help="Least number of paths that two must agree on.", stands="5"
+    ),
+    options.spec("--min-agreement", type=float, metavar="SHARE", help="Least share of the common paths.", stands="0.8"),
+    options.spec(
+        "--min-share", type=float, metavar="SHARE", help="Least share of the pages of one of them.", stands="0.5"
+    ),
+    options.spec("--most", type=int, metavar="N", help="Compare all pages of a bucket of up to N.", stands="50"),
+    options.spec(
+        "--alternatives", type=int, default=10, metavar="N", help="List at most N URLs to try of a page.", stands="10"
+    ),
 )
 _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 
@@ -40,12 +46,14 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 @recipeoptions.method
 @recipeoptions.text
 @options.output(
-    options.spec(
-        "-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder that is to appear.", stands="none"
-    ),
+    options.spec("-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder to write.", stands="none"),
     options.overwriting("DIR"),
     options.spec(
-        "--tables", type=options.words(TableFormat), default="parquet", help="What DIR holds.", stands="parquet"
+        "--tables",
+        type=options.words(TableFormat),
+        default="parquet",
+        help="Format of the tables in DIR.",
+        stands="parquet",
     ),
     options.spec("--json", "as_json", is_flag=True, help="Counts and mirrors as JSON.", stands="a table"),
 )

@@ -1,7 +1,7 @@
 """What an option is, and those that several commands have: spelling, purpose, default in words.
 
 1. Nothing here imports what computes: `--help` has to answer at once.
-2. An option that is not given is None: the default is the recipe's own, and the text in brackets tells it.
+2. An option that is not given is None: the default is the recipe's own, and the text in brackets says it.
 """
 
 import os
@@ -232,7 +232,7 @@ deciding = section(
         help="components: keep one of all that chains of similar pairs join.",
         stands="greedy: what is like a kept one goes",
     ),
-    _order("Of two that --keep leaves equal the one with the lesser value stays."),
+    _order("Of two that --keep leaves equal, the one with the lesser value stays."),
 )
 
 auditing = section(
@@ -287,14 +287,12 @@ engine = section(
     ),
     spec("--master", metavar="URL", help="spark: where, as in local[4] or spark://host:7077.", stands="local[*]"),
     spec("--conf", multiple=True, metavar="KEY=VALUE", help="spark: a setting of its own. Repeatable.", stands="none"),
-    spec(
-        "--partitions", type=int, metavar="N", help="spark: parts that the documents are dealt into.", stands="as read"
-    ),
+    spec("--partitions", type=int, metavar="N", help="spark: partitions of the documents.", stands="as read"),
     spec(
         "--broadcast",
         "broadcast_bytes",
         metavar="SIZE",
-        help="spark: the most that a table takes which every worker holds.",
+        help="spark: largest table held by every worker.",
         stands="256MB",
     ),
     spec(

@@ -94,7 +94,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
 
 def _check(given: dict[str, Any]) -> None:
     if given["output"] is None and not given["as_json"]:
-        raise ConfigError("there is no place to write to", hint="Add -o pairs.parquet, or -o - to see them.")
+        raise ConfigError("no output was named", hint="Add -o pairs.parquet, or -o - to see them.")
     if given["output"] == "-" and given["as_json"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
     if given["output"] == "-" and given["engine"] == "spark":

@@ -2,7 +2,7 @@
 
 1. Every option and argument that names a file says in its declaration whether it is read, or what is written there
    (`options.reads`, `options.writes`): a test walks all commands, and none can be forgotten.
-2. What is written is looked at again when it is about to appear (outputs/folder.py); here the user is told at once.
+2. What is written is looked at again when it is about to appear (outputs/folder.py); here the user hears of it at once.
 """
 
 import os
@@ -61,7 +61,7 @@ def names_a_file(text: str) -> bool:
 
 def _require_stdout(command: click.Command, given: Mapping[str, Any]) -> None:
     """Refuse to print records where nobody can get them."""
-    is_closed = getattr(sys.stdout, "name", None) == os.devnull  # what stands in the place of a closed one
+    is_closed = getattr(sys.stdout, "name", None) == os.devnull  # what stands in place of a closed one
     if is_closed and any(
         getattr(param, "writes", None) and given.get(str(param.name)) == "-" for param in command.params
     ):

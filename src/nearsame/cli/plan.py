@@ -14,17 +14,15 @@ _SIMHASH = ("bits", "k")
 _COMMON = ("threshold", "recall")
 _PLANNING = options.section(
     "Method",
-    options.setting("--threshold", metavar="NUMBER", help="Similarity from which on pairs are wanted.", stands="0.8"),
     options.setting(
-        "--recall", type=float, metavar="NUMBER", help="Chance to find a pair at the threshold.", stands="0.99"
+        "--threshold", metavar="NUMBER", help="Least similarity of the pairs that are wanted.", stands="0.8"
     ),
+    options.setting("--recall", type=float, metavar="NUMBER", help="Chance of finding a pair at it.", stands="0.99"),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     options.setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
     options.setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
     recipeoptions.CHOICE,
-    options.spec(
-        "--simhash", is_flag=True, help="Show the curve of SimHash, in the place of MinHash's.", stands="MinHash"
-    ),
+    options.spec("--simhash", is_flag=True, help="Show SimHash's curve instead of MinHash's.", stands="MinHash"),
     options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
     options.setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
     sourceoptions.TEXT_COLUMN,

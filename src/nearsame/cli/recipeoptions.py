@@ -114,7 +114,7 @@ method = section(
         "--recall",
         type=float,
         metavar="NUMBER",
-        help="minhash, hyperplane: chance to find such a pair.",
+        help="minhash, hyperplane: chance of finding a pair.",
         stands="0.99",
     ),
     setting("--jaccard-floor", metavar="NUMBER", help="containment: least Jaccard as well.", stands="any"),

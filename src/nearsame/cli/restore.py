@@ -18,7 +18,7 @@ __all__ = ["restore"]
         metavar="DIR",
         required=True,
         writes=options.FOLDER,
-        help="The folder that is to appear, complete or not at all.",
+        help="The folder to write; it appears complete or not at all.",
     ),
     options.in_json("Counts"),
 )

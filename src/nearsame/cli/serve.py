@@ -65,16 +65,18 @@ class _Count(click.ParamType[int]):
 _COUNT = _Count()
 _listening = options.section(
     "Listening",
-    spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens.", stands="127.0.0.1"),
+    spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen at.", stands="127.0.0.1"),
     spec(
         "--port",
         type=_Count(0, 65535),
         default=8800,
         metavar="N",
-        help="Likewise; 0: any that is free.",
+        help="Port to listen at; 0: any free one.",
         stands="8800",
     ),
-    spec("--root-path", default="", metavar="PATH", help="Where a proxy shows it, as /nearsame.", stands="/"),
+    spec(
+        "--root-path", default="", metavar="PATH", help="Path at which a proxy shows it, as in /nearsame.", stands="/"
+    ),
     spec(
         "--token-file",
         metavar="FILE",
@@ -85,7 +87,7 @@ _listening = options.section(
     spec(
         "--insecure",
         is_flag=True,
-        help="Listen beyond this machine without tokens, too.",
+        help="Listen beyond this machine even without tokens.",
         stands="refused",
     ),
     spec(
@@ -100,9 +102,9 @@ _listening = options.section(
 )
 _bounds = options.section(
     "Limits",
-    spec("--max-body", type=_Bytes(), default="10MB", metavar="SIZE", help="Of one request.", stands="10MB"),
-    spec("--max-batch", type=_COUNT, default=1000, metavar="N", help="Documents of one request.", stands="1000"),
-    spec("--max-text", type=_COUNT, default=5_000_000, metavar="N", help="Characters of a text.", stands="5000000"),
+    spec("--max-body", type=_Bytes(), default="10MB", metavar="SIZE", help="Size of a request.", stands="10MB"),
+    spec("--max-batch", type=_COUNT, default=1000, metavar="N", help="Documents in a request.", stands="1000"),
+    spec("--max-text", type=_COUNT, default=5_000_000, metavar="N", help="Characters in a text.", stands="5000000"),
     spec(
         "--timeout",
         type=_Seconds(),
@@ -143,10 +145,17 @@ _bounds = options.section(
         help="Threads that answer questions, and processes for pages and long texts.",
         stands="2 of each",
     ),
-    spec("--connections", type=_COUNT, default=1000, metavar="N", help="At once; half for one address.", stands="1000"),
+    spec(
+        "--connections",
+        type=_COUNT,
+        default=1000,
+        metavar="N",
+        help="Open at once; half for one address.",
+        stands="1000",
+    ),
 )
 _logging = options.output(
-    spec("--no-request-log", is_flag=True, help="Log no line for each request.", stands="one JSON line each"),
+    spec("--no-request-log", is_flag=True, help="Do not log requests.", stands="one JSON line each"),
 )
 
 

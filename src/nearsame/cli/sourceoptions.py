@@ -39,7 +39,7 @@ _EXTRACT = spec(
 PAGES = (
     spec("--html-column", metavar="NAME", help="Column of web pages as markup, in place of text.", stands="none"),
     _EXTRACT,
-    spec("--max-document", metavar="SIZE", help="Read so much of a web page; cut the rest.", stands="10MB"),
+    spec("--max-document", metavar="SIZE", help="Read this much of a page; cut the rest.", stands="10MB"),
 )
 
 page_settings = section("Sources", *PAGES)
@@ -72,7 +72,10 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
         *PAGES,
         spec(
-            "--max-record", metavar="SIZE", help="Keep longer records as they are; compare only others.", stands="64MB"
+            "--max-record",
+            metavar="SIZE",
+            help="Keep longer records as they are; compare only the others.",
+            stands="64MB",
         ),
         STRICT,
     )(function)
@@ -88,13 +91,13 @@ pages = section(
         "--url-rules",
         metavar="FILE",
         reads=True,
-        help="Which URLs are one: rules that `urls --save` wrote.",
+        help="Rules of `urls --save` that say which URLs are one.",
         stands="canonical",
     ),
     spec(
         "--up-to",
         type=words(Degree),
-        help="Which URLs are one: those that are by rules as sure as that.",
+        help="How sure a rule must be to make URLs one.",
         stands="guess",
     ),
 )

@@ -25,10 +25,16 @@ _LEARNING = options.section(
     ),
     options.spec("--rules", metavar="FILE", reads=True, help="Apply rules that --save wrote.", stands="none"),
     options.spec("--min-support", type=int, metavar="N", help="URLs that a rule must bring together.", stands="5"),
-    options.spec("--max-error", type=float, metavar="SHARE", help="Most evidence against a rule.", stands="0.05"),
-    options.spec("--noise", type=float, metavar="SHARE", help="Pages that change between visits.", stands="counted"),
+    options.spec(
+        "--max-error", type=float, metavar="SHARE", help="Largest share of evidence against a rule.", stands="0.05"
+    ),
+    options.spec(
+        "--noise", type=float, metavar="SHARE", help="Share of pages that change between visits.", stands="counted"
+    ),
     options.spec("--min-hosts", type=int, metavar="N", help="Hosts that make a rule hold for all.", stands="3"),
-    options.spec("--held-out", type=float, metavar="SHARE", help="Of the evidence, to check rules on.", stands="0.3"),
+    options.spec(
+        "--held-out", type=float, metavar="SHARE", help="Share of the evidence to check rules on.", stands="0.3"
+    ),
 )
 _THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
 
@@ -149,7 +155,7 @@ def _check(ctx: click.Context, given: dict[str, Any]) -> None:
     if given["learn"] and given["rules"] is not None:
         raise ConfigError("--learn and --rules: rules are learnt, or read", hint="Leave one out.")
     if given["learn"] and "-" in given["sources"]:
-        raise ConfigError("--learn reads its source twice, and - can be read once", hint="Name a file.")
+        raise ConfigError("--learn reads its source twice, and - can be read only once", hint="Name a file.")
     if not given["learn"]:
         only = [name for name in weboptions.given_names(ctx, "Learning") if name != "--rules"]
         clusters = [

@@ -24,7 +24,9 @@ _SHOWN = 20
         help="Compare N kept documents with all others that are kept.",
         stands="200",
     ),
-    options.spec("--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the choice of these.", stands="0"),
+    options.spec(
+        "--seed", type=click.IntRange(0), default=0, metavar="N", help="Of the choice of these documents.", stands="0"
+    ),
 )
 @options.output(
     options.spec(
@@ -34,7 +36,9 @@ _SHOWN = 20
 )
 @options.section(
     "Running",
-    options.spec("--memory", metavar="SIZE", help="Hold so much of documents; more goes to a file.", stands="256MB"),
+    options.spec(
+        "--memory", metavar="SIZE", help="Hold this much of the documents; more goes to a file.", stands="256MB"
+    ),
     options.spec("-q", "--quiet", is_flag=True, help="Print only what is wrong.", stands="progress and summary"),
 )
 @options.running_plainly

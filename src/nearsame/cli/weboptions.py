@@ -41,7 +41,7 @@ _PATHS = (
     spec("--keep-parameters", "keep", metavar="NAMES", help="Never drop these parameters.", stands="none"),
     _rule("empty_query", "Drop ? with nothing behind it."),
     _rule("query_order", "Sort parameters by name."),
-    spec("--up-to", type=options.words(Degree), help="Only rules that are as sure as that.", stands="guess"),
+    spec("--up-to", type=options.words(Degree), help="Apply only rules that are at least this sure.", stands="guess"),
 )
 canonical = options.section("URLs", *_HOSTS, *_PATHS)
 canonical_paths = options.section("URLs", *_PATHS)  # where http and https, with and without www., are told apart
@@ -70,7 +70,7 @@ content = options.section(
         help="Of web pages, as in dedup.",
         stands="main",
     ),
-    spec("--max-document", metavar="SIZE", help="Read so much of a web page.", stands="10MB"),
+    spec("--max-document", metavar="SIZE", help="Read this much of a web page.", stands="10MB"),
 )
 DEDUP = ("text_column", "html_column", "extract", "max_document", "threads", "memory", "workdir")
 _COMPARING = ("--text-column", "--html-column", "--extract", "--max-document", "--memory", "--workdir", "--threads")

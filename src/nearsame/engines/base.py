@@ -39,7 +39,7 @@ class SplitStage(Stage, Protocol):
 
     @property
     def holds_lock(self) -> bool:
-        """Whether the work keeps Python's lock, so that only another process runs beside it."""
+        """Whether the work keeps Python's lock, so that only another process runs alongside it."""
 
     def tasks(self, batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
         """The arguments of `work`, for each row that needs it."""

@@ -218,7 +218,7 @@ def _write_synced(path: Path, batch: pa.RecordBatch) -> None:
 
 
 def _json(path: Path) -> Any:
-    """What a file holds; None where it is not there, or is no whole JSON."""
+    """What a file holds; None where it is not there, or is not whole JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, RecursionError, ValueError):
@@ -267,7 +267,7 @@ def _locked(path: Path) -> IO[bytes]:
         lock.seek(0)
         owner = lock.read(32).decode("ascii", "replace").strip()
         lock.close()
-        message = f"{path.parent} is in use by process {owner or 'of unknown number'}"
+        message = f"{path.parent} is in use by {f'process {owner}' if owner else 'another process'}"
         raise WorkdirError(message, hint="Wait for it, or name another folder.") from None
     lock.truncate(0)
     lock.write(f"{os.getpid()}\n".encode())

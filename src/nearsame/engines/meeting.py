@@ -50,7 +50,7 @@ def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
 
 
 def _keep_shared(keys: Any, rows: Rows, places: Int32s, probes: Any) -> tuple[int, int]:
-    """Of one part the entries whose key another has: moved to its front, with the bucket in the place of the key.
+    """Of one part the entries whose key another has: moved to its front, with the bucket in place of the key.
 
     Returns (entries, buckets).
     """

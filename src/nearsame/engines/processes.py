@@ -60,7 +60,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is no more."""
+        """Whether it has ended."""
         return self._run.poll() is not None
 
     def __call__(self, function: Callable[..., Any], *given: Any, seconds: float | None = None) -> Any:

@@ -29,7 +29,7 @@ Tasks = list[tuple[Any, ...]]
 
 
 class Sharing:
-    """At most so many workers at once, for the stages of one run; as many as there are processors, if not told."""
+    """At most so many workers at once, for the stages of one run; by default as many as there are processors."""
 
     def __init__(self, most: int = 0) -> None:
         self._most = most or len(os.sched_getaffinity(0))

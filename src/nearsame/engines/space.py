@@ -58,7 +58,7 @@ _T = TypeVar("_T", bound=np.generic)
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free or can be freed, as the system tells; 4 GiB where it does not."""
+    """Bytes of memory that are free or can be freed, as the system says; 4 GiB where it does not."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         sizes = {name: int(rest.split()[0]) << 10 for name, rest in (line.split(":", 1) for line in lines)}

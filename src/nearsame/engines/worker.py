@@ -1,7 +1,7 @@
 """What a worker process runs: functions and their arguments come in, what they return goes out, until the input ends.
 
 1. Nothing is loaded here but what the functions need, so a worker is there in a few hundredths of a second.
-2. A message is its size and a pickle. Before a task stands how many milliseconds it has; 0 is no bound.
+2. A message is its size and a pickle. Before a task stands how many milliseconds it has; 0: no bound.
 3. A worker that exceeds its time or its memory ends itself; who started it takes note.
 """
 

@@ -84,7 +84,7 @@ class Arrays:
         return np.asarray(self.best == np.arange(self.best.size))
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
-        """What tells the hosts of all documents once these have been read.
+        """What gives the hosts of all documents once these have been read.
 
         Raises:
             ConfigError: URLs are not read; or, once they have been read, there is none.

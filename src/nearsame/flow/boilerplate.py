@@ -27,7 +27,7 @@ __all__ = ["hosts_for", "without_boilerplate"]
 
 
 def hosts_for(corpus: Corpus, method: Method) -> Callable[[], Hosts] | None:
-    """What tells the hosts of all documents once they have been read, where a method asks for them.
+    """What gives the hosts of all documents once they have been read, where a method asks for them.
 
     Raises:
         ConfigError: It asks, and nobody can tell.

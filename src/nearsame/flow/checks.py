@@ -1,4 +1,4 @@
-"""What callers ask for, seen to before anything is read: what cannot be is an error that names the values.
+"""What callers ask for, checked before anything is read: what is impossible is an error that names the values.
 
 1. Functions called `chosen_…` give what stands for a choice that was left out; those called `require_…` only refuse.
 2. Recipes check themselves; here is what a recipe, columns, sides and an engine mean together.
@@ -40,7 +40,7 @@ def with_method_hint(function: _Asking) -> _Asking:
                 if name in method.model_fields:
                     asker = function.__name__
                     call = f"{asker}(..., method=nearsame.{method.__name__}({name}={given[name]!r}))"
-                    message = f"{name}={given[name]!r} is a setting of the method, and no argument of {asker}"
+                    message = f"{name}={given[name]!r} is a setting of the method, not an argument of {asker}"
                     raise ConfigError(message, hint=f"Give it with the method, as in {call}.")
         return function(*args, **given)
 

@@ -27,10 +27,12 @@ __all__ = ["steps_of_codes"]
 
 def steps_of_codes(method: SimHash | Hyperplane, *, ready_items: bool, listing: bool) -> Steps:
     """The stages of such a method; for `listing` all pairs they differ from those for deciding."""
-    if isinstance(method, SimHash):
-        return _near_codes(method, ready_items=ready_items, listing=listing)
-    slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
-    return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
+    match method:
+        case SimHash():
+            return _near_codes(method, ready_items=ready_items, listing=listing)
+        case Hyperplane():
+            slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
+            return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
 
 
 def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:

@@ -18,7 +18,6 @@ from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Digest
 from nearsame.sources.base import RecordRoom
-from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.document_facts import About, Describe
@@ -54,9 +53,7 @@ class Contents:
         kept = engine.keep(engine.map(engine.load(again), PageTexts(reading.columns.extract)), "texts")
         if again.num_documents != asked.size:
             raise changed()
-        for part in reading.all_parts:
-            if isinstance(part, FilePart):
-                part.require_unchanged()
+        reading.require_unchanged()
         flow = digested(_documents(kept.batches), engine, seed)
         return cls(Describe.close(engine.fold(flow, Describe())), kept.batches, flow)
 

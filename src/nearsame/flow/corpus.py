@@ -89,11 +89,14 @@ class Question:
             one_side: which stand for documents of the `against` side only.
         """
         bound = step.bound(self.threshold)
-        if self.kind == "pairs":
-            return step.joining(bound, one_side)
-        if self.kind == "greedy":
-            return step.deciding(Greedy(bound, num_against, self.within))
-        return Connected(step.linking(bound, num_against, self.within), bound, weights, num_against, self.within)
+        match self.kind:
+            case "pairs":
+                return step.joining(bound, one_side)
+            case "greedy":
+                return step.deciding(Greedy(bound, num_against, self.within))
+            case "components":
+                linking = step.linking(bound, num_against, self.within)
+                return Connected(linking, bound, weights, num_against, self.within)
 
 
 class Corpus(Protocol):
@@ -120,7 +123,7 @@ class Corpus(Protocol):
         """What one must know of the documents and their order."""
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
-        """What tells the hosts of all documents once these have been read.
+        """What gives the hosts of all documents once these have been read.
 
         Args:
             share: what asks for them, `boilerplate_per_host`: named where it is refused.
@@ -160,7 +163,7 @@ class Corpus(Protocol):
         """Keys, computed once, and how many there are."""
 
     def meet(self, keys: Any, lists: Any) -> Any:
-        """Documents that share a key, grouped by it, what they are compared by beside them."""
+        """Documents that share a key, grouped by it, what they are compared by next to them."""
 
     def answer(self, state: "State[Any]", question: Question) -> Any:
         """Who of the leaders goes, and by whose witness; or which of them are similar."""

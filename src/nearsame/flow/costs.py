@@ -49,7 +49,7 @@ _SHOWN = 60  # characters of a shingle
 
 
 def predicted(run: Run, work: Callable[[State[Arrays], Meeting, Any], Work]) -> Run:
-    """The run, with a note if comparing will take long; whoever watches is told at once.
+    """The run, with a note if comparing will take long; whoever watches sees it at once.
 
     Args:
         run: all documents have met.

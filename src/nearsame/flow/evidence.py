@@ -1,6 +1,6 @@
-"""Evidence: what else than the method says that a removed document and its witness are one page.
+"""Evidence: what besides the method says that a removed document and its witness are one page.
 
-1. It decides nothing: it is told of pairs that are decided.
+1. It decides nothing: it is given pairs that are decided.
 2. What is declared (a redirect, rel=canonical) may be relative to the page; URLs are compared in canonical form, or as
    they stand where what makes that is not installed, and a note says so.
 3. What was not looked at is not claimed: of documents that a layer removed by URL, texts are known to be the same, or
@@ -34,7 +34,7 @@ BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sourc
 
 @runtime_checkable
 class OneForm(Protocol):
-    """What makes one of several URLs, as learnt rules do: a guess, beside what its recipe is sure of."""
+    """What makes one of several URLs, as learnt rules do: a guess, besides what its recipe is sure of."""
 
     @property
     def recipe(self) -> CanonicalUrl:

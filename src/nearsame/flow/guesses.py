@@ -3,7 +3,7 @@
 1. They are read once more, and nothing else is: where no guess brings two documents together, nothing is read.
 2. What is near enough is what the method of the run says, where it compares sets of shingles or whole texts; else the
    default method does.
-3. This is the flow of `Jaccard` with a URL in the place of all keys, so the rule of deciding is the same one.
+3. This is the flow of `Jaccard` with a URL in place of all keys, so the rule of deciding is the same one.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,6 @@ from nearsame.flow.evidence import PageFacts
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Method
-from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy
 from nearsame.stages.clusters.policies import Keep
@@ -82,6 +81,4 @@ def _require_unchanged(reading: Reading, before: About, again: About, asked: Mas
     pairs = ((before.digest_a, again.digest_a), (before.digest_b, again.digest_b))
     if not reading.pages and not all(np.array_equal(one[asked], two[asked]) for one, two in pairs):
         raise changed()
-    for part in reading.all_parts:
-        if isinstance(part, FilePart):
-            part.require_unchanged()
+    reading.require_unchanged()

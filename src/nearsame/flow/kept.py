@@ -181,7 +181,7 @@ def _with_revisits(copied: Sequence[Revisiting], decided: Decided) -> str:
 
 
 def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
-    """Records of pages with the text in the place of the body."""
+    """Records of pages with the text in place of the body."""
     if extract is None or "body" not in table.column_names:
         return table
     texts = []

@@ -9,8 +9,8 @@
 4. Every removed document has a witness that stays to the end. Where a later layer removes a witness, what it stood for
    inherits its keeper, and says through which document (`via`). Equal bytes inherit the similarity, too; of anything
    else the two were never compared, and the measure says `chain`.
-5. A document without a text is no witness: whoever has something to say is not removed for a page that came back empty.
-   Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
+5. A document without a text is not a witness: whoever has something to say is not removed for a page that came back
+   empty. Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,6 @@ from nearsame.recipes.choices import LAYERS, LayerName, OwnLayer, ReportedMeasur
 from nearsame.recipes.methods import Method, as_recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
-from nearsame.sources.parts import FilePart
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, order_of
@@ -77,7 +76,7 @@ class Layer(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Who is removed by all layers together; beside `decided`, a value for each of its rows."""
+    """Who is removed by all layers together; besides `decided`, a value for each of its rows."""
 
     decided: Decided
     layer: Rows  # number in `use`
@@ -153,11 +152,9 @@ class Layers:
             known = Arrays(reading, engine, _PRIORITY, self.about, self.priority, rows, self.notes)
             return State(recipe, steps(recipe), known)
         state = prepare(Arrays(self.left(reading), engine, _PRIORITY), recipe, clock)
-        if not reading.pages:  # of pages, texts were digested before what is no text was taken out
+        if not reading.pages:  # of pages, texts were digested before what is not text was taken out
             self.require_unchanged(state.corpus.about)
-        for part in reading.all_parts:
-            if isinstance(part, FilePart):
-                part.require_unchanged()
+        reading.require_unchanged()
         known = replace(state.corpus, notes=(*self.notes, *state.corpus.notes))
         return replace(state, corpus=known)
 
@@ -197,7 +194,7 @@ def require_layers(use: str | Sequence[str]) -> tuple[LayerName, ...]:
     names = [name.strip() for name in use.split(",")] if isinstance(use, str) else list(use)
     unknown = [name for name in names if name not in LAYERS]
     if unknown or not names:
-        what = f"{unknown[0]!r} is not a layer" if unknown else "there is no layer"
+        what = f"{unknown[0]!r} is not a layer" if unknown else "it names no layer"
         raise ConfigError(f"use={use!r}: {what}", hint=f"Choose from {', '.join(LAYERS)}.")
     return tuple(name for name in LAYERS if name in names)
 
@@ -339,7 +336,7 @@ def _names(pages: PageFacts, layer: Literal["url", "redirect", "canonical", "rev
         ConfigError: No document has what the layer needs, nor is there a web page, which might.
     """
     needed = {"revisit": "payload_digest", "url": pages.url_column}.get(layer, layer)
-    may_lack = layer != "url" and pages.reading.pages  # a small archive without redirects is no mistake of anybody's
+    may_lack = layer != "url" and pages.reading.pages  # a small archive without redirects is nobody's mistake
     if pages.reading.num_documents and not pages.has(needed) and not may_lack:
         message = f"use={layer}: no document has anything in the column {needed!r}"
         raise ConfigError(message, hint=f"Leave {layer} out, or give sources that have it.")

@@ -53,10 +53,10 @@ class DocumentOptions(TextOptions, total=False):
 
 
 class WatchOptions(TypedDict, total=False):
-    """Who is told how far it is."""
+    """Who is shown how far it is."""
 
     progress: Annotated[
-        Progress | None, Doc("What is told the progress: an object with `begin`, `add`, `note` and `end`.")
+        Progress | None, Doc("Who is shown the progress: an object with `begin`, `add`, `note` and `end`.")
     ]
 
 

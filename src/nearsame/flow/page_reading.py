@@ -30,7 +30,7 @@ def with_pages(columns: Columns, options: TextOptions) -> Columns:
     """The columns, and how web pages are read.
 
     Raises:
-        ConfigError: It cannot be, or contradicts itself.
+        ConfigError: It is impossible, or contradicts itself.
     """
     html, extract, max_document = options.get("html_column"), options.get("extract"), options.get("max_document")
     other = next((name for name in _OTHERS if getattr(columns, name) is not None), None)
@@ -97,7 +97,7 @@ def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
     """
     kinds = [None if path == "-" else is_page(suffixed_name(path)) for path in paths]
     if extract is not None and not any(kinds):
-        message = f"extract={extract!r} does nothing: {' and '.join(paths)}: no web page by the name"
+        message = f"extract={extract!r} does nothing: not web pages by their names: {' and '.join(paths)}"
         raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml, or leave it out.")
     return [
         read_text(path) if kind is None else _text_of_page(path, kind, extract or "main")

@@ -130,7 +130,7 @@ def _turned(state: State[Arrays], pairs: Listed) -> Listed:
 
 
 def beside(state: State[Arrays], pairs: JoinedPairs) -> npt.NDArray[np.float64]:
-    """What pairs say beside their similarity: as many columns as the method's `Steps.columns` has names."""
+    """What pairs say besides their similarity: as many columns as the method's `Steps.columns` has names."""
     columns, best = state.step.columns, state.corpus.best
     if columns is None:
         return np.zeros((0, pairs.a.size))

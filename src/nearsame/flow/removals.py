@@ -187,7 +187,7 @@ class Removals:
         return self.run.pairs_table(listed, self.measures.take(pa.array(order)))
 
     def _beside(self, pairs: JoinedPairs, order: Rows) -> npt.NDArray[np.float64]:
-        """What the method says of pairs beside their similarity; of others than its own nothing, NaN."""
+        """What the method says of pairs besides their similarity; of others than its own nothing, NaN."""
         own = self.by_method[order]
         if own.all():
             return pipeline.beside(self.state, pairs)

@@ -21,7 +21,7 @@ __all__ = ["Left", "Taken", "changed"]
 
 @dataclass
 class Left(Reading):
-    """The documents again, with null in the place of texts (or of pages) that are already removed."""
+    """The documents again, with null in place of texts (or of pages) that are already removed."""
 
     gone: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
     priority: Rows = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -20,6 +20,7 @@ from nearsame.flow.kept import Choices
 from nearsame.outputs.destinations import meaning, require_folder
 from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Method
 from nearsame.stats import Audit, Stats
 
@@ -35,7 +36,7 @@ class Result:
 
     _removals: Any  # Removals of the engine that decided
     audit: Audit | None = None
-    notes: tuple[str, ...] = ()  # beside those of the run
+    notes: tuple[str, ...] = ()  # besides those of the run
 
     @property
     def run(self) -> Any:
@@ -132,7 +133,7 @@ class Result:
         """The documents that go, with all their columns, as what `kept` gives."""
         return self._removals.records(stay=False)
 
-    def at(self, *, threshold: Any) -> "Result":
+    def at(self, *, threshold: Number) -> "Result":
         """The result at a higher threshold, decided again on the stored keys and features.
 
         Raises:
@@ -160,7 +161,7 @@ class Result:
 
         A name that ends in .jsonl, .json, .ndjson, .csv, .tsv, .parquet, .orc, .arrow or .feather (also with .gz, .zst,
         .bz2 or .xz behind it) is one file of the documents that stay, `-` is standard output, any other name a folder.
-        What went and why is told by a folder alone, which `verify` proves.
+        Only a folder says what went and why, and only that can `verify` prove.
 
         The folder holds `kept/` (what was read, without the removed records), `removed.parquet`, `clusters.parquet`,
         `sources.parquet` (what was read), `stats.json`, and `skipped.parquet` if there are records that could not be

@@ -126,7 +126,7 @@ class Run:
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
 
     def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
-        """What statistics say of pairs beside what is known."""
+        """What statistics say of pairs besides what is known."""
         work = compared_by(pairs.work.record())
         if self.pages is None or not self.have_urls:
             return work

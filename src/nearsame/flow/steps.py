@@ -68,13 +68,13 @@ class Steps(NamedTuple):
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
     linking: Callable[[Bound, int, bool], Any] = Linking  # for components: what joins all that `joining` would join
     notes: tuple[str, ...] = ()  # what one must know to read the answer
-    floor: Fraction | None = None  # least Jaccard beside the measure
+    floor: Fraction | None = None  # least Jaccard besides the measure
     larger_first: bool = False  # larger sets stay: a container before what it contains
-    columns: Directions | None = None  # what pairs say beside their similarity
+    columns: Directions | None = None  # what pairs say besides their similarity
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """What pairs say beside their similarity."""
+        """What pairs say besides their similarity."""
         return self.columns.names if self.columns else ()
 
     @property
@@ -97,7 +97,7 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
         case Digest():
             return Steps((texts(method), _digests(method)), measures.EQUAL)
         case Jaccard() | Cosine():
-            measure = measures.COSINE if isinstance(method, Cosine) else measures.JACCARD
+            measure = measures.OF_SETS[method.measure]
             shares = measures.shares(measures.bound(measure, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),

@@ -46,12 +46,13 @@ def answered(state: State[Any], question: Question) -> Decision:
         return _told(verbs.frame(here(asked, verbs.tables(lists), verbs.tables(entries))), verbs)
     verbs.room["deciding"] = "cluster"
     cluster, component = Cluster(state, asked), None
-    if question.kind == "pairs":
-        answers = cluster.pairs()
-    elif question.kind == "greedy":
-        answers = cluster.greedy()
-    else:
-        answers, component = cluster.components()
+    match question.kind:
+        case "pairs":
+            answers = cluster.pairs()
+        case "greedy":
+            answers = cluster.greedy()
+        case "components":
+            answers, component = cluster.components()
     answers = verbs.computed(answers)
     work = cluster.work.record()
     del work["met"]  # Spark's joins bring together what they do not count

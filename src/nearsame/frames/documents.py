@@ -89,7 +89,7 @@ def _content(part: FramePart, columns: Columns) -> str:
     if name == "items":  # an item that is null says nothing about its document
         return f"array_compact({content})"
     readable = f"is_valid_utf8({content})"
-    if part.delimited:  # Spark has put this in the place of what was none
+    if part.delimited:  # Spark has put this in place of what was none
         readable = f"not contains({content}, '\N{REPLACEMENT CHARACTER}')"
     return f"if({readable} and octet_length({content}) <= {columns.max_record}, {content}, null)"
 

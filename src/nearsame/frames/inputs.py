@@ -1,7 +1,7 @@
 """The frames that a side is made of, before they are one: what is wrong with them, and which columns count.
 
 1. Each frame is looked at on its own: columns that one machine refuses are refused here, by the same errors.
-2. Records that could not be read are no documents: they are counted by file, and left out.
+2. Records that could not be read are not documents: they are counted by file, and left out.
 3. A text of CSV with U+FFFD was not UTF-8: it is null, so its document stays. Numbers of CSV are numbers where all are.
 4. Columns of one name but of several types become strings; the order has to have one type.
 """

@@ -1,7 +1,7 @@
 """Priority over DataFrames: the total order that says which of two similar documents stays.
 
 1. The order is that of `order_of`, with ties by content: a DataFrame has no order of its own.
-2. Nulls come last, whichever way the others are ordered; a text that is no date counts as null where dates are needed.
+2. Nulls come last, whichever way the others are ordered; a text that is not a date is null where dates are needed.
 """
 
 from collections.abc import Iterator

@@ -83,7 +83,7 @@ class Request:
 
     @contextmanager
     def _verbs(self, source: Any) -> Iterator[Verbs]:
-        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is told.
+        """The verbs of one run: what they keep is given back if it fails, and what they shuffled is reported.
 
         Raises:
             SourceError: There is no source: no session is started for that.

@@ -28,7 +28,7 @@ _PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 
 
 class ListedFrame(NamedTuple):
-    """Pairs of documents: a, b, similarity, and what the method says beside.
+    """Pairs of documents: a, b, similarity, and what the method says besides.
 
     Attributes:
         frame: the pairs.
@@ -119,7 +119,7 @@ class SparkRun:
 
     @staticmethod
     def pairs_counts(pairs: "ListedFrame") -> dict[str, Any]:
-        """What statistics say of pairs beside what is known."""
+        """What statistics say of pairs besides what is known."""
         return compared_by(pairs.work)
 
     @plainly()

@@ -27,7 +27,7 @@ _SHARES = (1.0, 0.76, 0.33, 0.0)  # of the prefix
 def predicted(  # noqa: PLR0913, PLR0917  (what is known of the sets, and of the table)
     sets: int, items: int, distinct: int, slots: int, threshold: Fraction, table_bytes: int
 ) -> dict[str, Any]:
-    """Keys of each document and bytes of all, by both methods; for the exact join, those of the table beside.
+    """Keys of each document and bytes of all, by both methods; for the exact join, those of the table besides.
 
     Args:
         sets: how many different sets there are.

@@ -27,7 +27,7 @@ def format_of(path: str | Path) -> str:
     """The format of Spark's that the name of a place ends with.
 
     Raises:
-        OutputError: It is none of them.
+        OutputError: It is not one of them.
 
     Example:
         >>> format_of("s3a://bucket/pairs.jsonl")

@@ -29,7 +29,7 @@ class Documents(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """What is told how many documents were read."""
+        """Is given how many documents were read."""
 
     def __iter__(self) -> Iterator[list[Input]]:
         """The documents, a list for each batch."""

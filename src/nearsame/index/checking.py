@@ -1,4 +1,4 @@
-"""Whether an index is as it must be: every invariant, looked at.
+"""Whether an index is sound: every invariant, checked.
 
 1. The store's own files are sound, its counters are right, and each row is what was written.
 2. Each document has its set keys, and the other keys if it is the first with its items: made again from what is stored.
@@ -29,7 +29,7 @@ __all__ = ["check"]
 
 _AT_ONCE = 1000
 _POSTINGS = 100_000
-_MOST = 20  # of one kind are told
+_MOST = 20  # of one kind are reported
 _ALL = 1 << 40
 
 
@@ -57,7 +57,7 @@ class _Check:
                 self._try(lambda: self._documents(rows))  # noqa: B023  (called at once)
         except StoreDamagedError as error:
             self.damage.append(error.why)
-        if not self.damage:  # else all that leads to damaged documents would be told, too
+        if not self.damage:  # else all that leads to damaged documents would be reported, too
             self._try(lambda: _strays(self.reader, self.facets, self.expected))
         return list(dict.fromkeys([*self.damage, *self.found]))
 
@@ -125,14 +125,14 @@ def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) ->
         made = blobs_of(facets, [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows])
         for row, blob in zip(rows, made, strict=True):
             if row.items != blob:
-                yield f"document {row.number}: what is stored of its text is not what is made of it"
+                yield f"document {row.number}: what is stored of its text is not what the text gives"
         return
     for number, facet in enumerate(facets):
         if facet.name == "url":
             shelf = BlobShelf(facets, [row.items for row in rows]).items(number)
             for at, items in enumerate(facet.items([Input(row.id, row.url) for row in rows])):
                 if not np.array_equal(items, shelf.items[shelf.starts[at] : shelf.ends[at]]):
-                    yield f"document {rows[at].number}: what is stored of its url is not what is made of it"
+                    yield f"document {rows[at].number}: what is stored of its URL is not what the URL gives"
 
 
 def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[
         counted += page[0].size
     if counted <= expected:
         return
-    yield f"there are {counted:,} keys, and there must be {expected:,}"
+    yield f"there are {counted:,} keys, expected {expected:,}"
     reported, after = 0, None
     while reported < _MOST and (page := reader.postings_page(after, _AT_ONCE))[0].size:
         after = int(page[0][-1]), int(page[1][-1])

@@ -17,6 +17,7 @@ from nearsame.flow.steps import steps
 from nearsame.index.facet import Facet, Input, cut, documents, listed, through
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import SimHash
 from nearsame.stages.keys import blocks
 from nearsame.stages.keys.headers import HeaderKeys
@@ -70,7 +71,7 @@ class CodeFacet(Facet):
         """Those without a code."""
         return self.is_bare(items)
 
-    def raised(self, threshold: Any) -> "Facet":
+    def raised(self, threshold: Number) -> "Facet":
         """The same with a higher threshold."""
         recipe = self.recipe.raised(threshold)
         return replace(self, bound=measures.bound(self.bound.measure, recipe.least))

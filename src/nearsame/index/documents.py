@@ -84,7 +84,7 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
     """One document.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: It is not one.
     """
     if isinstance(document, str):
         document, names = {"text": document}, _USUAL

@@ -1,4 +1,4 @@
-"""What an index has, told to somebody else: one document, all of them as a file; of a damaged one what is whole."""
+"""What an index has, for somebody else: one document, all of them as a file; of a damaged one what is whole."""
 
 import json
 import zlib

@@ -27,6 +27,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
 from nearsame.matches import FoundBy
 from nearsame.recipes.choices import ReportedMeasure
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Digest, MinHash, SimHash
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.pairs import measures
@@ -122,7 +123,7 @@ class Facet:
         """Whether documents with the same items here have the same items there, whatever they are."""
         return False
 
-    def raised(self, threshold: Any) -> "Facet":  # noqa: ARG002  (equality has no threshold)
+    def raised(self, threshold: Number) -> "Facet":  # noqa: ARG002  (equality has no threshold)
         """The same with a higher threshold."""
         return self
 

@@ -78,7 +78,7 @@ class Index(Questions):
             timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
 
         Raises:
-            ConfigError: The methods cannot be.
+            ConfigError: The methods are impossible.
             StoreError: There is an index, or it cannot be made.
         """
         facets = facets_of(method, store)
@@ -194,7 +194,7 @@ class Index(Questions):
                 one transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
 
         Raises:
-            ConfigError: A document is none.
+            ConfigError: Something is not a document.
             StoreError: Nothing could be written.
         """
         is_text = isinstance(documents, str)  # whatever it reads like: a path is a Path
@@ -202,7 +202,7 @@ class Index(Questions):
         return [added for batch in self._added(given, options, is_text=is_text) for added in batch]
 
     def add_batches(self, source: Any, **options: Unpack[AddOptions]) -> Iterator[list[Added]]:
-        """Like `add`, batch by batch: what is yielded is durable. `skipped` tells what could not be read.
+        """Like `add`, batch by batch: what is yielded is durable. `skipped` has what could not be read.
 
         Args:
             source: Whatever `add` takes; a string is the path of a source.
@@ -246,7 +246,7 @@ class Index(Questions):
 
     def _require_writable(self) -> None:
         if self._read_only:
-            raise ConfigError(f"{self._store.name} was opened to read only", hint="Open it without read_only.")
+            raise ConfigError(f"{self._store.name} was opened read-only", hint="Open it without read_only.")
 
     def _writing(self, keys: Any) -> Any:
         self._require_writable()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownIdError
 from nearsame.flow.options import SourceOptions
@@ -25,6 +25,7 @@ from nearsame.inputs import Inputs, is_address
 from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.given import Number
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
 
@@ -43,17 +44,23 @@ class Questions:
         self._writer: Writer | None = None
         self.skipped: list[Skipped] = []
 
-    def query(self, documents: Any, *, limit: int = 10, threshold: Any = None) -> Any:
+    @overload
+    def query(
+        self, documents: str | Mapping[str, Any], *, limit: int = 10, threshold: Number | None = None
+    ) -> Matches: ...
+    @overload
+    def query(self, documents: Any, *, limit: int = 10, threshold: Number | None = None) -> list[Matches]: ...
+    def query(self, documents: Any, *, limit: int = 10, threshold: Number | None = None) -> Matches | list[Matches]:
         """What documents resemble: verified, best first.
 
         Args:
             documents: Whatever `add` takes; a text or a dict gives a list of matches, several documents a list of
-                such lists. In a crowd of near copies not all are compared: the list's `complete` tells.
+                such lists. In a crowd of near copies not all are compared: the list's `complete` says so.
             limit: At most this many of each.
             threshold: A higher one than the index has.
 
         Raises:
-            ConfigError: A document is none, or the threshold is lower.
+            ConfigError: Something is not a document, or the threshold is lower.
         """
         if isinstance(documents, (str, Mapping)):
             return self._queried([input_of(documents)], limit, threshold)[0]
@@ -65,7 +72,7 @@ class Questions:
         ]
 
     def query_batches(
-        self, source: Any, *, limit: int = 10, threshold: Any = None, **options: Unpack[SourceOptions]
+        self, source: Any, *, limit: int = 10, threshold: Number | None = None, **options: Unpack[SourceOptions]
     ) -> Iterator[tuple[list[str], list[Matches]]]:
         """The documents of a source, batch by batch: their ids, and what each resembles.
 
@@ -133,7 +140,7 @@ class Questions:
         Args:
             limit: At most this many.
             offset: Skip this many.
-            members: At most so many ids of each.
+            members: At most this many ids of each.
         """
         for name, value, least in (("limit", limit, 1), ("offset", offset, 0), ("members", members, 1)):
             require_number(name, value, least)
@@ -143,7 +150,7 @@ class Questions:
                 followers = reader.followers(leader, members - 1)
                 rows = reader.rows([leader, *followers])
                 if any(rows[number].leader != leader for number in followers):
-                    raise StoreDamagedError.of(reader.name, f"not all that follow document {leader} say so")
+                    raise StoreDamagedError.of(reader.name, f"not all documents that follow document {leader} say so")
                 ids = tuple(rows[number].id for number in (leader, *followers))
                 groups.append(Group(rows[leader].id, size + 1, ids))
         return groups
@@ -152,8 +159,8 @@ class Questions:
         """Ids, in the order in which documents were added.
 
         Args:
-            after: Only of those behind the document of this id; default: from the first one.
-            limit: At most so many; default: all.
+            after: Only of those after the document of this id; default: from the first one.
+            limit: At most this many; default: all.
 
         Raises:
             UnknownIdError: No document has the id `after`.
@@ -192,14 +199,14 @@ class Questions:
         )
 
     def check(self) -> list[str]:
-        """Look through all of it; returns what is not as it must be, nothing if all is well."""
+        """Check all of it; returns what is wrong, nothing if all is well."""
         with self._reading() as reader:
             return checking.check(reader, self._facets, self._kind)
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
         """Write all documents to a file, `.jsonl` or `.parquet`: ids, addresses, digests, and texts where they are.
 
-        Of a damaged index those that are whole; `skipped` then tells what was left out.
+        Of a damaged index those that are whole; `skipped` then has what was left out.
 
         Args:
             path: Where; the file appears when it is complete.
@@ -219,7 +226,7 @@ class Questions:
         )
 
     def backup(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Copy an index in a file to another file, as it is at this moment, also while others write.
+        """Copy an index in a file to another file, as it is at this moment, even while others write.
 
         Args:
             path: Where; the copy appears when it is complete.
@@ -235,7 +242,7 @@ class Questions:
         require_apart(place, Path(os.path.realpath(place)), Inputs.index(self._store.name), folder=False)
         self._store.backup(place, overwrite=overwrite)
 
-    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Any) -> list[Matches]:
+    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Number | None) -> list[Matches]:
         require_number("limit", limit, 1)
         facets = self._facets if threshold is None else self._raised(threshold)
         with self._reading() as reader:
@@ -264,7 +271,7 @@ class Questions:
             answers.append(matches_of(rows, evidence, limit, is_cut=bool(resembling.is_cut[at]), but=but))
         return answers
 
-    def _raised(self, threshold: Any) -> tuple[Facet, ...]:
+    def _raised(self, threshold: Number) -> tuple[Facet, ...]:
         """The facets, the first one that compares contents with a higher threshold."""
         at = next((at for at, facet in enumerate(self._facets) if facet.measure), None)
         if at is None:
@@ -290,7 +297,7 @@ class Questions:
 
     def _require_texts(self) -> None:
         if self._kind != "text":
-            message = f"{self._store.name} stores {self._kind}, no texts"
+            message = f"{self._store.name} stores {self._kind}, not texts"
             raise ConfigError(message, hint="Create an index with store=text.")
 
     def _reading(self) -> Any:

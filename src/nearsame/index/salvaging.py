@@ -1,7 +1,7 @@
 """Documents of an index that may be damaged: those that are whole, one part after the other, and what was left out.
 
 1. A part that cannot be read is halved until it is clear which numbers it is about.
-2. Numbers that nobody has are no damage. How many documents are missing altogether is told at the end.
+2. Numbers that nobody has are not damage. How many documents are missing altogether is reported at the end.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ def whole_rows(reader: Reader, tell: Tell) -> Iterator[list[Row]]:
 
     Args:
         reader: Of the store.
-        tell: What is told, in words, of those that are not.
+        tell: Is given, in words, what is wrong with those that are not.
 
     Raises:
         StoreDamagedError: Not even how far the numbers go can be read.
@@ -42,7 +42,7 @@ def whole_rows(reader: Reader, tell: Tell) -> Iterator[list[Row]]:
         if rows:
             yield rows
     if expected is not None and seen < expected:
-        tell(f"{expected - seen:,} of {expected:,} documents are not there any more")
+        tell(f"{expected - seen:,} of {expected:,} documents are missing")
 
 
 def _extent(reader: Reader, tell: Tell) -> tuple[int | None, int]:

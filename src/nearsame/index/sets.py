@@ -16,6 +16,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
 from nearsame.kernels.blake2b import digest_texts
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.bands import BandKeys
@@ -86,7 +87,7 @@ class SetFacet(Facet):
         keys, of = self._bands.keys(signatures, rows)
         return keys.view(np.int64) ^ self._salt, of
 
-    def raised(self, threshold: Any) -> "Facet":
+    def raised(self, threshold: Number) -> "Facet":
         """The same with a higher threshold."""
         recipe = self.recipe.raised(threshold)
         return replace(self, bound=measures.bound(self.bound.measure, recipe.threshold))

@@ -83,7 +83,7 @@ def _require_unread(typed: str, place: Path, name: str, path: str, *, folder: bo
     if folder:
         rests = [rest for member in _MEMBERS for rest in _rests(rests, [member]) if not set(rest) - {"**"}]
     if rests:
-        message = f"{typed} is where {name} matches, and the next run would read it"
+        message = f"{name} matches {typed}, which the next run would read"
         raise OutputError(message, hint="Name a place that the pattern does not match, or a narrower pattern.")
 
 

@@ -60,7 +60,7 @@ class Report:
 
     def __init__(self, stream: TextIO) -> None:
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # what the encoding lacks is no reason to fail at the very end
+            stream.reconfigure(errors="replace")  # what the encoding lacks is not a reason to fail at the very end
         # A text in brackets or colons is a text: rich's markup and emoji are for texts of one's own.
         self._console = _Quiet(file=stream, highlight=False, soft_wrap=False, markup=False, emoji=False)
         self._width = min(self._console.width, _MOST_COLUMNS)
@@ -185,7 +185,7 @@ class Report:
 
     def _remarks(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
         of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
-        empty = "such go as redirects and revisits only" if of_records else "such are not duplicates"
+        empty = "these go only as redirects and revisits" if of_records else "these are never duplicates"
         for count, remark in (
             (stats.empty, f"without a {_what(stats, 'direction')}: {empty}"),
             (stats.bare, "without a word: only exact copies among them go"),

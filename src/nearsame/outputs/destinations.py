@@ -70,7 +70,7 @@ def meaning(name: str | os.PathLike[str]) -> Destination:
         return Destination(typed, form, compression)
     if form is not None or compression or suffix in TEXTS or suffix in PAGES:
         hint = f"Name a file ({' '.join(written_suffixes())}), or a folder: {typed}/ is one."
-        raise OutputError(f"{typed}: records are read from such files, and not written to one", hint=hint)
+        raise OutputError(f"{typed}: such files are read, but not written", hint=hint)
     return Destination(typed)
 
 

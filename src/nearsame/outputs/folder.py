@@ -5,7 +5,7 @@
 3. Whatever ends the writing, an error or an interruption, leaves nothing behind.
 4. Nothing is written into a source, or over one: this is seen to before anything is read, and again just before
    anything old is moved. A source that is gone or another one by then is an error.
-5. There is one way to write: `require_place`, which is told what is read, gives the Place that `appearing` takes.
+5. There is one way to write: `require_place`, which knows what is read, gives the Place that `appearing` takes.
 """
 
 import contextlib
@@ -105,7 +105,7 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
         against: With sources, those of the against side.
         folder: Whether it is to be a folder, not a file.
         overwrite: Whether what is there may be replaced.
-        mark: The file that tells of a folder that nearsame wrote it; no other folder is replaced. None: any is.
+        mark: The file by which a folder is known as written by nearsame; no other folder is replaced. None: any is.
 
     Raises:
         OutputError: The place cannot be used.
@@ -128,7 +128,7 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
 
 
 def _real(typed: str) -> Path:
-    """Where a path leads; a pipe has no place that one could be told (/dev/stdout may lead to one)."""
+    """Where a path leads; a pipe has no place that one could name (/dev/stdout may lead to one)."""
     with contextlib.suppress(OSError, ValueError):
         if stat.S_ISFIFO(os.stat(typed).st_mode):  # noqa: PTH116  (of any text)
             return Path(typed)

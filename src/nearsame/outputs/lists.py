@@ -33,7 +33,7 @@ def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table
         spreadsheet: Whether a text that a spreadsheet would take for a formula gets a ' before it: in .csv alone.
 
     Raises:
-        OutputError: The suffix is none of a known format.
+        OutputError: The suffix is not one of a known format.
         ConfigError: It is not .csv, and for a spreadsheet.
 
     Example:

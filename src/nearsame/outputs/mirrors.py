@@ -92,7 +92,7 @@ def _plural(noun: str, number: int) -> str:
 
 
 def _short(text: str, width: int) -> str:
-    """The text, its middle left out where it is too long: a URL is told by both ends."""
+    """The text, its middle left out where it is too long: a URL is known by both ends."""
     text = clean(text)
     if len(text) <= width:
         return text

@@ -2,8 +2,8 @@
 
 1. Standard output is for results; nothing here writes to it.
 2. Steps of the flow are called by what they do for the user.
-3. Time left is told from bytes on disk: those of a step against those that this process has read since. That holds for
-   compressed and columnar files alike, where bytes of text say nothing; where the system does not count, none is told.
+3. Time left is estimated from bytes on disk: those of a step against those that this process has read since, for
+   compressed and columnar files alike, where bytes of text say nothing; where the system does not count, none is shown.
 """
 
 import re
@@ -52,7 +52,7 @@ def watched(*, quiet: bool = False) -> Iterator[clock.Progress]:
     from nearsame.kernels._jit import is_cold  # noqa: PLC0415  (the compiler, which a run needs anyway)
 
     if is_cold():
-        progress.note("first run: machine code is made for this processor and kept, which takes some seconds more")
+        progress.note("first run: compiling for this processor takes a few seconds more; the result is kept")
     try:
         yield progress
     finally:
@@ -163,7 +163,7 @@ class Live:
         self._display.start()
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """Show a bar for the step that begins, in the place of the one before."""
+        """Show a bar for the step that begins, in place of the one before."""
         if self._task is not None:
             self._display.remove_task(self._task)
         self._step = _Step(stage, total_bytes)

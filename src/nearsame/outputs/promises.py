@@ -1,7 +1,7 @@
 """What a run promises of its answer, and what was measured of it, in words.
 
 1. A promise is about documents that were read: where none were, nothing is promised.
-2. What was measured is told as what it is: a share of pairs or of documents, with its interval.
+2. What was measured is called what it is: a share of pairs or of documents, with its interval.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def _layered(stats: Stats) -> str:
         parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
     chained = sum(layer["inherited"] for layer in stats.layers)
     if chained:
-        parts.append(f"of {chained:,} {plural(chained, 'document')} the own witness went later (see via_id)")
+        parts.append(f"the first witness of {chained:,} {plural(chained, 'document')} went later (see via_id)")
     if "text" in names:
         return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_promised(stats)}"
     if "digest" in names:

@@ -1,6 +1,6 @@
 """The copies in an output folder: each part by its own name, without what is to go.
 
-1. Parts copy themselves; here they are only told which positions to leave out, and what to add to the others.
+1. Parts copy themselves; here they only learn which positions to leave out, and what to add to the others.
 2. Several parts are copied at once; a single one by the thread that asks for it, which an interruption ends at once.
 3. Parts that give files names which are free (`copied_last`) come when all others have theirs.
 """

@@ -14,8 +14,8 @@ from nearsame.recipes.methods import Method
 
 __all__ = ["SHARES", "Shares", "check_pairs", "check_tables", "measure_problem"]
 
-_OF_FINGERPRINTS = "exact"  # beside the shares of fingerprints, those of the documents
-# What pairs say beside their similarity, by the name of the method.
+_OF_FINGERPRINTS = "exact"  # besides the shares of fingerprints, those of the documents
+# What pairs say besides their similarity, by the name of the method.
 SHARES = {
     "containment": ("a_in_b", "b_in_a"),
     "modp": ("a_in_b", "b_in_a", _OF_FINGERPRINTS, "exact_a_in_b", "exact_b_in_a"),

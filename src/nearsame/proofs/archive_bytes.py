@@ -1,7 +1,7 @@
 """Whether the records of a copied archive are those of its source, byte for byte, in order, without those that go.
 
 With a removed document go the records that were written for it, requests and the like: any of these may be missing.
-What is no row of whole WARC records (ARC, damage) is not looked at here; its documents are compared elsewhere.
+What is not a row of whole WARC records (ARC, damage) is not looked at here; its documents are compared elsewhere.
 """
 
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ class Archive(NamedTuple):
     added: Mapping[int, tuple[Any, ...]]
 
     def line(self, position: int) -> list[tuple[str, Any]]:
-        """The keys and values that are told of a record."""
+        """The keys and values that are given of a record."""
         name, url = self.labels[position]
         unknown = (None, None, 0) if position in self.documents else (None, None, None)
         cluster, witness, number = self.added.get(position, unknown)

@@ -1,7 +1,7 @@
 """What an output folder claims: who is removed, for whom, from which sources.
 
-1. What cannot be claimed (a table of another form, a recipe that no run could have had) is told, and nothing is built
-   on it: whoever asks a claim can trust its types.
+1. What cannot be claimed (a table of another form, a recipe that no run could have had) is reported, and nothing is
+   built on it: whoever asks a claim can trust its types.
 """
 
 import os
@@ -210,7 +210,7 @@ class Claims:
 
 
 def _require_tokeniser(home: Path, stats: Mapping[str, Any] | None) -> None:
-    """Refuse what another tokeniser has made: it would be told to be wrong where it was right.
+    """Refuse what another tokeniser has made: it would be called wrong where it was right.
 
     Raises:
         SourceError: It is such an output.

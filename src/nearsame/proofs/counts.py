@@ -201,7 +201,7 @@ def _layers(claims: Claims, tally: Tally) -> dict[str, Any]:
 
 
 def _at_odds(stats: Mapping[str, Any], claims: Claims) -> Iterator[str]:
-    """Counts of work that cannot be, beside the others."""
+    """Counts of work that cannot be, besides the others."""
     get = stats.get
     met, keys, compared = get("meeting", 0), get("keys", 0), get("compared", 0)
     if met > get("distinct", met):
@@ -241,7 +241,7 @@ def _component_problems(claims: Claims, *, is_joined: bool) -> Iterator[str]:
     if not (component["pairs_measured"] == component["pairs"] or component["pairs"] > _MOST_PAIRS):
         yield f"component: of {component['pairs']:,} pairs {component['pairs_measured']:,} were measured"
     if not component["least_similarity"] <= 1 or component["bridges"] >= size or not component["number"]:
-        yield f"component: {component} cannot be"
+        yield f"component: {component} is impossible"
 
 
 def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str]:
@@ -285,7 +285,7 @@ def _sizes(volumes: Mapping[str, Mapping[str, int]], wanted: Mapping[str, Mappin
     out = volumes.get("meeting", {}).get("out", 0) if "meeting" in wanted else 0
     made, distinct = volumes.get("identical", {}).get("in", 0), volumes.get("identical", {}).get("out", 0)
     if out % 8 or made % 8 or made < distinct:
-        yield f"bytes.meeting.out is {out:,}, bytes.identical.in {made:,} and out {distinct:,}, which cannot be"
+        yield f"bytes.meeting.out is {out:,}, bytes.identical.in {made:,} and out {distinct:,}, which is impossible"
 
 
 def _num_bytes(home: Path) -> int:

@@ -1,4 +1,4 @@
-"""What rows say beside their similarity of two pages (`evidence`, `same_host`), found anew from their URLs and texts.
+"""What rows say besides their similarity of two pages (`evidence`, `same_host`), found anew from their URLs and texts.
 
 1. URLs are compared in the forms that `canonical` gives; without one, what goes by canonical URLs is left out.
 2. Mirrors need all rows: they are counted on the way, and looked at when all have been seen.

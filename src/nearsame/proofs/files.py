@@ -1,6 +1,6 @@
 """The bytes of files, decompressed, and cut into records: small readers of lines, CSV, Parquet and folders of texts.
 
-1. What a file holds before it breaks off is read; that it breaks off is told.
+1. What a file holds before it breaks off is read; that it breaks off is reported.
 2. A piece is the bytes of a record, or what stands between records: joined again they are the file.
 """
 
@@ -52,7 +52,7 @@ class Form(NamedTuple):
             None: the product reads it.
         delimiter: What stands between the fields of a row.
         is_folder: Whether it is a folder, of which each file has a line in the list of sources.
-        names: Of what is no file: what its names look like.
+        names: Of what is not a file: what its names look like.
     """
 
     reads: Literal["objects", "rows", "index", "table", "texts", "nothing"] | None
@@ -252,7 +252,7 @@ def first_line(error: BaseException) -> str:
 
 
 def said_by(file: Mapping[bytes, bytes] | None) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-    """What a Parquet file says beside its columns, to everybody and in its schema for Arrow, which repeats it."""
+    """What a Parquet file says besides its columns, to everybody and in its schema for Arrow, which repeats it."""
     metadata = dict(file or {})
     schema = metadata.pop(b"ARROW:schema", None)
     if schema is None:

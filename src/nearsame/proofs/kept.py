@@ -267,7 +267,7 @@ class Kept:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
 
     def _check_bytes(self, part: Part) -> None:
-        """What is no document of an archive, too, where both files are whole records from end to end."""
+        """Of an archive also what is not a document, where both files are whole records from end to end."""
         path = self._path(part)
         if not path.is_file():
             return

@@ -33,7 +33,7 @@ class Priority:
         wrong: Callable[[str], None],
         note: Callable[[str], None],
     ) -> None:
-        """Report a witness that comes after what is removed for it; note what cannot be told."""
+        """Report a witness that comes after what is removed for it; note what cannot be known."""
         if witness["against"] or self.recipe["method"] == "containment" or not removed["content"]:
             return  # the other side comes first; there, sizes do; what has no text goes whatever it is
         keep = self.recipe["keep"].partition(":")[0]

@@ -42,7 +42,7 @@ __all__ = ["Effort", "Watch", "prove", "unreadable"]
 
 
 class Watch(Protocol):
-    """What is told how far the proof has come."""
+    """Who is shown how far the proof has come."""
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """Called when a pass over the sources begins, with the bytes to be read where they are known."""
@@ -99,7 +99,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     Args:
         claims: What it says.
         reader: How its sources are read.
-        watch: Who is told how far it is.
+        watch: Who is shown how far it is.
         findings: What was found before.
         effort: What it may cost.
         canonical: The canonical form of a URL, by degree; None: nobody can tell here.
@@ -180,7 +180,7 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
 
 
 def _told(proof: _Proof, content: Any, beside: Mapping[str, str | None]) -> Any:
-    """A content; where hosts count, one that tells its own."""
+    """A content; where hosts count, one that knows its own."""
     if proof.recipe.get("boilerplate_per_host") is None:
         return content
     return of_host(content, beside.get(proof.reader.beside[0]))
@@ -286,7 +286,7 @@ def _evidence(proof: _Proof) -> Evidence | None:
 
 
 def _check_rest(proof: _Proof) -> None:
-    """What can be told when all documents have been seen: counts, pairs and mirrors."""
+    """What can be said when all documents have been seen: counts, pairs and mirrors."""
     claims, findings, rows = proof.claims, proof.findings, proof.rows
     if rows is None:
         return
@@ -314,7 +314,7 @@ def _check_frequencies(claims: Claims, findings: Findings) -> None:
     elif header["recipe"] != record | {"ready_items": claims.columns["items"] is not None}:
         findings.wrong(name, "the recipe of its features is not that of stats.json")
     elif (items[1:] <= items[:-1]).any() or not 0 < (_largest(table) or 1) <= max(number, 1):
-        findings.wrong(name, "its features or its numbers cannot be")
+        findings.wrong(name, "its features or its numbers are impossible")
 
 
 def _largest(table: pa.Table) -> int | None:
@@ -348,5 +348,5 @@ def _verdict(proof: _Proof, wanted: int) -> Verification:
 
 def _why_not(recipe: Any) -> str:
     if not is_asked(recipe):
-        return "what the method or the layers go by cannot be told from two documents alone"
+        return "what the method or the layers go by cannot be seen from two documents alone"
     return "no sample was asked for"

@@ -1,7 +1,7 @@
 """Documents of each kind of source that is read here, with the bytes that they are copied by.
 
-1. `documents` yields what the run may have read; a record that is no document is passed over, and missed in the count
-   if the run has not skipped it.
+1. `documents` yields what the run may have read; a record that is not a document is passed over, and missed in the
+   count if the run has not skipped it.
 2. What the run skipped is not looked at: `skipped` holds those positions.
 """
 
@@ -51,7 +51,7 @@ class Opened(NamedTuple):
     Attributes:
         schema: its columns.
         batches: reads some of them (None: all).
-        said: what is said beside the columns, and where.
+        said: what is said besides the columns, and where.
         file: of what format; none: it is in memory.
         rest: bytes that follow its end, and that nobody reads.
     """
@@ -70,7 +70,7 @@ class Reader:
     Attributes:
         columns: what was read of them.
         other: reads what is not read here.
-        labels: tells the records of an archive, documents or not.
+        labels: reads the records of an archive, documents or not.
         memory: tables in memory, by the names of their parts.
         skipped: positions that the run could not read, by part name.
         unread: parts of which it could read nothing.
@@ -89,7 +89,7 @@ class Reader:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """What may be known of a document beside its content, the URL first."""
+        """What may be known of a document besides its content, the URL first."""
         return tuple(self.columns["beside"])
 
     def documents(self, part: Part, pieces: Iterator[Piece] | None = None) -> Iterator[Record]:

@@ -1,6 +1,6 @@
 """All copies of an output that hold revisits, together: what one leads to stays a response, in whichever copy.
 
-1. A revisit stands in the place of a removed document. It leads to the witness, or to another removed document or
+1. A revisit stands in place of a removed document. It leads to the witness, or to another removed document or
    witness with the same payload.
 2. Replay does not follow two revisits, so what one leads to is not a revisit itself.
 """

@@ -1,4 +1,4 @@
-"""Revisits in the copy of an archive: each in the place of a removed response, of which another with its payload stays.
+"""Revisits in the copy of an archive: each in place of a removed response, of which another with its payload stays.
 
 1. Records are cut by their own lengths here, without the readers of the product.
 2. What differs from its source must be such a revisit, and must be able to give the record back.
@@ -105,7 +105,7 @@ def stored_records(chunks: Iterator[bytes]) -> Iterator[Stored]:
     """The records of a WARC file, decompressed.
 
     Raises:
-        ValueError: Something that is no record stands where one should begin.
+        ValueError: Something other than a record stands where one should begin.
     """
     stream = _Bytes(chunks)
     while stream.held or stream.more():

@@ -36,7 +36,7 @@ class Rows:
         judge: of two documents.
         priority: who comes before whom.
         findings: what does not hold.
-        evidence: what rows say beside; None: they say nothing.
+        evidence: what rows say besides; None: they say nothing.
         lost: sources that cannot be read to their end.
         exact: rows whose documents have one text.
         near: of the others, those that the method removed, or copies of these.
@@ -184,7 +184,7 @@ class Rows:
             self.findings.count(f"not recomputed: {claim.measure}")
 
     def _check_url(self, record: Record, witness: Mapping[str, Any], degree: str, wrong: Callable[[str], None]) -> bool:
-        """Whether it can be told here that both have one canonical URL by the rules up to a degree."""
+        """Whether it can be known here that both have one canonical URL by the rules up to a degree."""
         forms = None if self.evidence is None else self.evidence.redirects.forms
         url = "" if self.evidence is None else self.evidence.redirects.url
         one, two = record.beside.get(url), witness["beside"].get(url)

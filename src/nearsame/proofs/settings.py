@@ -1,4 +1,4 @@
-"""The recipe of an output as a typed object: whatever is no recipe that a run could have had is told, field by field.
+"""The recipe of an output as a typed object: what cannot be the recipe of a run is reported, field by field.
 
 1. A recipe is what its method says of itself, made again from its own settings: an unknown field, a missing one or one
    of another type makes a difference.
@@ -68,7 +68,7 @@ def _typed(record: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
 
 
 def about_problems(about: Any) -> Iterator[str]:
-    """What is wrong with what an output says beside the list of its sources."""
+    """What is wrong with what an output says besides the list of its sources."""
     yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
     if isinstance(about, dict):
         written = about.get("written")
@@ -178,7 +178,7 @@ def _setting_problems(
         "max_document": lambda value: _same(value, columns["max_document"]),
     }  # fmt: skip
     bad = [name for name in checks if name in known and name in settings and not checks[name](settings[name])]
-    yield from (f"recipe.{name}={settings[name]!r} cannot be, or contradicts the rest" for name in bad)
+    yield from (f"recipe.{name}={settings[name]!r} is impossible, or contradicts the rest" for name in bad)
     if "urls" in settings and "urls" in known:
         yield from _url_problems(settings["urls"])
     if not bad and all(name in settings for name in _ALWAYS):
@@ -239,7 +239,7 @@ def _url_problems(recipe: Any) -> Iterator[str]:
         yield "recipe.urls is not an object"
     elif recipe.get("method") == CanonicalUrl.name or not {"format", "rules"} & recipe.keys():
         if not _is_url_recipe(recipe):
-            yield f"recipe.urls={recipe!r} cannot be, or contradicts the rest"
+            yield f"recipe.urls={recipe!r} is impossible, or contradicts the rest"
     elif is_learnt(recipe):
         yield from (f"recipe.urls.{problem}" for problem in rule_problems(recipe))
         if not _is_url_recipe(recipe.get("recipe")):

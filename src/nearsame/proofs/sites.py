@@ -40,7 +40,7 @@ def path_in(url: str | None) -> str | None:
 
 
 def of_host(content: Any, url: str | None) -> Any:
-    """The same content, which tells its host."""
+    """The same content, which knows its host."""
     host = host_in(url)
     if content is None or host is None:
         return content
@@ -50,5 +50,5 @@ def of_host(content: Any, url: str | None) -> Any:
 
 
 def host_of(content: Any) -> str | None:
-    """The host that a content tells."""
+    """The host that a content knows."""
     return getattr(content, "host", None)

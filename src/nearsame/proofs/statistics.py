@@ -1,4 +1,4 @@
-"""stats.json as a typed object: what is not a number, text or list where one must be is told, with its name."""
+"""stats.json as a typed object: what is not a number, text or list where one must be is reported, with its name."""
 
 import json
 import math
@@ -66,7 +66,7 @@ def _problem(name: str, stats: Mapping[str, Any], hints: Mapping[str, Any]) -> s
         return f"{name} is unknown"
     if name not in stats:
         return f"{name} is missing"
-    return "" if _fits(stats[name], hints[name]) else f"{name}={_shown(stats[name])} cannot be"
+    return "" if _fits(stats[name], hints[name]) else f"{name}={_shown(stats[name])} is impossible"
 
 
 def _fits(value: Any, kind: Any) -> bool:  # noqa: PLR0911  (a table)
@@ -122,7 +122,7 @@ def _room_problems(room: Mapping[str, Any]) -> Iterator[str]:
     counts = {"slots": int, "slot_bits": int, "passes": int}
     is_table = isinstance(table, dict) and table.keys() == counts.keys() and _all_fit(table, counts)
     if not is_table or 0 in table.values():
-        yield f"room.count_table={_shown(table)} cannot be"
+        yield f"room.count_table={_shown(table)} is impossible"
     for name, value in room.items():
         if name != "count_table" and value not in ("memory", "files", "workdir"):
             yield f"room.{name}={_shown(value)} is not memory, files or workdir"
@@ -131,7 +131,7 @@ def _room_problems(room: Mapping[str, Any]) -> Iterator[str]:
 def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with an audit: shares must be those of their numbers, and numbers of the run."""
     if audit.keys() != _AUDIT.keys() or not _all_fit(audit, _AUDIT):
-        yield f"{_shown(audit)} cannot be"
+        yield f"{_shown(audit)} is impossible"
         return
     if audit["threshold"] != stats.get("least", audit["threshold"]) or audit["of"] != "documents":
         yield f"threshold={audit['threshold']} of {audit['of']} is not that of the run"
@@ -153,7 +153,7 @@ def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Itera
 
 def _share_problems(name: str, share: Mapping[str, Any]) -> Iterator[str]:
     if share.keys() != _SHARE.keys() or not _all_fit(share, _SHARE) or not 0 <= share["num"] <= share["of"]:
-        yield f"{name}={_shown(share)} cannot be"
+        yield f"{name}={_shown(share)} is impossible"
     elif not share["of"] or abs(share["value"] - share["num"] / share["of"]) > _WIDTH:
         yield f"{name} is {share['value']}, and not {share['num']:,} of {share['of']:,}"
     elif not 0 <= share["low"] <= share["value"] <= share["high"] <= 1:

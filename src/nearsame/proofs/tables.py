@@ -1,4 +1,4 @@
-"""The tables of an output, held to the form that each must have: what is no such table is a finding, never an error.
+"""The tables of an output, held to the form that each must have: anything else is a finding, never an error.
 
 1. A form is declared here anew: it is what the documentation says of a table, not what the writer of it knows.
 2. What is read has the columns, types and nulls of its form, and only numbers that can be.
@@ -81,7 +81,7 @@ def _out_of_range(name: str, column: pa.ChunkedArray) -> str:
     if column.type == _WHOLE and name not in ("mtime_ns", "item") and len(column) > column.null_count:
         low, high = pc.min_max(column).as_py().values()
         if low < 0 or (name.endswith(("row", "position")) and high >= POSITIONS):
-            return f"column {name!r} has numbers that cannot be: {low:,} to {high:,}"
+            return f"column {name!r} has impossible numbers: {low:,} to {high:,}"
     return ""
 
 
@@ -134,7 +134,7 @@ def read(home: Path, name: str, form: Form, findings: Findings, look: Look) -> p
             to_all, to_arrow = said_by(opened.metadata.metadata)
             problem = form.wrong(table)
             if not problem and (to_all.keys() > {_KEY} or to_all != to_arrow):
-                problem = "what it says beside its columns is not what it says in the schema for Arrow"
+                problem = "what it says besides its columns is not what it says in the schema for Arrow"
     except BROKEN as error:
         findings.wrong(name, f"it cannot be read: {first_line(error)}")
         return None
@@ -145,7 +145,7 @@ def read(home: Path, name: str, form: Form, findings: Findings, look: Look) -> p
 
 
 def metadata(table: pa.Table) -> dict[str, Any] | None:
-    """What a table of ours says beside its columns; None where that is nothing that can be read."""
+    """What a table of ours says besides its columns; None where that is nothing that can be read."""
     try:
         about = json.loads((table.schema.metadata or {})[_KEY])
     except (KeyError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What is counted of the documents on the way, beside what is proven of each: the counts of stats.json, made anew.
+"""What is counted of the documents on the way, besides what is proven of each: the counts of stats.json, made anew.
 
 1. Different documents and ids are told by 128 bits of BLAKE2b, kept in a file: memory holds them once, at the end.
 """

@@ -51,7 +51,7 @@ class Residual:
         sampled: kept documents, drawn by a keyed hash of their places.
         compared: documents that each of them was compared with: all that stay.
         similar: of the sampled, those that have a similar document that stays.
-        may_miss: whether the method promises no more than a recall, so that these are no mistake.
+        may_miss: whether the method promises no more than a recall, so that these are not mistakes.
     """
 
     sampled: int

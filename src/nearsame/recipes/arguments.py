@@ -14,6 +14,7 @@ import operator
 import os
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -36,6 +37,8 @@ _WORDS = {
     float: "a number",
     bool: "True or False",
     os.PathLike: "a path",
+    Fraction: "a number",
+    Decimal: "a number",
 }
 _PLURALS = {str: "strings", int: "whole numbers", float: "numbers", os.PathLike: "paths"}
 
@@ -127,7 +130,7 @@ def require_type(name: str, value: Any, kind: Any) -> None:
 
 
 def _require_word(name: str, value: Any, kinds: Sequence[Any]) -> None:
-    """Refuse a word that is none of those that an annotation names, where nothing else is taken."""
+    """Refuse a word that an annotation does not name, where nothing else is taken."""
     words = get_args(kinds[0]) if len(kinds) == 1 and get_origin(kinds[0]) is Literal else (value,)
     if value is None or value in words:
         return
@@ -146,12 +149,12 @@ def refuse_on_spark(**given: Any) -> None:
 
 def not_on_spark(name: str, value: Any) -> ConfigError:
     """The error for one of them."""
-    return ConfigError(f"{name}={value!r} is about one machine, and the engine is Spark", hint="Leave it out.")
+    return ConfigError(f"{name}={value!r} is about one machine, but the engine is Spark", hint="Leave it out.")
 
 
 def _require_path(name: str, path: str) -> None:
     if wrong := no_path(path):
-        message = f"{name}={shown(path)} has {wrong}, as no path has"
+        message = f"{name}={shown(path)} has {wrong}, which no path can have"
         raise ConfigError(message, hint="Give the path of a file or folder.")
 
 

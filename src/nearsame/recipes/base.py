@@ -23,7 +23,7 @@ from nearsame.errors import ConfigError
 from nearsame.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
 from nearsame.recipes.choices import MethodName, ReportedMeasure, ShingleUnit
-from nearsame.recipes.given import Codes, Confirming, Seed, read
+from nearsame.recipes.given import Codes, Confirming, Number, Seed, read
 
 __all__ = [
     "TOKENISER",
@@ -156,7 +156,7 @@ class Recipe(BaseModel):
     def require_alone(self, what: str) -> None:
         """Refuse settings that are about a whole corpus, where there is none; `what` there is stands in the message."""
 
-    def raised(self, threshold: Any) -> Self:
+    def raised(self, threshold: Number) -> Self:
         """The same recipe with another threshold."""
         if "threshold" not in type(self).model_fields:
             raise ConfigError(f"method={self.name} has no threshold", hint="Run again with another method.")

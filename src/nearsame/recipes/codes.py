@@ -1,7 +1,7 @@
 """The methods that compare codes of bits: SimHash of texts, hyperplanes of vectors."""
 
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ from nearsame.recipes.choices import (
     SearchKind,
     WeightKind,
 )
-from nearsame.recipes.given import Confirming, Seed, Threshold, in_unit_interval, read
+from nearsame.recipes.given import Confirming, Number, Seed, Threshold, in_unit_interval, read
 
 __all__ = ["Hyperplane", "SimHash"]
 
@@ -47,7 +47,7 @@ class SimHash(Shingling):
     )
     zero_bit: Literal[0, 1] = Field(default=0, description="The bit of a sum of exactly zero: the sources disagree.")
     table: dict[str, int] | None = Field(
-        default=None, description="Hashes of all features by their text, in the place of a hash function."
+        default=None, description="Hashes of all features by their text, in place of a hash function."
     )
     k: int = Field(
         default=3,
@@ -90,7 +90,7 @@ class SimHash(Shingling):
 
     @property
     def stricter(self) -> str | None:
-        """Unconfirmed, it has a distance in the place of a threshold."""
+        """Unconfirmed, it has a distance in place of a threshold."""
         return super().stricter if self.confirm else "lower k"
 
     @property
@@ -108,7 +108,7 @@ class SimHash(Shingling):
         """What compares letters does so."""
         return [*super().for_texts, *([f"confirm={self.confirm}"] if self.compares == "letters" else [])]
 
-    def raised(self, threshold: Any) -> Self:
+    def raised(self, threshold: Number) -> Self:
         """Unconfirmed, a threshold of Hamming similarity is another k."""
         if self.confirm is not None:
             return super().raised(threshold)

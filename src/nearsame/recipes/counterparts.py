@@ -5,8 +5,6 @@
 """
 
 from nearsame.recipes.methods import (
-    Containment,
-    Cosine,
     Digest,
     Jaccard,
     Method,
@@ -58,10 +56,8 @@ def exact_question(method: Method | None, nearly: Method) -> Method:
             return Digest()
         case Digest():
             return Digest(**{**method.model_dump(), "algorithm": "sha256"})
-        case Containment() | Cosine():
-            return method
         case Shingled():
-            return _as_jaccard(method)
+            return _as_jaccard(method) if method.may_miss else method
     return nearly
 
 

@@ -13,11 +13,13 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Codes", "Confirming", "Seed", "Threshold", "in_unit_interval", "read"]
+__all__ = ["Codes", "Confirming", "Number", "Seed", "Threshold", "in_unit_interval", "read"]
+
+Number = float | str | Fraction | Decimal  # as which a share may be given
 
 
 def in_unit_interval(value: Any) -> Fraction:
-    """A threshold as a fraction; ValueError for what is none."""
+    """A threshold as a fraction; ValueError for anything else."""
     text = str(value)
     try:
         number = 1 if "/" in text else float(text)  # a fraction of 1e9999999999 would take all memory
@@ -53,12 +55,12 @@ if TYPE_CHECKING:
     class Threshold(_Kept[Fraction]):
         """A share above 0 and at most 1."""
 
-        def __set__(self, recipe: object, value: float | str | Fraction | Decimal) -> None: ...
+        def __set__(self, recipe: object, value: Number) -> None: ...
 
     class Confirming(_Kept[Fraction | None]):
         """The same, or none."""
 
-        def __set__(self, recipe: object, value: float | str | Fraction | Decimal | None) -> None: ...
+        def __set__(self, recipe: object, value: Number | None) -> None: ...
 
     class Seed(_Kept[int]):
         """A number, or a word for one that is drawn."""

@@ -215,7 +215,7 @@ class Digest(TextRecipe):
         default="sha256", description="The checksum; crc32 and bytesum can collide, and are confirmed."
     )
     normalise: bool = Field(
-        default=False, description="Digest the tokens (joined by single spaces) in the place of the raw text."
+        default=False, description="Digest the tokens (joined by single spaces) in place of the raw text."
     )
     threshold: ClassVar[Fraction] = Fraction(1)
 
@@ -226,7 +226,7 @@ class Digest(TextRecipe):
 
     @property
     def can_collide(self) -> bool:
-        """Whether it is a checksum beside which the texts themselves are compared."""
+        """Whether it is a checksum that is confirmed by comparing the texts themselves."""
         return self.algorithm in ("crc32", "bytesum")
 
     @property

@@ -100,7 +100,7 @@ def _simhash(recipe: Record, asked: Asked) -> str:
     if recipe["search"] == "adjacent":
         kept = f"pairs of {what} are lost where they are not neighbours"
     if recipe["confirm"] is None:
-        return f"{kept}; every removed one has a kept witness so near, but no texts were compared."
+        return f"{kept}; every removed one has a kept witness that near, but no texts were compared."
     confirmed = f"{recipe['confirm']} >= {asked.least:g}"
     if recipe["search"] != "adjacent":
         kept = f"exact, about codes: {_untouched(recipe, asked, f'{what} and {confirmed}')}"
@@ -114,7 +114,7 @@ def _containment(recipe: Record, asked: Asked) -> str:
     if asked.measure == "container":
         return (
             f"exact: no kept document contains {share} of one of --against{also};"
-            " every removed one contains its witness so far, verified."
+            " every removed one contains its witness to that share, verified."
         )
     others = "another" if recipe["within"] else "one of --against"
     return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."

@@ -94,7 +94,7 @@ def _translate(app: FastAPI, pages: HtmlPages, log: Log, routes: Sequence[Route]
         if not isinstance(error, HTTPException):
             return answer(request, problems.unexpected())
         code = {404: "not-found", 405: "method"}.get(error.status_code, "http")
-        said = {404: "there is nothing at this address", 405: "this address has no such method"}
+        said = {404: "there is nothing at this address", 405: "this address does not accept this method"}
         detail = said.get(error.status_code, error.detail)
         allowed = {"Allow": ", ".join(sorted(_methods(routes, request.scope)))} if code == "method" else {}
         headers = {**(error.headers or {}), **allowed}

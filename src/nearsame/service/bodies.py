@@ -104,7 +104,7 @@ class Content(_Strict):
 
     text: str | None = Field(None, description="The text.", examples=[_TEXT])
     html: str | None = Field(None, description="A page: its main text is extracted.")
-    features: Items | None = Field(None, description="Ready items, 64-bit numbers, in the place of a text.")
+    features: Items | None = Field(None, description="Ready items, 64-bit numbers, in place of a text.")
     sketch: Items | None = Field(None, description="A sketch made by the index's own recipe (GET /stats has it).")
     url: Url | None = None
 
@@ -231,7 +231,7 @@ class FoundBatch(BaseModel):
 
 
 class Removed(BaseModel):
-    """A document that is no longer there."""
+    """A document that is not there any more."""
 
     id: str
     removed: bool

@@ -1,4 +1,4 @@
-"""What the OpenAPI description says beside the models: words, examples, raw bodies and problems.
+"""What the OpenAPI description says besides the models: words, examples, raw bodies and problems.
 
 1. Every example is a request that the service answers: the tests send them.
 """
@@ -15,8 +15,8 @@ __all__ = ["ABOUT", "TAGS", "answers", "body", "schemas"]
 ABOUT = """Find near-duplicates in a persistent index, and add to it.
 
 Bodies are JSON, or one raw text (`text/plain`) or page (`text/html`) with its settings in the URL. Where the
-service was started with tokens, send `Authorization: Bearer TOKEN`. Whatever is not met is answered by one shape of
-JSON (RFC 9457)."""
+service was started with tokens, send `Authorization: Bearer TOKEN`. All errors have one shape of JSON
+(RFC 9457)."""
 
 TAGS = [
     {"name": "documents", "description": "What is in the index."},

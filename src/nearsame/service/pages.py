@@ -211,7 +211,7 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     413: "Too large",
-    422: "This cannot be",
+    422: "This is not possible",
     429: "Too much at once",
     503: "No answer in time",
 }

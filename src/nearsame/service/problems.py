@@ -37,7 +37,7 @@ _SAID = {
 
 
 class HttpProblem(Exception):  # noqa: N818  (the RFC's word)
-    """An answer that is no success."""
+    """An answer that is not a success."""
 
     def __init__(
         self, status: int, code: str, detail: str, *, hint: str = "", headers: dict[str, str] | None = None, **more: Any

@@ -112,7 +112,9 @@ class Receiver:
             raise invalid([{"loc": (), "msg": f"the body is not JSON: {place}"}]) from None
         for document in self._documents(given):
             if len(document) > _MOST_NAMES:
-                raise invalid([{"loc": (), "msg": f"an object has {len(document):,} names, of which few can be known"}])
+                raise invalid(
+                    [{"loc": (), "msg": f"an object has {len(document):,} names, far more than there are fields"}]
+                )
             self._require_length(max((len(value) for value in document.values() if isinstance(value, str)), default=0))
         return _validated(model, given)
 

@@ -1,6 +1,6 @@
 """Running the service: where it may listen, and how it ends.
 
-1. Beyond this machine it listens only with tokens, or when told that it is meant (--insecure).
+1. Beyond this machine it listens only with tokens, or when that is what was asked for (--insecure).
 2. SIGTERM and SIGINT end it gracefully: nothing new is accepted, what was accepted is written and answered. That has a
    time; when it is over the process ends, whatever it is doing: the system's own alarm needs nothing of Python.
 3. SIGHUP reads the token file again; one that cannot be read changes nothing.
@@ -43,7 +43,7 @@ def serve(
         opener: Opens it, given `read_only`.
         name: What the index is called, for people.
         settings: Where, and the bounds.
-        say: Is told the address as soon as requests are answered there.
+        say: Is given the address as soon as requests are answered there.
         log: Where events go; default standard error.
 
     Raises:
@@ -91,7 +91,7 @@ def configured(service: Service) -> Config:
 
 
 class _Server(Server):
-    """Uvicorn's server, whose end on a signal is no failure."""
+    """Uvicorn's server, whose end on a signal is not a failure."""
 
     def __init__(self, config: Config, started: Callable[[], None], reload: Callable[[], None]) -> None:
         super().__init__(config)
@@ -148,7 +148,7 @@ def _reload(access: Access, log: Log) -> None:
     try:
         number = access.reload()
     except NearSameError as error:
-        log.event("tokens", level="error", message=error.message, kept="the tokens of before are valid")
+        log.event("tokens", level="error", message=error.message, kept="the tokens read before stay valid")
     else:
         log.event("tokens", number=number)
 
@@ -166,7 +166,7 @@ def _listener(settings: Settings) -> socket.socket:
         addresses = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         message = f"--host {settings.host}: {error.strerror or error}"
-        raise ConfigError(message, hint="Name an address of this machine, as 127.0.0.1 or ::1.") from error
+        raise ConfigError(message, hint="Name an address of this machine, such as 127.0.0.1 or ::1.") from error
     family, _, _, _, address = addresses[0]
     if not ip_address(str(address[0]).partition("%")[0]).is_loopback:
         _require_secured(settings)

@@ -1,4 +1,4 @@
-"""What `nearsame serve` is told: where it listens, and the most of everything that it takes on at once.
+"""What `nearsame serve` is given: where it listens, and the most of everything that it takes on at once.
 
 1. Every bound has a default, so that no request and no crowd of requests can take all memory.
 """

@@ -2,7 +2,7 @@
 
 1. A line is `scope token` or `scope token name`; scopes are `read` and `write`, and who may write may read.
 2. In the place of a token its hash may stand, `sha256:` and 64 hexadecimal digits: then the file holds no secret.
-3. A token is compared as its hash, with every line, in constant time: the time of an answer tells nothing of a guess.
+3. A token is compared as its hash, with every line, in constant time: the time of an answer says nothing about a guess.
 """
 
 import hashlib

@@ -209,7 +209,7 @@ def _warc(path: str, data: Any, packed: Compression | None, start: int, most: in
             if runs_on:
                 archived = _damaged(archived, "its header runs on into that of another record", data, packed)
             elif "content-length" not in headers:
-                archived = _damaged(archived, "its header breaks off, or says no Content-Length", data, packed)
+                archived = _damaged(archived, "its header breaks off, or has no Content-Length", data, packed)
             elif size < archived.length:
                 reason = f"breaks off after {size:,} of {archived.length:,} bytes"
                 archived = _damaged(archived, reason, data, packed)
@@ -303,7 +303,7 @@ def _arc(path: str, data: Any, packed: Compression | None, start: int, most: int
             return
         match = _ARC_HEADER.match(line)
         if match is None:
-            raise BrokenError(f"no header of a record: {line[:40].decode('utf-8', 'replace')!r}")
+            raise BrokenError(f"not the header of a record: {line[:40].decode('utf-8', 'replace')!r}")
         offset, length = plain.began, int(match[5])
         block = plain.take(length, most)
         url, date = match[1].decode("utf-8", "replace"), match[3].decode()

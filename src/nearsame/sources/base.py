@@ -62,7 +62,7 @@ class Columns:
     vectors: str | None = None  # a list column of numbers; comes as `vector`, and no `text`
     beside: tuple[
         str, ...
-    ] = ()  # what may be known beside the content, as strings: come by these names, where they are
+    ] = ()  # what may be known besides the content, as strings: come by these names, where they are
     html: str | None = None  # a text column that holds markup; comes as `text`, and is to be read as a page
     extract: Extract = "main"  # how the text is taken out of pages: see stages/texts/page_text.py
     max_document: int = MAX_DOCUMENT  # bytes of a page that are read, decompressed
@@ -82,7 +82,7 @@ class Skipped(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """Something to be counted: a record of an archive that is no document, by what it is, or a page that was `cut`."""
+    """Something to count: a record of an archive that is not a document, by what it is, or a page that was `cut`."""
 
     what: str
 
@@ -140,13 +140,13 @@ class Part(Protocol):
 
     @property
     def pages(self) -> bool:
-        """Whether its records are web pages, which come with a `body` in the place of `text`."""
+        """Whether its records are web pages, which come with a `body` in place of `text`."""
 
     def size_bytes(self) -> int | None:
         """Bytes on disk, where that is known without reading: for progress."""
 
     def text_bytes(self, columns: Columns) -> int:
-        """About how many bytes of text (or ready items, or vectors) there are to read; 0 where nothing tells."""
+        """About how many bytes of text (or ready items, or vectors) there are to read; 0 where nothing says."""
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""

@@ -125,7 +125,7 @@ def _header(line: bytes) -> tuple[str, ...] | None:
 
 
 def _document(line: bytes, fields: tuple[str, ...]) -> tuple[Values | None, tuple[str, ...]]:
-    """What a line says, or None where it is no document, and the fields of the lines behind it.
+    """What a line says, or None where it is not a document, and the fields of the lines behind it.
 
     Raises:
         UnreadableError: It cannot be read.

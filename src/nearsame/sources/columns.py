@@ -3,7 +3,7 @@
 1. Text: the named column, else `text`, else `content`, else the only string column (the id's and the
    order's excluded), else a ColumnError that lists the columns.
 2. Ids of any scalar type become strings; items become strings, vectors float64; the order keeps its own type.
-   What stands beside becomes strings, too; a source need not have it, and what is no scalar there is null.
+   What stands beside becomes strings, too; a source need not have it, and what is not a scalar there is null.
 3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
 """
 
@@ -277,7 +277,7 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
         raise ColumnError(message, hint="Choose another --id-column.") from None
     if not _not_utf8(ids):
         return ids.cast(pa.string())
-    # bytes that may be no UTF-8: an id only has to be tellable from others
+    # bytes that may not be UTF-8: an id only has to be tellable from others
     values = (
         value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
     )
@@ -285,7 +285,7 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
 
 
 def _strings(column: pa.Array) -> pa.Array:
-    """What stands beside the content, as strings; what has none, as lists and records, says nothing."""
+    """What stands besides the content, as strings; what has none, as lists and records, says nothing."""
     with contextlib.suppress(ColumnError):
         return _ids(column, "", "")
     return pa.nulls(len(column), pa.string())
@@ -351,7 +351,7 @@ def _not_utf8(texts: pa.Array) -> dict[int, str]:
 
 
 def why_not_utf8(value: bytes | None) -> str:
-    """The reason that bytes are no text, or nothing when they are."""
+    """Why bytes are not a text, or nothing when they are."""
     try:
         (value or b"").decode()
     except UnicodeDecodeError as error:

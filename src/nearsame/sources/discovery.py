@@ -82,10 +82,10 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
             what is in memory or comes out of it: the kinds of kinds.py.
         columns: The columns that will be read; named ones that text files cannot have are refused here.
         strict: Whether a record that cannot be read is an error.
-        stdin: What `-` reads, in the place of standard input.
+        stdin: What `-` reads, in place of standard input.
         copy_files: Whether folders of text files are copied as files, not as a list of paths.
         without_extras: Whether files of folders and globs whose reader is not installed may be passed over, as others
-            are: whoever says so tells of them.
+            are: whoever says so reports them.
 
     Raises:
         SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
@@ -203,7 +203,7 @@ def _inside(root: str, paths: list[str]) -> _Listing:
 
 
 def _about_data(paths: Sequence[str]) -> set[str]:
-    """The files that tell of a data set, as Hugging Face has them, and are no documents of it."""
+    """The files that tell of a data set, as Hugging Face has them, and that are not its documents."""
     split = [(path, *path.rpartition("/")[::2]) for path in paths]
     told = {path for path, _, name in split if name in _ABOUT_DATA}
     saved = {folder for _, folder, name in split if name == "dataset_info.json"}

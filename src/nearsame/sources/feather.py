@@ -2,7 +2,7 @@
 
 1. A copy has the same schema, the same kind, the same compression of its buffers and the same batches, but
    for the removed rows; a batch without removed rows is written as it came, an empty one not at all.
-2. What follows the end of a stream (another stream, or what a zeroed length makes unreadable) is told, and copied.
+2. What follows the end of a stream (another stream, or what a zeroed length makes unreadable) is reported, and copied.
 """
 
 import collections

@@ -3,7 +3,7 @@
 1. A `File` is a description: it opens on demand, closes after use, and can be pickled.
 2. Whatever goes wrong with a place becomes a SourceError that names it; a scheme whose package is not
    installed is a MissingExtraError with its install line.
-3. `stamp` tells whether a file is still the one that was listed.
+3. `stamp` says whether a file is still the one that was listed.
 """
 
 import contextlib

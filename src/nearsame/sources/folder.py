@@ -127,7 +127,7 @@ class TextFolder:
         *,
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:
-        """Write the paths that stay to `target`, or the files below it; annotations go to annotations.jsonl beside."""
+        """Write the paths that stay to `target`, or the files below it; annotations go to annotations.jsonl."""
         gone = set(removed.tolist())
         stay = [position for position in range(len(self.paths)) if position not in gone]
         if self.copy_files:

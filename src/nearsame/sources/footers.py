@@ -79,7 +79,7 @@ def largest_page(source: Any, start: int, size: int) -> int:
             most = max(most, page[_PAGE_BYTES])
             start += head.num_read + max(page[_PACKED_BYTES], 0)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        return most  # damage, which pyarrow tells
+        return most  # damage, which pyarrow reports
     return most
 
 

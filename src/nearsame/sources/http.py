@@ -1,6 +1,6 @@
 """An HTTP response as an archive holds it: status, headers, and the body without its encodings, as far as a bound.
 
-1. No bytes raise. What contradicts its headers (a body that is not compressed, chunks that are none) is taken as it is.
+1. No bytes raise. What contradicts its headers (a body that is not compressed, or not in chunks) is taken as it is.
 2. Never more than `most` bytes of a body are made, whatever a compressed body would inflate to; `cut` says that there
    would have been more.
 """

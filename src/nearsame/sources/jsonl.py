@@ -44,7 +44,7 @@ _TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string"
 
 @dataclass(frozen=True)
 class _Plan:
-    """The chosen columns of a file and what pyarrow is told to expect of them."""
+    """The chosen columns of a file and what pyarrow is to expect of them."""
 
     chosen: Chosen
     types: dict[str, pa.DataType]

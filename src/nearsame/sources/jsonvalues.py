@@ -73,7 +73,7 @@ def _text(value: Any) -> str | None:
 
 
 def _beside(value: Any) -> str | None:
-    """What stands beside the content: lists and objects say nothing there, and are no reason to skip a record."""
+    """What stands beside the content: lists and objects say nothing there, and are not a reason to skip a record."""
     if value is None or isinstance(value, (dict, list)):
         return None
     text = value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""What can be given in the place of a file: one table of kinds. The first row that fits is what a thing is.
+"""What can be given in place of a file: one table of kinds. The first row that fits is what a thing is.
 
 1. A kind is recognised by the names of its classes: no library is imported for it.
 2. Whatever comes is one Arrow table. What is read piece by piece, and only once, is spooled (spool.py).
@@ -99,7 +99,7 @@ def _kind_of(thing: Any) -> Kind:
 
 
 def _of(package: str, *names: str) -> Callable[[Any], bool]:
-    """What tells the things of a package by the names of their classes."""
+    """What recognises the things of a package by the names of their classes."""
 
     def fits(thing: Any) -> bool:
         return any(
@@ -181,7 +181,7 @@ def _elements(elements: Iterable[Any]) -> pa.Table:
 
 
 def _told(elements: Iterable[Any], what: str) -> Iterator[Any]:
-    """The elements; what goes wrong on the way to one is told with its number."""
+    """The elements; what goes wrong on the way to one is reported with its number."""
     count = 0
     iterator = iter(elements)
     while True:

@@ -1,6 +1,6 @@
 """How long a record may be.
 
-1. One that is longer than `Columns.max_record` is not compared: it stays as it is, is counted, and told with its place.
+1. One that is longer than `Columns.max_record` is not compared: it stays as it is, and is counted and reported.
 2. One that is not, but needs more memory than the run has for it, ends the run with an error that names its place.
 """
 

@@ -1,4 +1,4 @@
-"""What a run read, as a table: by it `verify` finds the sources again, and tells whether they have changed.
+"""What a run read, as a table: by it `verify` finds the sources again, and sees whether they have changed.
 
 1. A line for each part; of a folder of text files a line for each file.
 2. Paths are bytes, as the system has them: a file may have a name that is not a text.

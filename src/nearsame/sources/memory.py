@@ -1,4 +1,4 @@
-"""Documents that are already in memory, or were spooled from what is no file: one Arrow table (kinds.py makes it).
+"""Documents that are already in memory, or were spooled from what is not a file: one Arrow table (kinds.py makes it).
 
 1. A copy is a Parquet file.
 """

@@ -37,10 +37,10 @@ def unpacked(data: bytes) -> SavedPage:
         part = next((part for part in message.walk() if part.get_content_type() in HTML), None)
         body = part.get_payload(decode=True) if part is not None else None
         if part is None or not isinstance(body, bytes):
-            raise ValueError("MHTML without a part of HTML")
+            raise ValueError("MHTML without an HTML part")
         defects = [defect for piece in message.walk() for defect in piece.defects]
         if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects):
-            raise ValueError("MHTML that breaks off before the line that ends it")
+            raise ValueError("MHTML that breaks off before its last line")
         header = {name.lower(): str(value) for name, value in (*message.items(), *part.items())}
     except (LookupError, RecursionError, TypeError, AttributeError) as error:
         raise ValueError(f"not readable as MHTML: {type(error).__name__}") from error

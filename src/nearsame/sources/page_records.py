@@ -1,6 +1,6 @@
 """Pages as records: a body, what its header says of it, and what is known beside it.
 
-1. `body`, `charset` and `mime` stand in the place of `text`, which a stage takes out of them (texts/page_text.py).
+1. `body`, `charset` and `mime` stand in place of `text`, which a stage takes out of them (texts/page_text.py).
 2. What is known beside a page are strings by the names of BESIDE.
 """
 

@@ -172,7 +172,7 @@ def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _settings(file: pq.ParquetFile) -> dict[str, Any]:
-    """How the file was written, as far as its metadata tells."""
+    """How the file was written, as far as its metadata says."""
     meta = file.metadata
     settings: dict[str, Any] = {"version": "1.0" if meta.format_version == "1.0" else "2.6"}
     if not meta.num_row_groups:

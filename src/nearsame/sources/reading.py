@@ -2,7 +2,7 @@
 
 1. Rows are numbered in order of reading, from 0: the `against` side first, then the others, part by part.
 2. Where a document came from is written down beside it, and so are the value that --keep goes by and what else is
-   known beside its content (`Columns.beside`), null where its source has no such column.
+   known besides its content (`Columns.beside`), null where its source has no such column.
 """
 
 import itertools
@@ -44,7 +44,7 @@ class Reading:
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
-    aside: Counter[str] = field(default_factory=Counter)  # records of archives that are no documents, and pages cut
+    aside: Counter[str] = field(default_factory=Counter)  # records of archives that are not documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[pa.Array] = field(default_factory=list)
@@ -133,6 +133,15 @@ class Reading:
         """One of the columns that `Columns.beside` names, by row."""
         number = self.columns.beside.index(name)
         return pa.chunked_array([batch[number] for batch in self._beside], pa.string())
+
+    def require_unchanged(self) -> None:
+        """Refuse to go by what was counted in files that have changed; those of a folder are looked at one by one.
+
+        Raises:
+            SourceError: A file changed.
+        """
+        for part in self.all_parts:
+            part.require_unchanged()
 
     def _needed(self) -> dict[int, npt.NDArray[np.int64]]:
         """Of each part the positions that have to be read, where others can be ruled out unread."""

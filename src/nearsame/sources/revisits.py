@@ -57,7 +57,7 @@ _HEADER_MOST = 64 << 10
 
 
 class Origin(NamedTuple):
-    """What a revisit says of a response that stays, and what tells whether another has the same payload."""
+    """What a revisit says of a response that stays, and what says whether another has the same payload."""
 
     id: bytes
     url: bytes
@@ -152,7 +152,7 @@ class _Leads:
 
 
 def revisit(raw: bytes, origin: Origin) -> bytes:
-    """The revisit of a response, in the place of its record."""
+    """The revisit of a response, in place of its record."""
     response = _parsed(raw)
     if response is None:
         raise ValueError("no response can be read here any more")
@@ -193,7 +193,7 @@ def given_back(raw: bytes, headers: Mapping[str, str], origins: Iterable[bytes])
 
 @dataclass(frozen=True)
 class Revisiting:
-    """A part that is copied with revisits in the place of some responses."""
+    """A part that is copied with revisits in place of some responses."""
 
     part: Any
     origins: Mapping[int, Origin] = field(default_factory=dict)
@@ -245,7 +245,7 @@ def require_archives(parts: Sequence[Part]) -> None:
 def with_revisits(
     parts: Sequence[Any], removed: Sequence[tuple[int, int]], witnesses: Sequence[tuple[int, int]]
 ) -> list[Revisiting]:
-    """The parts, to be copied with revisits in the place of those removed responses that equal their witnesses.
+    """The parts, to be copied with revisits in place of those removed responses that equal their witnesses.
 
     Args:
         parts: WARC files.

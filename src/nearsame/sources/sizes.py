@@ -1,7 +1,7 @@
-"""How much text sources hold, told without reading them: for what has to be known before a run begins.
+"""How much text sources hold, known without reading them: for what has to be known before a run begins.
 
 1. Parquet says it in its footer; of what is compressed as a whole it is a guess by a factor (parts.py).
-2. Whatever cannot be told counts as nothing: an estimate stops no run that it knows nothing about.
+2. Whatever cannot be known counts as nothing: an estimate stops no run that it knows nothing about.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Standard input, compressed or not: what comes is told by how it begins, since it has no name.
+"""Standard input, compressed or not: what comes is known by how it begins, since it has no name.
 
 1. JSON lines are spooled to a temporary file as they come, compression and all: a run reads them more than once.
 2. Anything else is handed on as it comes, or decompressed to its end first.

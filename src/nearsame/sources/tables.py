@@ -54,7 +54,7 @@ def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start:
 def require_sound(table: pa.Table | pa.RecordBatch, name: str) -> None:
     """Raise a SourceError where a buffer does not hold what its column says: reading it would end the process.
 
-    Bytes that are not UTF-8 are no damage: who reads texts skips those records.
+    Bytes that are not UTF-8 are not damage: who reads texts skips those records.
     """
     for field, column in zip(table.schema, table.columns, strict=True):
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]

@@ -1,7 +1,7 @@
 """Where parts go below kept/: each by its relative path.
 
 1. Where two would meet, they go by their paths from the folder they have in common.
-2. Where that is no help, a number stands before the name.
+2. Where that does not help, a number stands before the name.
 """
 
 import itertools

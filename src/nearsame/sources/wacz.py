@@ -38,7 +38,7 @@ class Wacz(WebArchive):
         *,
         drop_unread: bool = False,
     ) -> None:
-        """Write a WACZ of the other records, or of all with annotations.jsonl beside."""
+        """Write a WACZ of the other records, or of all with annotations.jsonl next to it."""
         self.require_unchanged()
         with self.opened(lambda _: None, []) as path:
             if path is None:

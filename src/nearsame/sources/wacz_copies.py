@@ -112,7 +112,7 @@ class _Copy:
         staying = [record.offset for at, record in enumerate(archive.places) if at not in archive.gone]
         now = [record.offset for record in places_of(str(place), form)]
         if len(staying) != len(now):
-            raise ValueError(f"of {name} other records were written than were to stay")
+            raise ValueError(f"of {name} other records were written than should stay")
         moved: dict[int, int | None] = {archive.places[at].offset: None for at in archive.gone}
         self.moved[PurePosixPath(name).name] = moved | dict(zip(staying, now, strict=True))
         self.digests[name] = (place, place.stat().st_size)

@@ -1,6 +1,6 @@
 """A web archive: its 200 responses of textual types, resources and conversions (WET) are documents.
 
-1. Every record has a position, requests and metadata too; what is no document is counted by what it is, and stays.
+1. Every record has a position, requests and metadata too; what is not a document is counted by what it is, and stays.
 2. With a removed response go the request and metadata that were written for it, and the revisits that have no other
    content than its own.
 3. A copy holds the other records' bytes as they were, and whole compressed members, but for those that hold a removed
@@ -36,7 +36,7 @@ from nearsame.sources.tables import ANNOTATIONS, values_of
 
 __all__ = ["WebArchive"]
 
-_OVERHEAD = 1 << 20  # of headers and chunks, beside the body
+_OVERHEAD = 1 << 20  # of headers and chunks, besides the body
 _BY_MEMBER = frozenset({None, "gzip", "zstd", "lz4"})  # what FastWARC reads by itself
 
 
@@ -50,7 +50,7 @@ class WebArchive(FilePart):
     copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
-        """The documents, in order, as RECORDS batches with `body`, `charset` and `mime` in the place of `text`."""
+        """The documents, in order, as RECORDS batches with `body`, `charset` and `mime` in place of `text`."""
         skip = strictly(skip, strict=self.strict)
         chosen = choose(columns, ("id", "text", *BESIDE), ("text",), self.name)
         batched = Batched(chosen, columns)
@@ -114,7 +114,7 @@ class WebArchive(FilePart):
         *,
         drop_unread: bool = False,
     ) -> None:
-        """Write the other records, or all of them with annotations.jsonl beside; what cannot be read, as it is."""
+        """Write the other records, or all of them with annotations.jsonl next to it; what cannot be read, as it is."""
         self.require_unchanged()
         broken: list[str] = []
         with self.opened(lambda _: None, broken) as path:

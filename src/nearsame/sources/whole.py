@@ -56,13 +56,15 @@ def require_different(a: str, b: str) -> None:
         ConfigError: It is the same path twice, or leads to the same file.
     """
     if a == b == "-":
-        raise ConfigError("- is given twice, and standard input can be read once", hint="Name a file for one of them.")
+        raise ConfigError(
+            "- is given twice, and standard input can be read only once", hint="Name a file for one of them."
+        )
     if a == b:
         raise ConfigError(f"{a} is given twice", hint="Name two files.")
     if "-" in (a, b) or is_url(a) or is_url(b):
         return
     is_one = False
-    with suppress(OSError):  # one that is not there is told when it is read
+    with suppress(OSError):  # one that is not there is reported when it is read
         is_one = Path(a).samefile(b)
     if is_one:
         raise ConfigError(f"{a} and {b} are the same file", hint="Name two files.")

@@ -1,6 +1,6 @@
 """A checksum for each stored row, over all its columns: what a disk changed is noticed by whoever reads it.
 
-1. XXH3 of 64 bits, kept as a signed number. It is no signature: it finds damage, not forgery.
+1. XXH3 of 64 bits, kept as a signed number. It is not a signature: it finds damage, not forgery.
 2. A text has a checksum of its own, which that of its row covers. So a row that is read without its text is verified
    all the same, and a text is verified when it is read.
 3. Whom a document follows changes by itself, so it is a part of the checksum that can be taken out and put in.

@@ -106,7 +106,7 @@ class Postgres:
     def writing(self, keys: Int64s | None) -> Iterator[Transaction]:
         """One transaction, which waits for those who write what it looks at."""
         if self._read_only:
-            raise StoreError(f"{self.name} was opened to be read only", hint="Open it without read_only=True.")
+            raise StoreError(f"{self.name} was opened read-only", hint="Open it without read_only=True.")
         transaction = self._transaction()
         if self._making:
             with self._session.savepoint(transaction.last):

@@ -2,7 +2,7 @@
 
 1. psycopg is imported in this file only, when an address is read.
 2. A password leaves this file towards the server alone: no message, log or record has it.
-3. A transaction that was told to be done is on the server's disk: `synchronous_commit` is never off.
+3. A transaction that was reported as done is on the server's disk: `synchronous_commit` is never off.
 4. A client that vanishes gives back its locks: the server asks for a sign of life every few seconds.
 5. A lost connection is an error for the transaction that it broke, and is made anew for the next.
 """

@@ -82,7 +82,7 @@ def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
     """The settings of an index whose tables are those of this format.
 
     Raises:
-        StoreError: It is no index, of another format, or damaged.
+        StoreError: It is not an index, of another format, or damaged.
     """
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise StoreError(f"{path} is a database, but not an index of nearsame", hint="Check the path.")

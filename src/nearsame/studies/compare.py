@@ -1,14 +1,14 @@
-"""What a user asks about one or two texts: compare and explain.
+"""Two texts by every measure, and what they share: compare.
 
-1. They call the stages that `pipeline.steps` names for a method, so what they show is what a run does.
-2. They take texts; who has files reads them first.
+1. It calls the stages that `pipeline.steps` names for a method, so what it shows is what a run does.
+2. It takes texts; whoever has files reads them first.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from nearsame.flow.pipeline import steps
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Jaccard, Method, MinHash, Recipe, Shingling, SimHash, as_recipe
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
@@ -57,7 +58,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     *,
     method: Method | MethodName | None = None,
     measure: MeasureName = "jaccard",
-    threshold: Any = None,
+    threshold: Number | None = None,
     passage: int | None = None,
     clusters: Iterable[Iterable[str]] | None = None,
     edits: bool | None = None,
@@ -78,7 +79,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
             characters whatever their edits, two of a million up to 4,000 edits. False: none are counted.
 
     Raises:
-        ConfigError: A setting that cannot be, or a measure that was to decide and has no value.
+        ConfigError: An impossible setting, or a measure that should decide and has no value.
 
     Example:
         >>> found = compare("a rose is a rose is a rose", "A rose is a rose!", method=Jaccard(shingle_size=3))
@@ -134,7 +135,7 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
     return one.text == other.text != ""
 
 
-def _least(given: Recipe, measure: MeasureName, threshold: Any) -> Fraction:
+def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fraction:
     """The threshold, validated as a recipe's."""
     if threshold is None:
         own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}

@@ -2,7 +2,7 @@
 
 1. A contender is written as `minhash:threshold=0.7:num_perm=64`: a method and its settings; or a way, as `positions`.
 2. Run apart, its time begins when all is loaded: a run over three small documents goes before. Its memory is the peak
-   of the process above what it was before the run, the corpus included. Only Linux tells; elsewhere it is not said.
+   of the process above what it was before the run, the corpus included. Only Linux knows; elsewhere it is left out.
 3. What is counted as a candidate is a comparison of two documents in full; identical documents met before.
 """
 
@@ -222,7 +222,7 @@ class _Counting(Local):
 def _way(name: str, table: pa.Table) -> Outcome:
     if name == "characters" and len(table) > MOST_COMPARED:
         compared = len(table) * (len(table) - 1) // 2
-        note = f"not run: {compared:,} comparisons or so; a sample of {MOST_COMPARED:,} documents is the most"
+        note = f"not run: {compared:,} comparisons or so; a sample may have at most {MOST_COMPARED:,} documents"
         return Outcome(*_nothing(), note=note)
     texts = arrow.strings(table.column("text").combine_chunks())
     equals = WAYS[name](texts)
@@ -236,7 +236,7 @@ def _nothing() -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
 
 
 def _memory(*, reset: bool = False) -> int | None:
-    """The peak of this process's memory in bytes; with `reset` it begins anew. None where it cannot be told."""
+    """The peak of this process's memory in bytes; with `reset` it begins anew. None where it is not known."""
     if reset:
         with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5", "ascii")

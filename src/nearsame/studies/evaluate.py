@@ -31,6 +31,7 @@ from nearsame.installation import versions
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
+from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Jaccard, Method, by_name
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
@@ -66,7 +67,7 @@ class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=Fal
     """What only `evaluate` takes: what is a true pair, what is shown, how methods run."""
 
     least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
-    near: Annotated[float | str, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
+    near: Annotated[Number, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
     measure: Annotated[
         JudgedBy,
         Doc(
@@ -100,7 +101,7 @@ def evaluate(
         sample_size: At most this many documents, drawn at random but always the same; default: all.
 
     Raises:
-        ConfigError: A method that there is not, a truth that names unknown ids, one path given twice.
+        ConfigError: An unknown method, a truth that names unknown ids, one path given twice.
 
     Example:
         >>> texts = ["a rose is a rose is a rose", "a rose is a rose is a rose", "a daisy is not"]

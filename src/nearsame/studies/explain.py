@@ -44,7 +44,7 @@ def explain(
     Args:
         text: The text.
         method: `SimHash` or `MinHash`: a recipe, or its name. A SimHash with a table of hashes is the textbook's.
-        orders: For MinHash: orders of words (of shingles, as the first step shows them) in the place of permutations.
+        orders: For MinHash: orders of words (of shingles, as the first step shows them) in place of permutations.
 
     Raises:
         ConfigError: The method cannot be walked through, or an order lacks one of the shingles.

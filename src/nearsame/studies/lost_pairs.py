@@ -123,7 +123,7 @@ def _near_codes(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> list[str]
     return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
 
 
-# Methods whose lost pairs have a reason that can be told.
+# Methods whose lost pairs have a reason that can be given.
 _WHY: dict[type, Callable[[Any, pa.Table, Rows, Rows], list[str]]] = {MinHash: _bands, SimHash: _near_codes}
 
 

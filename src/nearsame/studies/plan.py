@@ -3,7 +3,7 @@
 1. A plan is a computation from formulas (stages/keys/curves.py); a corpus adds what its own similarities make of them.
 2. Of a corpus, pairs from `listed_from` on are listed by the exact join; lower ones are estimated from random pairs
    that are compared exactly. Numbers are scaled from pairs of the sample to pairs of the corpus.
-3. Identical documents are one before keys are made: they are no candidates. In a sample fewer meet their like than in
+3. Identical documents are one before keys are made: they are not candidates. In a sample fewer meet their like than in
    the corpus, so for corpora with many copies the expected candidates are an upper estimate.
 """
 
@@ -72,7 +72,7 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[Pla
     (chosen), `choice`; with a corpus also how its texts become shingles.
 
     Raises:
-        ConfigError: The recall cannot be reached, or a setting cannot be.
+        ConfigError: The recall cannot be reached, or a setting is impossible.
 
     Example:
         >>> shape = plan(threshold=0.8, recall=0.99).shape

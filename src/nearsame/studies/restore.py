@@ -1,6 +1,6 @@
 """`restore`: the responses back that `dedup` has made revisits of, from the records that they lead to.
 
-1. What is written is what was read, record for record: each one is held to the digest that its revisit tells.
+1. What is written is what was read, record for record: each one is held to the digest that its revisit names.
 2. Either all revisits of nearsame are given back, or nothing is written.
 3. Revisits that others wrote stay what they are.
 """
@@ -50,7 +50,7 @@ def restore(source: Any, directory: str | os.PathLike[str]) -> Restored:
 
     Args:
         source: Folders, files or patterns of WARC files; a tuple is several.
-        directory: The folder that is to appear, complete or not at all. It must not exist.
+        directory: The folder to write; it appears complete or not at all. It must not exist.
 
     Returns:
         How many archives and records were written, and how many of them were revisits.

@@ -53,7 +53,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     Every removed document must have a kept witness with the similarity that is said; kept and removed together must be
     what was read, in order and byte for byte; the recipe, the counts and the tables must agree with the sources and
     each other; and of a sample of kept documents none may be similar to another that stays. Where a method only
-    estimates, the true similarities are told. What is damaged or missing is told like anything else that is wrong.
+    estimates, the true similarities are reported; so is what is damaged or missing, like anything else that is wrong.
 
     Args:
         directory: What `dedup -o` or `Result.write` wrote.
@@ -65,7 +65,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         progress: Who watches.
 
     Raises:
-        SourceError: The folder is no such output, or documents that were in memory are not given.
+        SourceError: The folder is not such an output, or documents that were in memory are not given.
 
     Example:
         >>> import tempfile
@@ -171,7 +171,7 @@ def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]
 
 
 def _in_memory(value: Any) -> list[Any]:
-    """The sources that are no files."""
+    """The sources that are not files."""
     sources = [] if value is None else several(value)
     return [source for source in sources if not isinstance(source, (str, os.PathLike))]
 

@@ -163,7 +163,7 @@ def _of_host(host: str, urls: Mapping[str, int], how: Learning, counted: Counter
 
 
 def _stands_in(what: What, judged: Sequence[UrlRule]) -> bool:
-    """Whether a rewriting of parameters with values is about parameters of which it cannot be told if they matter."""
+    """Whether a rewriting of parameters with values is about parameters of which it cannot be known if they matter."""
     _, find, by = what
     given = [parameter for text in (find, by) for parameter in re.split(r"[?&]", text) if parameter]
     if not all("=" in parameter and "/" not in parameter for parameter in given):
@@ -283,7 +283,7 @@ def _share(key: str) -> float:
 
 
 def _everywhere(hosts: _Found, how: Learning) -> tuple[list[UrlRule], list[UrlRule]]:
-    """Rules of hosts, and in the place of those on which many agree one for all hosts, or for one folder of all.
+    """Rules of hosts, and in place of those on which many agree one for all hosts, or for one folder of all.
 
     Hosts that have too few URLs to tell agree together, if what they have is enough.
     """

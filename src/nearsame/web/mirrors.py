@@ -277,7 +277,7 @@ def mirrors(
         recipe: Which differences between URLs do not count; `scheme` and `www` always do, here.
 
     Raises:
-        ConfigError: A setting cannot be.
+        ConfigError: A setting is impossible.
 
     Example:
         >>> pages = [{"url": f"http://{h}/p{n}", "same": str(n)} for n in range(9) for h in ("a.example", "b.example")]

@@ -204,7 +204,7 @@ class UrlRules:
             recipe: The recipe that is wanted; by default the file's own.
 
         Raises:
-            ConfigError: It is no such file, of another version, or about another recipe.
+            ConfigError: It is not such a file, of another version, or about another recipe.
         """
         record = read_json(str(path), "a file of rules, as `nearsame urls --learn --save` does")
         if not isinstance(record, dict) or record.get("format") != FORMAT:

@@ -1,4 +1,4 @@
-"""Pages by place: the site, and the segments of the path, which mirrors are told by."""
+"""Pages by place: the site, and the segments of the path, which mirrors are known by."""
 
 import re
 from collections import Counter, defaultdict

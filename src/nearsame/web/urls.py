@@ -2,7 +2,7 @@
 
 1. The table has a row for each URL that was read, in order; what is not a URL stays as it is there, and is counted.
 2. Groups are of different URLs; the same one read twice is counted as repeated.
-3. What a rule merges is told by leaving it out: so many more forms there would be without it.
+3. What a rule merges is found by leaving it out: so many more forms there would be without it.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ class Urls:
 
     Attributes:
         recipe: what the forms are made by.
-        learnt: rules beside those of the recipe.
+        learnt: rules besides those of the recipe.
     """
 
     recipe: CanonicalUrl
@@ -159,7 +159,7 @@ class Urls:
 
         Args:
             path: The file.
-            groups: Whether the groups are written, in the place of the table.
+            groups: Whether the groups are written, in place of the table.
             surt: Whether the table has a column of SURTs, too.
             overwrite: Whether a file that is there is replaced.
             spreadsheet: Whether in .csv a text that a spreadsheet would take for a formula gets a ' before it.
@@ -218,7 +218,7 @@ def urls(
         source: A text file of URLs, one a line, or `-` for standard input; whatever `dedup` reads, with a column of
             URLs; a list of URLs; a tuple of such.
         recipe: Which differences do not count; by default that of `rules`, else `CanonicalUrl()`.
-        rules: Learnt rules, applied beside those of the recipe.
+        rules: Learnt rules, applied besides those of the recipe.
         url_column: The column of URLs.
 
     Raises:

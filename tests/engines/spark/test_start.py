@@ -135,4 +135,4 @@ except NearSameError as error:
     print(type(error).__name__, error, error.hint)"""
     done = run(code, TMPDIR=str(tmp_path))
     (log,) = tmp_path.glob("nearsame-spark-*.log")
-    assert f"EngineError Spark gave up: ValueError: bad 3 Read {log}, where Spark tells more.\n" == done.stdout
+    assert f"EngineError Spark gave up: ValueError: bad 3 See {log} for more.\n" == done.stdout

@@ -15,6 +15,15 @@ def test_what_is_no_measure_is_refused(measure: int) -> None:
         measures.bound(measure, Fraction(4, 5))
 
 
+def test_only_measures_of_sets_say_what_share_of_a_set_is_in_a_similar_one() -> None:
+    """A measure without a row is refused: by the shares of another one pairs would be missed."""
+    of_sets = {measures.JACCARD, measures.COSINE, measures.CONTAINMENT, measures.CONTAINER}
+    assert all(measures.shares(measures.bound(measure, Fraction(4, 5))) for measure in of_sets)
+    for measure in KINDS - of_sets:
+        with pytest.raises(ValueError, match="does not say what share"):
+            measures.shares(measures.bound(measure, Fraction(4, 5)))
+
+
 def test_every_measure_has_a_bound() -> None:
     """Those of codes with their bits and their distance, too."""
     made = {measures.bound(kind, Fraction(1)).measure for kind in KINDS}

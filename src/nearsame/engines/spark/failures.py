@@ -1,4 +1,4 @@
-"""What Spark says when it fails, as one sentence: of Java's 230 lines the one that tells why.
+"""What Spark says when it fails, as one sentence: of Java's 230 lines the one that says why.
 
 1. A file that cannot be read is a SourceError with its name; everything else is an EngineError. Only where a source is
    looked at does what nobody knows speak against the source (reading.py).
@@ -39,7 +39,7 @@ def plainly() -> Iterator[None]:
     except NearSameError:
         raise
     except (PySparkException, Py4JError) as error:
-        gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"Read {LOG}, where it tells more.")
+        gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"See {LOG} for more.")
         raise verdict(error, gave_up) from None
 
 
@@ -98,7 +98,7 @@ def first_line(text: str) -> str:
 
 
 def cause_of(error: Exception) -> str:
-    """The line that tells why: of an exception in a worker its last one, of Spark's own the innermost cause."""
+    """The line that says why: of an exception in a worker its last one, of Spark's own the innermost cause."""
     java = getattr(error, "java_exception", None)
     text = str(java.getMessage() or java.toString()) if java is not None else str(error)
     raised = _RAISED.findall(text)

@@ -1,7 +1,7 @@
 """What the footers of Parquet and ORC files say: which columns each file has, and which files cannot be read at all.
 
 1. Spark takes the columns of a folder from one file, and reads the others as if they had them: so all are asked.
-2. Footers are read by the driver, some at a time; a file that has none is told with the reason.
+2. Footers are read by the driver, some at a time; a file that has none is reported with the reason.
 """
 
 from collections import defaultdict

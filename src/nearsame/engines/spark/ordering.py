@@ -33,7 +33,7 @@ def numbered(verbs: Any, frame: Any, order: Sequence[tuple[str, bool]], name: st
 
 
 class _Numbers:
-    """Numbers in the place of partitions, the last column: those of each begin at its own start."""
+    """Numbers in place of partitions, the last column: those of each begin at its own start."""
 
     def __init__(self, starts: list[int]) -> None:
         self.starts = starts

@@ -56,7 +56,7 @@ class HadoopPlace:
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all other places: the store, and the path there."""
+        """What distinguishes it from all other places: the store, and the path there."""
         uri = self._mounted().toUri()
         scheme = _ONE_STORE.get(str(uri.getScheme()).lower(), str(uri.getScheme()).lower())
         port = uri.getPort() if uri.getPort() >= 0 else _PORTS.get(scheme, -1)
@@ -166,7 +166,7 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
     """The place of an address or a path.
 
     Raises:
-        OutputError: It is none, or of a file system that Spark does not know.
+        OutputError: It is not one, or of a file system that Spark does not know.
     """
     given = os.fspath(address).rstrip("/") or os.fspath(address)
     place = HadoopPlace(session, given)

@@ -3,8 +3,8 @@
 1. A folder or a pattern is what its files are, however deep they lie; other files in it are passed over.
 2. Paths are Spark's own, s3a and hdfs included; of a file no more is opened here than what names its columns.
 3. Files of one format with the same columns are read together. Of Parquet and ORC every file is asked for its columns,
-   those of folders and patterns, too, and one that cannot be read is left out and told; of other formats the files of
-   a folder or a pattern have to have the same.
+   those of folders and patterns, too, and one that cannot be read is left out and reported; of other formats the files
+   of a folder or a pattern have to have the same.
 4. A record that cannot be read has its text in a column of its own, UNREAD.
 """
 
@@ -93,7 +93,7 @@ class _Form(NamedTuple):
     kind: str
     columns: str = ""  # what tells them: a schema, a header, a path that stands alone
     pattern: str | None = None  # which files of a folder
-    nested: bool = False  # whether some lie in folders of their own, which are no partitions
+    nested: bool = False  # whether some lie in folders of their own, which are not partitions
     alone: bool = False
     ignored: int = 0
     base: str | None = None  # the folder whose subfolders are partitions

@@ -66,8 +66,8 @@ class Spark:
 
         Raises:
             MissingExtraError: pyspark or Java is not installed.
-            ConfigError: It is no session, or a stopped one, or one of Spark Connect, where Python functions cannot be
-                given large tables.
+            ConfigError: It is not a session, or a stopped one, or one of Spark Connect, where Python functions cannot
+                be given large tables.
         """
         require_spark()
         session = self.session or _found()

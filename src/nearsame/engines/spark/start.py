@@ -41,7 +41,7 @@ def java_version() -> int | None:
     """The version of the Java that Spark would use; None where there is none.
 
     Raises:
-        MissingExtraError: It cannot be told.
+        MissingExtraError: It cannot be found out.
     """
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -50,7 +50,7 @@ def java_version() -> int | None:
     said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603  (the user's own)
     match = re.search(r'version "(?:1\.)?(\d+)', said)
     if match is None:
-        raise MissingExtraError(f"{program} -version says no version: {said.strip()[:200]!r}", hint=_HINT_JAVA)
+        raise MissingExtraError(f"{program} -version names no version: {said.strip()[:200]!r}", hint=_HINT_JAVA)
     return int(match[1])
 
 
@@ -127,7 +127,7 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
             with suppress(Exception):  # its process may be what failed
                 session.stop()
     except (PySparkException, Py4JError) as error:
-        hint = f"Read {log}, where Spark tells more."
+        hint = f"See {log} for more."
         raise EngineError(f"Spark gave up: {cause_of(error)}", hint=hint) from error
     except EngineError as error:
         if LOG not in error.hint:

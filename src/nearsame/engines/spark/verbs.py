@@ -29,7 +29,7 @@ _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read
 
 @dataclass
 class Verbs:
-    """What any flow asks of an engine (engines/base.py), and what DataFrames need beside."""
+    """What any flow asks of an engine (engines/base.py), and what DataFrames need besides."""
 
     engine: Spark
     session: Any

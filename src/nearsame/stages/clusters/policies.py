@@ -38,7 +38,7 @@ class Keep:
         policy: which value is better.
         column: where it stands.
         ties: `reading`: what was read first is better; `content`: what is first by order column, id, hash of the text.
-        order_column: values in the place of the order of reading.
+        order_column: values in place of the order of reading.
     """
 
     policy: KeepPlain | KeepByColumn
@@ -167,7 +167,7 @@ def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
 
 
 def moments(texts: Iterable[str | None]) -> list[int | None]:
-    """Microseconds since 1970 of ISO 8601 dates and times; None for what is none."""
+    """Microseconds since 1970 of ISO 8601 dates and times; None for anything else."""
     return [_moment(text) for text in texts]
 
 

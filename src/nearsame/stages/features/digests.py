@@ -68,7 +68,9 @@ class TextDigests:
 
     def __post_init__(self) -> None:
         if self.algorithm not in available():
-            message = f"digest={self.algorithm!r} is not one that this platform has: {', '.join(available())}"
+            message = (
+                f"digest={self.algorithm!r} is not one that this platform has, which are: {', '.join(available())}"
+            )
             raise ConfigError(message, hint="Choose another digest.")
 
     @cached_property

@@ -120,7 +120,7 @@ class FrequencyTable:
             or not high <= max(num_documents, 1) < _MOST
             or (frequencies.items[1:] <= frequencies.items[:-1]).any()
         ):
-            raise ConfigError(f"{name} is damaged: its features or counts cannot be", hint=_HINT)
+            raise ConfigError(f"{name} is damaged: its features or counts are impossible", hint=_HINT)
         return frequencies
 
 

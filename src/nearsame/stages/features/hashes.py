@@ -38,7 +38,7 @@ def hasher(name: FeatureHash, bits: int) -> Hasher:
 
 
 def table_hasher(table: Mapping[str, int]) -> Hasher:
-    """A table in the place of a function; a feature that it does not have is an error."""
+    """A table in place of a function; a feature that it does not have is an error."""
     known = {text.encode(): value for text, value in table.items()}
 
     def look_up(data: bytes) -> int:

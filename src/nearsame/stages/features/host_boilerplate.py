@@ -1,7 +1,7 @@
 """Boilerplate of a host: the shingles that stand in a large share of its documents, dropped from these alone.
 
 1. An item of a document counts as another one on every host: it is mixed with the hash of the host's name. So hosts are
-   counted by what counts all documents together, and an item that is boilerplate here is none elsewhere.
+   counted by what counts all documents together, and an item that is boilerplate here is not boilerplate elsewhere.
 2. A document whose host is not known has no such items: it counts nowhere, and loses nothing.
 3. The share is of the host's documents that have shingles, copies and the `against` side included.
 """
@@ -21,7 +21,7 @@ from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate
 
 __all__ = ["LEAST_DOCUMENTS", "ByHost", "HostBoilerplate", "HostCounts", "Hosts", "OfHosts", "WithoutHostBoilerplate"]
 
-LEAST_DOCUMENTS = 20  # what stands in fewer of a host's documents is none of its boilerplate, whatever the share
+LEAST_DOCUMENTS = 20  # what fewer of a host's documents have is not its boilerplate, whatever the share
 
 _SHIFTS = tuple(map(np.uint64, (30, 27, 31)))
 _FACTORS = tuple(map(np.uint64, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
@@ -119,7 +119,7 @@ def _scattered(items: UInt64s) -> UInt64s:
 
 @dataclass(frozen=True, eq=False)
 class OfHosts:
-    """The fold that tells the documents of each host, and the host of each item that may be boilerplate."""
+    """The fold that counts the documents of each host, and the host of each item that may be boilerplate."""
 
     by_host: ByHost
     frequent: UInt64s  # mixed, ascending

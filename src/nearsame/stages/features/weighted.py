@@ -28,12 +28,12 @@ _ROOM = 1 << 16
 
 @dataclass(frozen=True)
 class Spelling:
-    """What is noted of a feature beside its 64-bit identity.
+    """What is noted of a feature besides its 64-bit identity.
 
     Attributes:
         counted: whether `times` are.
         lettered: whether the `letters` of the text are noted (of ready items: never).
-        function: what hashes a feature's bytes in the place of XXH3-64; None: its identity is its hash.
+        function: what hashes a feature's bytes in place of XXH3-64; None: its identity is its hash.
         bits: of a code.
     """
 

@@ -5,7 +5,7 @@
 2. The cost model, in seconds, for n codes whose g header blocks agree by chance with probability p_S in table S:
    sum over S of (n · deal + n²/2 · p_S · compare), where p_S = 2^-(weight of the header's bits), a fair bit weighing 1.
    Comparing everything is the case of one block and no header, which deals nothing. With m queries it is (n + m) · deal
-   and n · m in the place of n²/2.
+   and n · m in place of n²/2.
 3. Only G = g + k is worth trying: more blocks with the same g make shorter headers in more tables.
 """
 

@@ -258,7 +258,7 @@ class ItemCounts:
     def ranked(
         self, frequent: CountFrequent, numbers: npt.NDArray[np.int64], num_sets: int = 0, num_items: int = 0
     ) -> "ItemCounts":
-        """Classes in the place of counts; `numbers` are the counts of the slots that are full. Changes the table."""
+        """Classes in place of counts; `numbers` are the counts of the slots that are full. Changes the table."""
         most = int(numbers.max(initial=0)) if self.counting.passes == 1 else _MOST  # one scale for all passes
         edges = np.array(class_edges(most))
         classes, below = (

@@ -70,7 +70,7 @@ class Traced(NamedTuple):
 
 
 def whatwg(url: str) -> str | None:
-    """The WHATWG normal form of a URL; None for what is none.
+    """The WHATWG normal form of a URL; None for what is not a URL.
 
     Raises:
         MissingExtraError: The parser is not installed.
@@ -300,7 +300,7 @@ def _slashes(url: Pieces) -> Pieces:
 
 
 def _trailing_slash(url: Pieces) -> Pieces:
-    """Without one slash; several are no slash too many, but something in between that is empty."""
+    """Without one slash; several are not one slash too many, but have something empty in between."""
     has_one = url.path.endswith("/") and not url.path.endswith("//")
     return url._replace(path=url.path[:-1] or "/") if has_one else url
 

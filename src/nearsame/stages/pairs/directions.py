@@ -1,4 +1,4 @@
-"""What is said of a pair beside its similarity: containment both ways, and what an estimate is an estimate of.
+"""What is said of a pair besides its similarity: containment both ways, and what an estimate is an estimate of.
 
 1. Columns come as float64[columns, pairs], in the order of `names`.
 2. `mirror` says which column each one becomes when a and b change places.
@@ -28,7 +28,7 @@ class Directions:
     """The columns of methods that are about sets.
 
     Attributes:
-        exact: whether the sets were sketches, so that the similarity and both shares are told of the features, too.
+        exact: whether the sets were sketches, so that the similarity and both shares are also those of the features.
     """
 
     exact: bool = False

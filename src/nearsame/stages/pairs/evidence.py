@@ -1,4 +1,4 @@
-"""What speaks for it that two pages are the same: their bytes and texts, their URLs, and what they say of themselves.
+"""What suggests that two pages are the same: their bytes and texts, their URLs, and what they say of themselves.
 
 1. A kind holds between the two documents of a pair, or it does not; several may hold. `KINDS` are in the order of what
    they prove: the first ones are about the content, the later ones are somebody's word.

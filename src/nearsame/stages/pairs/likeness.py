@@ -2,7 +2,7 @@
 
 1. Where a value is a ratio of integers it is a Fraction. A cosine is a root: its square is the Fraction (`_squared`).
 2. What is called a distance is one: never negative, zero for equals only (as sets, codes, directions, texts),
-   symmetric, never longer than a detour. An edit distance divided by a length is none, so it is called a similarity.
+   symmetric, never longer than a detour. An edit distance divided by a length is not one, so it is called a similarity.
 3. Two empty sets are equal: their similarity is 1, their distance 0. That empty documents are never near-duplicates is
    decided where documents are.
 """

@@ -1,11 +1,12 @@
 """Measures as integers: which score a method is verified by, and its threshold as p/q."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from nearsame.kernels import scores
 from nearsame.kernels.prefixes import Shares
 from nearsame.kernels.scores import Bound
-from nearsame.recipes.choices import ConfirmedBy
+from nearsame.recipes.choices import ConfirmedBy, ReportedMeasure
 
 __all__ = [
     "AGREEMENT",
@@ -16,6 +17,7 @@ __all__ = [
     "EQUAL",
     "JACCARD",
     "LARGEST",
+    "OF_SETS",
     "bound",
     "codes",
     "fraction_at_least",
@@ -25,6 +27,7 @@ __all__ = [
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
 ANGLE, COSINE = scores.ANGLE, scores.COSINE
+OF_SETS: dict[ReportedMeasure, int] = {"jaccard": JACCARD, "cosine": COSINE}
 _CODES: dict[ConfirmedBy | None, int] = {
     None: scores.HAMMING,
     "jaccard": scores.NEAR_JACCARD,
@@ -58,13 +61,30 @@ def shares(bound: Bound) -> Shares:
     >>> shares(bound(COSINE, Fraction(4, 5)))
     Shares(p=16, q=25, larger_p=4, larger_q=5)
     """
-    p, q = bound.p, bound.q
-    if bound.measure == JACCARD:
-        return Shares(p, q, 2 * p, p + q)
-    if bound.measure == COSINE:
-        squared = fraction_at_least(Fraction(p, q) ** 2, LARGEST)  # shares of up to 10**9 items compare as with t²
-        return Shares(squared.numerator, squared.denominator, p, q)
+    if bound.measure not in _SHARES:
+        raise ValueError(f"{bound.measure} does not say what share of a set is in a similar one: see _SHARES")
+    return _SHARES[bound.measure](bound.p, bound.q)
+
+
+def _of_container(p: int, q: int) -> Shares:
     return Shares(p, q, p, q)
+
+
+def _of_jaccard(p: int, q: int) -> Shares:
+    return Shares(p, q, 2 * p, p + q)
+
+
+def _of_cosine(p: int, q: int) -> Shares:
+    squared = fraction_at_least(Fraction(p, q) ** 2, LARGEST)  # shares of up to 10**9 items compare as with t²
+    return Shares(squared.numerator, squared.denominator, p, q)
+
+
+_SHARES: dict[int, Callable[[int, int], Shares]] = {
+    JACCARD: _of_jaccard,
+    COSINE: _of_cosine,
+    CONTAINMENT: _of_container,
+    CONTAINER: _of_container,
+}
 
 
 def fraction_at_least(value: Fraction, largest: int) -> Fraction:

@@ -35,7 +35,7 @@ def shared_passages(a: UInt64s, b: UInt64s, least: int) -> npt.NDArray[np.int64]
         ConfigError: `least` is below 1.
     """
     if least < 1:
-        raise ConfigError(f"passage={least} is not at least 1 token", hint="Choose a length such as 8.")
+        raise ConfigError(f"passage={least} is below 1 token", hint="Choose a length such as 8.")
     if min(a.size, b.size) < least:
         return np.zeros((0, 3), np.int64)
     windows = _windows(a, least), _windows(b, least)

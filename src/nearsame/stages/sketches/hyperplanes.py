@@ -36,7 +36,7 @@ def planes(bits: int, seed: int, size: int) -> npt.NDArray[np.int16]:
 
 @dataclass(frozen=True)
 class SignCodes:
-    """The stage that tells on which side of each hyperplane a vector lies."""
+    """The stage that says on which side of each hyperplane a vector lies."""
 
     bits: int
     seed: int

@@ -1,4 +1,4 @@
-"""WEIGHTED to FEATURES: each document's SimHash code, in the place of its features from here on.
+"""WEIGHTED to FEATURES: each document's SimHash code, in place of its features from here on.
 
 1. The items of a document are the words of its code, and behind them what a pair is confirmed by, if it is. So
    equal codes collapse, and documents meet and are compared, like any others.

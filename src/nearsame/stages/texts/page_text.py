@@ -4,7 +4,7 @@
    have the pages of a batch read in other processes.
 2. Bytes become UTF-8 as page_encodings.py says.
 3. `main` is what stands for a page (page_content.py): its main content, or more where that is too little. `text` is all
-   visible text. `none` is the markup itself. Where the text was found is told, so that it can be counted.
+   visible text. `none` is the markup itself. Where the text was found is reported, so that it can be counted.
 4. A row without a media type is text already (UTF-8) and passes as it is; what is neither HTML nor XML is only decoded.
 5. A page that is beyond the bounds of parsers, and loses tags or attributes for it, is counted.
 """
@@ -49,7 +49,7 @@ class PageTexts:
 
     @property
     def holds_lock(self) -> bool:
-        """Whether only another process runs beside it: the parsers keep Python's lock."""
+        """Whether only another process runs alongside it: the parsers keep Python's lock."""
         return self.extract != "none"
 
     def tasks(self, batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:

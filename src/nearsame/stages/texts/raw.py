@@ -36,6 +36,6 @@ class Texts:
 
 
 def _kept(normalised: pa.LargeStringArray, column: pa.Array, texts: arrow.Strings) -> pa.Array:
-    """The normalised texts; one of which nothing is left, being all marks, stays as it is: it is no empty text."""
+    """The normalised texts; one of which nothing is left, being all marks, stays as it is: it is not an empty text."""
     gone = (np.diff(arrow.strings(normalised).offsets) == 0) & (np.diff(texts.offsets) > 0)
     return pc.if_else(pa.array(gone), column, normalised) if gone.any() else normalised

@@ -26,7 +26,7 @@ _FEW = 10  # links of which a share says nothing yet
 
 @dataclass(frozen=True)
 class Page:
-    """A response, and what is known of it; what is no page has not been judged, and may be new."""
+    """A response, and what is known of it; what is not a page has not been judged, and may be new."""
 
     response: Response
     is_judged: bool

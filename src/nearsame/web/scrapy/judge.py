@@ -99,7 +99,7 @@ class PageJudge:
     def count(self, name: str, number: float = 1) -> None:
         """Add to one of our numbers in Scrapy's statistics."""
         if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"nearsame/{name}", number)  # type: ignore[arg-type]  # seconds are no int
+            self._crawler.stats.inc_value(f"nearsame/{name}", number)  # type: ignore[arg-type]  # seconds are not an int
 
     def note(self, name: str, value: object) -> None:
         """Put something of ours into Scrapy's statistics."""

@@ -5,7 +5,7 @@
    neither judged as pages nor dropped as links.
 3. Links of a near-duplicate that another page has given are dropped without a loss. The others are followed within the
    budget, after all that is not doubtful: their priority is lower by one for each near-duplicate on the way.
-4. A page that is unchanged since an earlier crawl is no near-duplicate here: the pages behind it may have changed.
+4. A page that is unchanged since an earlier crawl is not a near-duplicate here: the pages behind it may have changed.
 """
 
 from collections.abc import AsyncIterator, Iterable

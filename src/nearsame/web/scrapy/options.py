@@ -73,7 +73,7 @@ class CrawlOptions:
         """Read and check them.
 
         Raises:
-            ConfigError: One of them cannot be, or is none of ours.
+            ConfigError: One of them is impossible, or not one of ours.
         """
         try:
             return cls._of(settings)
