@@ -108,7 +108,7 @@ def test_without_a_place_to_write_to_nothing_is_done(source):
     """Neither -o nor --dry-run nor --json is an error that says so."""
     done = run("dedup", source)
     assert 2 == done.exit_code
-    assert "error: there is no place to write to\nhint: Add -o PLACE, or --dry-run to only look.\n" == done.stderr
+    assert "error: no output was named\nhint: Add -o PLACE, or --dry-run to only look.\n" == done.stderr
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--annotate", "--copy", "--drop-unreadable", "--overwrite"])

@@ -65,7 +65,7 @@ def test_no_command_writes_over_what_it_reads(words, reads, writes, by, tmp_path
     done = run(*words, *arguments)
     assert (2, before) == (done.exit_code, source.read_bytes())
     assert ["a.jsonl"] == [path.name for path in home.iterdir()]
-    assert any(said in done.stderr for said in ("is or holds the source", "the next run would read it", "exists"))
+    assert any(said in done.stderr for said in ("is or holds the source", "the next run would read", "exists"))
 
 
 def test_two_outputs_of_one_command_are_two_files(tmp_path):
@@ -85,6 +85,6 @@ def test_an_index_is_not_made_over_its_source(tmp_path):
 
     source = write_jsonl(tmp_path / "a.jsonl", documents())
     before = source.read_bytes()
-    with pytest.raises(ns.OutputError, match="the next run would read it"):
+    with pytest.raises(ns.OutputError, match="the next run would read"):
         ns.Index.create(source, source=f"{tmp_path}/*.jsonl", overwrite=True)
     assert before == source.read_bytes()

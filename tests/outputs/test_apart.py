@@ -71,7 +71,7 @@ def test_a_folder_that_holds_what_was_found_is_not_replaced(spelling, against, e
     source = SPELLINGS[spelling].format(ag=earlier, home=tmp_path)
     before = snapshot(tmp_path)
     found = ns.dedup(TEXTS, against=source) if against else ns.dedup(source)
-    with pytest.raises(OutputError, match=r"is or holds the source|matches, and the next run"):
+    with pytest.raises(OutputError, match=r"is or holds the source|which the next run would read"):
         found.write(earlier / "base", overwrite=True)
     assert before == snapshot(tmp_path)
 
@@ -95,7 +95,7 @@ def test_a_file_that_was_read_is_not_replaced_by_pairs(source, tmp_path):
     (tmp_path / "soft.jsonl").symlink_to(path)
     before = path.read_bytes()
     found = ns.pairs(source.format(home=tmp_path))
-    with pytest.raises(OutputError, match=r"is or holds the source|matches, and the next run"):
+    with pytest.raises(OutputError, match=r"is or holds the source|which the next run would read"):
         found.write(path, overwrite=True)
     assert before == path.read_bytes()
 
@@ -116,13 +116,13 @@ def test_a_file_that_was_read_is_not_replaced_by_pairs(source, tmp_path):
     ],
 )
 def test_a_place_that_the_pattern_would_find_is_refused(pattern, place, refused, tmp_path):
-    """The first time already, though nothing is there yet: the next run would read its own output."""
+    """The first time already, though nothing is there yet: the next run would reads own output."""
     write(tmp_path / "rg" / "a" / "x.jsonl")
     write(tmp_path / "rg" / "out2" / "kept" / "x.jsonl")
     for prefix in ("", "file://"):
         read = Inputs.of(f"{prefix}{tmp_path / pattern}")
         if refused:
-            with pytest.raises(OutputError, match=r"matches, and the next run would read it|is or holds"):
+            with pytest.raises(OutputError, match=r"which the next run would read|is or holds"):
                 require_place(tmp_path / place, read, overwrite=True, mark=None)
         else:
             assert require_place(tmp_path / place, read, overwrite=True, mark=None)
@@ -145,7 +145,7 @@ def test_days_are_compared_with_all_days_before(earlier, tmp_path):
     assert 1 == found.stats.kept
     with pytest.raises(OutputError, match="is or holds the source"):
         ns.dedup(day2, against=against).write(earlier / "day2", overwrite=True)
-    with pytest.raises(OutputError, match="the next run would read it"):
+    with pytest.raises(OutputError, match="the next run would read"):
         require_place(earlier / "day3", (), against=f"{earlier}/*/*.parquet")
 
 

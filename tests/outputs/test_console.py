@@ -47,7 +47,7 @@ def printed(show, monkeypatch, columns="80"):
             {},
             "exact, about codes: no two kept documents have codes within 3 of 64 bits; every removed one",
         ),
-        (ns.SimHash(), {}, "so near, but no texts were compared"),
+        (ns.SimHash(), {}, "that near, but no texts were compared"),
         (
             ns.SimHash(k=5, confirm="edit"),
             {},

@@ -79,7 +79,7 @@ def test_a_task_that_takes_too_much_memory_is_alone_in_that():
 def test_what_a_task_says_is_passed_on():
     """Errors of the library with their hints; of others only the type, for a message could hold a text."""
     with working() as workers:
-        with pytest.raises(ConfigError, match="-1 is not at least 1 token") as found:
+        with pytest.raises(ConfigError, match="-1 is below 1 token") as found:
             asyncio.run(workers.run(60, shared_passages, np.zeros(0, np.uint64), np.zeros(0, np.uint64), -1))
         assert "Choose a length such as 8." == found.value.hint
         with pytest.raises(RuntimeError, match="ValueError in a worker"):

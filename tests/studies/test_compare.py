@@ -159,7 +159,7 @@ def test_long_repetitive_texts_are_compared_in_a_bounded_number_of_steps(monkeyp
     [
         (dict(measure="euclidean"), "measure='euclidean' is not one of jaccard, containment"),
         (dict(threshold=1.5), "threshold=1.5: 1.5 is not above 0 and at most 1"),
-        (dict(passage=0), "passage=0 is not at least 1 token"),
+        (dict(passage=0), "passage=0 is below 1 token"),
         (dict(method="jacard"), "method='jacard' is not one of"),
     ],
 )

@@ -5,11 +5,11 @@
 3. A corpus does not change: each step gives one that knows more. What it knows is known to no stage.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
@@ -78,6 +78,11 @@ class Question:
     threshold: Fraction
     kind: ClusterKind | Literal["pairs"] = "greedy"
     within: bool = True
+
+    @classmethod
+    def of_run(cls, method: Method, settings: Mapping[str, Any]) -> Self:
+        """Who goes, as a run with these settings asks it of a method."""
+        return cls(method.least, settings["clusters"], settings["within"])
 
     def rule(self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None) -> Any:
         """The rule that answers it.

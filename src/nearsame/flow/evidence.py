@@ -9,7 +9,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urljoin
 
@@ -23,7 +23,7 @@ from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
 from nearsame.sources.payload_digests import comparable
 from nearsame.sources.reading import Reading
-from nearsame.stages.keys.urls import Canonical
+from nearsame.stages.keys.urls import Canonical, mapped
 from nearsame.stages.pairs import evidence
 
 __all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
@@ -147,7 +147,9 @@ class PageFacts:
             return dict.fromkeys(DEGREES, lambda urls: urls)
         own = self.recipe if isinstance(self.recipe, CanonicalUrl) else self.recipe.recipe
         forms = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
-        return forms if isinstance(self.recipe, CanonicalUrl) else {**forms, "guess": _by(self.recipe)}
+        return (
+            forms if isinstance(self.recipe, CanonicalUrl) else {**forms, "guess": partial(mapped, self.recipe.apply)}
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -210,14 +212,6 @@ class PageFacts:
         nothing = pa.nulls(len(rows), pa.large_string())
         named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)
         return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
-
-
-def _by(rules: OneForm) -> Callable[[pa.Array], pa.Array]:
-    def column(urls: pa.Array) -> pa.Array:
-        plain = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
-        return pa.array([None if url is None else rules.apply(url) for url in plain.to_pylist()], pa.large_string())
-
-    return column
 
 
 def _followed(targets: pa.Array, redirects: dict[str, str]) -> pa.Array:

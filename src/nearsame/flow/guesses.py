@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame import schemas
 from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.arrays import Arrays
@@ -24,6 +23,7 @@ from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.features.document_facts import About, Describe
+from nearsame.stages.keys.unordered import unordered
 
 __all__ = ["confirmed"]
 
@@ -69,9 +69,7 @@ def _shared(urls: pa.Array, entering: Mask) -> Rows:
 
 
 def _keys(rows: Rows, groups: Rows) -> pa.RecordBatch:
-    keys = (groups.astype(np.uint64) * np.uint64(_SPREAD)).view(np.int64)
-    columns = (keys, rows, np.full(rows.size, -1, np.int32), np.ones(rows.size, np.uint8))
-    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+    return unordered(groups.astype(np.uint64) * np.uint64(_SPREAD), rows)
 
 
 def _require_unchanged(reading: Reading, before: About, again: About, asked: Mask) -> None:

@@ -221,7 +221,7 @@ class Removals:
 
     def at(self, method: Method) -> "Removals":
         """The same at a higher threshold, decided again on the stored keys and features."""
-        question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
+        question = Question.of_run(method, self.run.settings)
         return Removals(self.run, method, pipeline.decide(self.state, question, Clock()))
 
     def records(self, *, stay: bool) -> Any:

@@ -24,7 +24,7 @@ from nearsame.flow.evidence import PageFacts, sides
 from nearsame.flow.layers import Layers
 from nearsame.inputs import Files, Inputs, names_of
 from nearsame.installation import versions
-from nearsame.outputs import folder, lists, tables
+from nearsame.outputs import lists, tables
 from nearsame.outputs.apart import require_apart
 from nearsame.passed_over import PassedOver
 from nearsame.recipes.choices import ReportedMeasure
@@ -139,10 +139,7 @@ class Run:
         Raises:
             OutputError: It cannot be written, or would lie in a source or over one.
         """
-        write = lists.writer(path, spreadsheet=spreadsheet)
-        place = folder.require_place(path, self.inputs, folder=False, overwrite=overwrite)
-        with folder.appearing(place) as made:
-            write(table, made)
+        lists.write_file(path, lambda: table, self.inputs, overwrite=overwrite, spreadsheet=spreadsheet)
 
     @property
     def page_counts(self) -> dict[str, Any]:

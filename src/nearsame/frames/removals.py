@@ -197,5 +197,5 @@ class SparkRemovals:
     @plainly()
     def at(self, method: Method) -> "SparkRemovals":
         """The same at a higher threshold, decided again on the stored keys and features."""
-        question = Question(method.least, self.run.settings["clusters"], self.run.settings["within"])
+        question = Question.of_run(method, self.run.settings)
         return SparkRemovals(self.run, method, pipeline.decide(self.run.state, question, Clock()))

@@ -14,6 +14,7 @@ from nearsame.engines.spark.appearing import appearing, mended
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of
 from nearsame.errors import OutputError
+from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import require_place
 
 __all__ = ["DONE", "STATS", "check_target", "format_of", "write_folder", "write_frame"]
@@ -33,10 +34,7 @@ def format_of(path: str | Path) -> str:
         >>> format_of("s3a://bucket/pairs.jsonl")
         'json'
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in _FORMATS:
-        raise OutputError(f"{path} has an unknown format", hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
-    return _FORMATS[suffix]
+    return by_ending(str(path), _FORMATS)
 
 
 def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is written, and over what)

@@ -7,14 +7,18 @@
 """
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ConfigError, OutputError
 from nearsame.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format
 
-__all__ = ["STREAM", "Destination", "meaning", "require_folder", "written_suffixes"]
+__all__ = ["STREAM", "Destination", "by_ending", "meaning", "require_folder", "unknown_format", "written_suffixes"]
+
+Known = TypeVar("Known")
 
 STREAM = "-"
 
@@ -89,6 +93,31 @@ def require_folder(name: str | os.PathLike[str], what: str) -> None:
         is_now = "standard output" if place.is_stream else "one file"
         message = f"{what}: that takes a folder, and {place.typed} is {is_now}"
         raise ConfigError(message, hint="Name a folder, or leave it out.")
+
+
+def by_ending(name: str, known: Mapping[str, Known]) -> Known:
+    """What the ending of a name stands for, where only a file of a known format will do.
+
+    Args:
+        name: As it was given.
+        known: Of each ending.
+
+    Raises:
+        OutputError: It has another ending.
+
+    Example:
+        >>> by_ending("s3a://bucket/pairs.JSONL", {".csv": "csv", ".jsonl": "json"})
+        'json'
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in known:
+        raise unknown_format(name, known)
+    return known[suffix]
+
+
+def unknown_format(name: str | os.PathLike[str], known: Iterable[str]) -> OutputError:
+    """The error where a name has none of the endings that are `known`."""
+    return OutputError(f"{name} has an unknown format", hint=f"Name it by what it is to hold: {' '.join(known)}.")
 
 
 def written_suffixes() -> list[str]:

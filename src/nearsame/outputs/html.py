@@ -7,7 +7,6 @@
 from importlib.resources import files
 from typing import Any
 
-from nearsame.errors import MissingExtraError
 from nearsame.findings import Evaluation
 from nearsame.outputs import evaluations, plots
 
@@ -50,9 +49,6 @@ def require() -> None:
 
 
 def _jinja2() -> Any:
-    try:
+    with plots.for_reports("HTML needs"):
         import jinja2  # noqa: PLC0415  (optional)
-    except ImportError as error:
-        message = f"HTML needs a package that is not installed: {error.name}"
-        raise MissingExtraError.of(message, "report") from error
     return jinja2

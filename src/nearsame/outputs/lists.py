@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 
 from nearsame.compressions import compressor
 from nearsame.errors import ConfigError, OutputError
-from nearsame.outputs.destinations import Destination, meaning, written_suffixes
+from nearsame.inputs import Inputs
+from nearsame.outputs.destinations import Destination, meaning, unknown_format, written_suffixes
+from nearsame.outputs.folder import appearing, require_place
 
-__all__ = ["json_lines", "lines_of", "write_as", "writer"]
+__all__ = ["json_lines", "lines_of", "write_as", "write_file", "writer"]
 
 _ROWS = 10_000
 _OTHER_FORMAT = "Name a .parquet or .arrow file, or a folder, in which every file keeps its format."
@@ -46,14 +48,27 @@ def writer(path: str | Path, *, spreadsheet: bool = False) -> Callable[[pa.Table
     return partial(_written, place, _csv_of_texts if spreadsheet else _WRITERS[name])
 
 
+def write_file(
+    path: str | Path, table: Callable[[], pa.Table], read: Inputs, *, overwrite: bool, spreadsheet: bool
+) -> None:
+    """Write a table, made when it is needed, as a file that appears complete or not at all.
+
+    Raises:
+        OutputError: It cannot be written, or would lie in what was `read`, or over it.
+    """
+    write = writer(path, spreadsheet=spreadsheet)
+    place = require_place(path, read, folder=False, overwrite=overwrite)
+    with appearing(place) as made:
+        write(table(), made)
+
+
 def _file_at(path: str | Path) -> tuple[Destination, str]:
     """What the name of a file means, and the name of its format; nothing else will do."""
     with suppress(OutputError):  # its hint speaks of folders
         place = meaning(path)
         if place.form is not None and not place.is_stream:
             return place, place.form.name
-    hint = f"Name it by what it is to hold: {' '.join(written_suffixes())}."
-    raise OutputError(f"{path} has an unknown format", hint=hint)
+    raise unknown_format(path, written_suffixes())
 
 
 def write_as(place: Destination, table: pa.Table, path: Path) -> None:

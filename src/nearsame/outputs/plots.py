@@ -4,8 +4,10 @@
 2. The same data gives the same picture.
 """
 
+import contextlib
 import io
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from nearsame.outputs.folder import appearing, require_place
 __all__ = [
     "altair",
     "check_name",
+    "for_reports",
     "plan_chart",
     "scatter_chart",
     "seconds_chart",
@@ -129,13 +132,19 @@ def altair() -> Any:
     Raises:
         MissingExtraError: It is not installed, or what turns its charts into files is not.
     """
-    try:
+    with for_reports("plots need"):
         import altair as alt  # noqa: PLC0415  (optional, and slow to load)
         import vl_convert  # noqa: F401, PLC0415  (altair asks for it only when it saves)
-    except ImportError as error:
-        message = f"plots need a package that is not installed: {error.name}"
-        raise MissingExtraError.of(message, "report") from error
     return alt
+
+
+@contextlib.contextmanager
+def for_reports(needed: str) -> Iterator[None]:
+    """Say which extra brings a package that is not there: what is `needed` says for what."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError.of(f"{needed} a package that is not installed: {error.name}", "report") from error
 
 
 def _curve_chart(curve: tuple[CurvePoint, ...], threshold: float, title: str, subtitle: str) -> Any:

@@ -3,11 +3,10 @@
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 
-from nearsame.errors import OutputError
 from nearsame.findings import Evaluation
 from nearsame.outputs import evaluations, html
+from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked
 
@@ -46,11 +45,7 @@ def require_format(path: str | os.PathLike[str]) -> None:
 
 
 def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _FORMATS:
-        message = f"{os.fspath(path)} has an unknown format"
-        raise OutputError(message, hint=f"Name it by what it is to hold: {' '.join(_FORMATS)}.")
-    return _FORMATS[suffix]
+    return by_ending(os.fspath(path), _FORMATS)
 
 
 def _json(evaluation: Evaluation) -> str:

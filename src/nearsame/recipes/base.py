@@ -208,6 +208,11 @@ class Banded(Recipe):
         """Bands may have no bucket in common."""
         return True
 
+    @property
+    def given_shape(self) -> tuple[int, int] | None:
+        """(bands, rows) where they were given; else they are chosen."""
+        return None if self.bands is None or self.rows is None else (self.bands, self.rows)
+
     @model_validator(mode="before")
     @classmethod
     def _no_recall_is_none_given(cls, settings: Any) -> Any:

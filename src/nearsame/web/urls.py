@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nearsame.errors import ConfigError
 from nearsame.inputs import Inputs
-from nearsame.outputs import folder, lists
+from nearsame.outputs import lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import Degree
@@ -167,10 +167,11 @@ class Urls:
         Raises:
             OutputError: The file cannot be written, or is a source.
         """
-        write = lists.writer(path, spreadsheet=spreadsheet)
-        place = folder.require_place(path, self._inputs, folder=False, overwrite=overwrite)
-        with folder.appearing(place) as made:
-            write(self.groups if groups else self.with_surt() if surt else self.table, made)
+
+        def table() -> pa.Table:
+            return self.groups if groups else self.with_surt() if surt else self.table
+
+        lists.write_file(path, table, self._inputs, overwrite=overwrite, spreadsheet=spreadsheet)
 
     @cached_property
     def _forms(self) -> dict[str, tuple[str, tuple[str, ...], bool]]:

@@ -18,6 +18,7 @@ from nearsame import arrow, schemas
 from nearsame.errors import ConfigError
 from nearsame.kernels import minhash
 from nearsame.recipes.methods import MinHash
+from nearsame.stages.keys.unordered import keys_of_sketches
 
 __all__ = ["BandKeys", "Offer", "choose_bands", "collision_probability", "drawn_from", "offers"]
 
@@ -116,9 +117,8 @@ class BandKeys:
     def shape(self) -> tuple[int, int]:
         """(bands, rows), given or chosen."""
         recipe = self.recipe
-        if recipe.bands is not None and recipe.rows is not None:
-            return recipe.bands, recipe.rows
-        return choose_bands(float(recipe.threshold), recipe.recall, recipe.num_perm, drawn_from(recipe))
+        chosen = (float(recipe.threshold), recipe.recall, recipe.num_perm, drawn_from(recipe))
+        return recipe.given_shape or choose_bands(*chosen)
 
     @cached_property
     def chosen(self) -> npt.NDArray[np.int64]:
@@ -131,13 +131,7 @@ class BandKeys:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of SKETCHES."""
-        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        signatures = lists.items[lists.starts[0] : lists.ends[-1]] if rows.size else lists.items[:0]
-        present = rows[lists.sizes > 0]
-        keys, key_rows = self.keys(signatures.reshape(-1, self.recipe.num_perm), present)
-        total = keys.size
-        columns = (keys.view(np.int64), key_rows, np.full(total, -1, np.int32), np.ones(total, np.uint8))
-        return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+        return keys_of_sketches(batch, self.recipe.num_perm, self.keys)
 
     def keys(
         self, signatures: npt.NDArray[np.uint64], rows: arrow.Int64s

@@ -17,6 +17,7 @@ from nearsame.kernels import simhash as kernel
 from nearsame.kernels.hamming_blocks import windows
 from nearsame.recipes.methods import SimHash
 from nearsame.stages.keys import blocks, curves
+from nearsame.stages.keys.unordered import unordered
 
 __all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "reach_note"]
 
@@ -94,10 +95,7 @@ class HeaderKeys:
         """KEYS of a batch of FEATURES."""
         present, starts = _present(batch)
         rows = arrow.frozen(arrow.ints(batch.column("row"))[present])
-        keys, key_rows = self.keys(arrow.lists(batch.column("items")).items, starts, rows)
-        places, probes = np.full(keys.size, -1, np.int32), np.ones(keys.size, np.uint8)
-        columns = (keys.view(np.int64), key_rows, places, probes)
-        return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+        return unordered(*self.keys(arrow.lists(batch.column("items")).items, starts, rows))
 
     def keys(
         self, items: arrow.UInt64s, starts: arrow.Int64s, rows: arrow.Int64s

@@ -12,10 +12,12 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from nearsame import arrow, schemas
+from nearsame import schemas
+from nearsame.arrow import Int64s, UInt64s
 from nearsame.errors import ConfigError
 from nearsame.kernels import hyperplanes
 from nearsame.recipes.methods import Hyperplane
+from nearsame.stages.keys.unordered import keys_of_sketches
 
 __all__ = ["SliceKeys", "bit_agrees", "choose_slices", "meeting_probability"]
 
@@ -74,17 +76,14 @@ class SliceKeys:
     def shape(self) -> tuple[int, int]:
         """(bands, rows), given or chosen."""
         recipe = self.recipe
-        if recipe.bands is not None and recipe.rows is not None:
-            return recipe.bands, recipe.rows
-        return choose_slices(float(recipe.threshold), recipe.recall, recipe.bits)
+        return recipe.given_shape or choose_slices(float(recipe.threshold), recipe.recall, recipe.bits)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of SKETCHES."""
-        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        codes = lists.items[lists.starts[0] : lists.ends[-1]] if rows.size else lists.items[:0]
-        present = rows[lists.sizes > 0]
-        total = present.size * self.shape[0]
+        return keys_of_sketches(batch, self.recipe.bits // 64, self._keys)
+
+    def _keys(self, codes: UInt64s, rows: Int64s) -> tuple[UInt64s, Int64s]:
+        total = rows.size * self.shape[0]
         keys, key_rows = np.empty(total, np.uint64), np.empty(total, np.int64)
-        hyperplanes.slice_keys(codes.reshape(-1, self.recipe.bits // 64), present, *self.shape, keys, key_rows)
-        columns = (keys.view(np.int64), key_rows, np.full(total, -1, np.int32), np.ones(total, np.uint8))
-        return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+        hyperplanes.slice_keys(codes, rows, *self.shape, keys, key_rows)
+        return keys, key_rows

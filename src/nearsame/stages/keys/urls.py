@@ -19,7 +19,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, TRACKING
 
-__all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "matcher", "pieces", "whatwg"]
+__all__ = ["Canonical", "Pieces", "Traced", "canonical_url", "host_of", "mapped", "matcher", "pieces", "whatwg"]
 
 _MOST_ROUNDS = 8
 # After these another round is spared; see _at_rest.
@@ -129,6 +129,12 @@ def host_of(url: str) -> str:
 
 
 @checked
+def mapped(form: Callable[[str], str], urls: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column of URLs, each in its form; null stays null."""
+    once = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
+    return pa.array([None if url is None else form(url) for url in once.to_pylist()], pa.large_string())
+
+
 def canonical_url(url: str, recipe: CanonicalUrl | None = None) -> str:
     """The canonical form of one URL; for many, make a `Canonical` once.
 
@@ -170,8 +176,7 @@ class Canonical:
 
     def column(self, urls: pa.Array) -> pa.Array:
         """The canonical forms of a column of URLs; null stays null."""
-        once = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
-        return pa.array([None if url is None else self(url) for url in once.to_pylist()], pa.large_string())
+        return mapped(self, urls)
 
     def _once(self, url: str) -> Traced | None:
         href = _parsed(self._parse, url)
