@@ -59,7 +59,7 @@ ns.Index.create("a", store="all")
 ns.Index.create("a", method=["jaccard"])
 index.add("a", if_knew=True)
 ns.compare("a", "b", measure="euclid")
-ns.explain("a", method="jaccard")
+ns.explain("a", method="jacard")
 """
 
 

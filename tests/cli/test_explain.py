@@ -107,3 +107,25 @@ def test_texts_that_look_odd_are_texts_or_named_errors(text):
     result = run(text, *MINHASH)
     assert (result.exit_code != 0) == ("://" in text)
     assert "unexpected" not in result.stderr
+
+
+@pytest.mark.parametrize("method", ["jaccard", "cosine", "containment", "minhash", "modp", "simhash", "digest"])
+def test_two_texts_side_by_side_fit_eighty_columns(method):
+    """Each ends in a verdict."""
+    result = run(TEXT, "The fast brown fox jumps over a lazy dog", "--method", method)
+    assert (0, True) == (result.exit_code, max(map(len, result.stdout.splitlines())) <= 80), result.stderr
+    assert "duplicates  no" in re.sub(r" +", "  ", result.stdout)
+
+
+def test_numbers_are_vectors_or_hashes_as_they_are():
+    """In brackets or not; a word among them is named."""
+    assert "0 of 512 bits" in run("[1, 0.5]", "2, 1", "--method", "hyperplane").stdout
+    shown = run("938 664 463 492", "--numbers", "--method", "modp", "--modulus", 4, "--floor", 0, "--json").stdout
+    assert [664, 492] == json.loads(shown)["answer"]["fingerprint"]
+    assert "'x' is not a number" in run("1 x", "--method", "hyperplane").stderr
+
+
+def test_standard_input_is_read_once():
+    """It cannot be both texts."""
+    result = run("-", "-", stdin=TEXT)
+    assert (2, True) == (result.exit_code, "- is given twice" in result.stderr)

@@ -26,7 +26,6 @@ from nearsame.recipes.choices import (
     MethodName,
     Preferred,
     SketchKind,
-    WalkedName,
 )
 from nearsame.recipes.methods import METHODS, SimHash
 from nearsame.stages.clusters.policies import Keep
@@ -93,10 +92,11 @@ def test_every_preference_among_mirrors_can_be_asked_for(name: str) -> None:
     assert name == Prefer.parse(name if name == "most-complete" else f"{name}:x.example").policy
 
 
-@pytest.mark.parametrize("name", get_args(WalkedName))
+@pytest.mark.parametrize("name", get_args(MethodName))
 def test_every_method_that_can_be_explained_is(name: Any) -> None:
     """Named by a word."""
-    assert name == ns.explain("a rose is a rose is a rose", method=name).method
+    given: Any = [0.5, 1] if METHODS[name].of_vectors else "a rose is a rose is a rose"
+    assert name == ns.explain(given, method=name).method == ns.explain(given, given, method=name).method
 
 
 def _offered(command: click.Command) -> Iterator[tuple[str, set[str]]]:

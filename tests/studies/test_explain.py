@@ -119,7 +119,10 @@ def test_a_text_without_words_is_one_shingle_or_none():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (dict(method="digest"), "method=digest cannot be walked through"),
+        (dict(method=ns.MinHash(verify="estimate")), "verify is about two documents, and there is one"),
+        (dict(method=ns.SimHash(search="brute")), "search is about many codes"),
+        (dict(method=ns.SimHash(weights="tfidf")), "weights=tfidf needs a corpus"),
+        (dict(method=ns.MinHash(drop_boilerplate=3)), "is about a corpus"),
         (dict(orders=[["a", "b"]]), "order 1 of 2 items lacks 'c'"),
         (dict(orders={"a": 1}), "must be a list of lists of strings"),
         (dict(orders=["abc"]), "must be a list of lists of strings"),

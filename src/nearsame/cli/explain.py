@@ -1,4 +1,4 @@
-"""`nearsame explain`: one text in, a method step by step out."""
+"""`nearsame explain`: one text in, or two, a method step by step out."""
 
 import sys
 from collections.abc import Callable
@@ -10,48 +10,13 @@ from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
-from nearsame.recipes.choices import WalkedName
 
 __all__ = ["explain"]
 
 _EXPLAINING = options.section(
     "Method",
-    options.spec(
-        "--method",
-        type=options.words(WalkedName),
-        default="simhash",
-        help="What to walk through.",
-        stands="simhash",
-    ),
-    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
-    recipeoptions.weights("one", "tf"),
-    recipeoptions.FEATURE_HASH,
-    options.setting(
-        "--hashes",
-        "table",
-        metavar="FILE",
-        reads=True,
-        help="simhash: JSON, a hash for each feature; then any number of bits is allowed.",
-        stands="none",
-    ),
-    recipeoptions.K,
-    recipeoptions.ZERO_BIT,
-    recipeoptions.NUM_PERM,
-    recipeoptions.SKETCH,
-    options.setting(
-        "--threshold", metavar="NUMBER", help="minhash: similarity that the bands are chosen for.", stands="0.8"
-    ),
-    options.setting(
-        "--recall", type=float, metavar="NUMBER", help="minhash: chance of finding a pair at it.", stands="0.99"
-    ),
-    options.setting("--bands", type=int, metavar="N", help="minhash: bands; needs --rows.", stands="from recall"),
-    options.setting(
-        "--rows", type=int, metavar="N", help="minhash: values in a band; needs --bands.", stands="from recall"
-    ),
-    recipeoptions.CHOICE,
-    options.setting(
-        "--seed", type=options.SEED, metavar="N|random", help="minhash: of hashes and permutations.", stands="0"
-    ),
+    recipeoptions.chosen("simhash"),
+    *recipeoptions.SETTINGS,
     options.spec(
         "--orders",
         metavar="FILE",
@@ -59,19 +24,26 @@ _EXPLAINING = options.section(
         help="minhash: JSON, lists of shingles in ascending order, instead of permutations.",
         stands="none",
     ),
+    options.spec(
+        "--numbers",
+        is_flag=True,
+        help="The text lists numbers: a vector, or hashes that are taken as they are.",
+        stands="hyperplane yes, else no",
+    ),
 )
 
 
-@click.command(cls=options.Command, short_help="Walk through a method with one text, step by step.")
+@click.command(cls=options.Command, short_help="Walk through a method with one text or two, step by step.")
 @click.argument("text", cls=options.Argument, metavar="FILE|TEXT", reads=True)
+@click.argument("other", cls=options.Argument, required=False, metavar="[FILE|TEXT]", reads=True)
 @sourceoptions.page_files
 @_EXPLAINING
 @recipeoptions.text
 @options.output(options.WHOLE, options.AS_JSON)
 @options.running_plainly
 @click.pass_context
-def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
-    """Walk through a method with one text, step by step, as textbooks do.
+def explain(ctx: click.Context, /, text: str, other: str | None, **given: Any) -> None:
+    """Walk through a method with one text, step by step, as textbooks do; with two, side by side, and compare them.
 
     FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
     the TEXT itself; - is standard input. Defaults stand in brackets.
@@ -84,24 +56,39 @@ def explain(ctx: click.Context, /, text: str, **given: Any) -> None:
 
     orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
     recipe = built(ctx.command, given)
-    walk = study.explain(_read(text, given["extract"], texts_of), method=recipe, orders=orders)
+    sides: list[Any] = _read([text] if other is None else [text, other], given["extract"], texts_of)
+    if given["numbers"] or recipe.of_vectors:
+        sides = list(map(_numbers, sides))
+    walk = study.explain(*sides, method=recipe, orders=orders)
     if given["as_json"]:
         console.print_json(walk.record())
     else:
         explanation.report(ReportPage(sys.stdout), walk, everything=given["everything"])
 
 
-def _read(text: str, extract: str | None, texts_of: Callable[..., list[str]]) -> str:
-    """What a file holds, or the text itself."""
-    if _is_file(text):
-        (content,) = texts_of([text], extract)
-        return content
-    if extract is not None:
+def _read(texts: list[str], extract: str | None, texts_of: Callable[..., list[str]]) -> list[str]:
+    """What files hold, or the texts themselves."""
+    if texts.count("-") > 1:
+        raise ConfigError("- is given twice, and standard input can be read once", hint="Name a file for one of them.")
+    files = [text for text in texts if _is_file(text)]
+    if extract is not None and not files:
         raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
-    return text
+    contents = dict(zip(files, texts_of(files, extract), strict=True)) if files else {}
+    return [contents.get(text, text) for text in texts]
 
 
 def _is_file(text: str) -> bool:
     if text == "-" or ("://" in text and " " not in text):
         return True
     return names_a_file(text)
+
+
+def _numbers(text: str) -> list[float]:
+    """Numbers with spaces or commas between them, in brackets or not."""
+    numbers = []
+    for word in text.strip().strip("[]").replace(",", " ").split():
+        try:
+            numbers.append(int(word) if word.lstrip("+-").isdecimal() else float(word))
+        except ValueError:
+            raise ConfigError(f"{word!r} is not a number", hint="Write numbers with spaces between them.") from None
+    return numbers

@@ -159,7 +159,7 @@ def commands() -> None:
       nearsame pairs crawl/ -o pairs.csv     who resembles whom
       nearsame plan --threshold 0.7          what a setting finds and misses
       nearsame compare a.txt b.txt           two texts by every measure
-      nearsame explain "some text"           a method step by step
+      nearsame explain "some text" "another" a method step by step
       nearsame evaluate crawl/ --sample 2000 how methods do on your texts
       nearsame urls urls.txt                 which URLs name one page
       nearsame mirrors crawl/                which sites serve the same pages

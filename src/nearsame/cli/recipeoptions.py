@@ -31,9 +31,11 @@ __all__ = [
     "METHODS",
     "NORMALISE",
     "NUM_PERM",
+    "SETTINGS",
     "SKETCH",
     "ZERO_BIT",
     "K",
+    "chosen",
     "digest",
     "method",
     "text",
@@ -97,18 +99,21 @@ def _languages(value: str | None) -> tuple[str, ...] | None:
     return None if value is None else tuple(code for code in value.replace(" ", "").split(",") if code)
 
 
-method = section(
-    "Method",
-    spec(
+def chosen(default: MethodName) -> Spec:
+    """Which method it is."""
+    return spec(
         "--method",
         type=words(MethodName),
-        default="jaccard",
+        default=default,
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; cosine: the same by cosine; containment: one in another;"
         " minhash: similar ones, by sketches; modp: the same by one hash in 25; simhash: codes within k bits;"
         " hyperplane: similar vectors; digest: identical documents.",
-        stands="jaccard",
-    ),
+        stands=default,
+    )
+
+
+SETTINGS: tuple[Spec, ...] = (
     threshold("0.8; hyperplane 0.9"),
     setting(
         "--recall",
@@ -181,6 +186,7 @@ method = section(
     ),
     setting("--seed", type=SEED, metavar="N|random", help="Of the feature hash, or the hyperplanes.", stands="0"),
 )
+method = section("Method", chosen("jaccard"), *SETTINGS)
 
 text = section(
     "Text",

@@ -33,7 +33,7 @@ def report(out: ReportPage, walk: Explanation, *, everything: bool = False) -> N
 def _table(step: Step, most: int) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
     for at, name in enumerate(step.columns):
-        numbers = all(isinstance(row[at], int) for row in step.rows[:most])
+        numbers = all(isinstance(row[at], int) or row[at] == "" for row in step.rows[:most])
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in step.rows[:most]:
         table.add_row(*(f"{value:,}" if isinstance(value, int) else _quoted(value) for value in row))

@@ -49,7 +49,6 @@ __all__ = [
     "TableFormat",
     "Ties",
     "VerifiedBy",
-    "WalkedName",
     "WeightKind",
     "WhatGoes",
     "word_of",
@@ -103,7 +102,6 @@ IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]
 CrawlAction = Literal["drop", "mark"]  # what becomes of near-duplicates in a crawl
 Preferred = Literal["most-complete", "fastest", "freshest", "named"]
-WalkedName = Literal["simhash", "minhash"]  # methods that `explain` walks through
 PREFERRED: tuple[Preferred, ...] = get_args(Preferred)
 STORES: tuple[StoreKind, ...] = get_args(StoreKind)
 INDEX_METHODS: tuple[IndexMethodName, ...] = get_args(IndexMethodName)

@@ -22,10 +22,10 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import DigestName
 from nearsame.stages.features.words import hash_words, join_words
 
-__all__ = ["TextDigests", "available"]
+__all__ = ["FORGEABLE", "TextDigests", "available"]
 
 _WEAK = ("crc32", "bytesum")
-_BROKEN = ("md5", "sha1", "xxh3_128")  # whoever wants two texts of one digest can have them
+FORGEABLE = ("md5", "sha1", "xxh3_128")  # whoever wants two texts of one digest can have them
 
 
 def available() -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class TextDigests:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        contents, num_tokens = self._contents(texts)
+        contents, num_tokens = self.contents(texts)
         if self.algorithm in _WEAK:
             sums = np.array([self._checksum(content) for content in contents], np.int64)
             words, offsets = _padded(contents)
@@ -94,7 +94,7 @@ class TextDigests:
 
     def words(self, texts: arrow.Strings) -> list[arrow.UInt64s]:
         """The words of each text's digest, its length in front, without a table around them: none of an empty text."""
-        contents, _ = self._contents(texts)
+        contents, _ = self.contents(texts)
         words, offsets = _padded([self._digest(content) for content in contents])
         return [words[a:b] for a, b in pairwise(offsets.tolist())]
 
@@ -102,13 +102,13 @@ class TextDigests:
         """Nothing of an empty text; behind a digest that can be forged one that cannot."""
         if not content:
             return b""
-        sure = hashlib.sha256(content).digest() if self.algorithm in _BROKEN else b""
+        sure = hashlib.sha256(content).digest() if self.algorithm in FORGEABLE else b""
         return _STRONG[self.algorithm](content) + sure
 
     def _checksum(self, content: bytes) -> int:
         return zlib.crc32(content) if self.algorithm == "crc32" else _bytesum(content)
 
-    def _contents(self, texts: arrow.Strings) -> tuple[list[bytes], arrow.Int64s]:
+    def contents(self, texts: arrow.Strings) -> tuple[list[bytes], arrow.Int64s]:
         """What is digested of each text, and the number of its tokens; raw, it counts as one."""
         raw = _cut(texts.data, texts.offsets)
         if not self.normalise:

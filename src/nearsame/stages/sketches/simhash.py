@@ -51,7 +51,7 @@ class SimHashCodes:
         """FEATURES of a batch of WEIGHTED."""
         tokens = arrow.ints(batch.column("num_tokens"))
         bare = (tokens == 0) & (arrow.ints(batch.column("text_bytes")) > 0)
-        weights = self._weights(batch)
+        weights = self.weights(batch)
         codes = _rows(self._codes(batch, weights), tokens > 0)
         pieces = [codes, _rows(_digests(batch), bare), *self._confirming(batch, weights)]
         offsets = np.zeros(len(batch) + 1, np.int64)
@@ -66,7 +66,7 @@ class SimHashCodes:
         columns = [*about, *map(pa.array, sets), arrow.items(items, offsets)]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)
 
-    def _weights(self, batch: pa.RecordBatch) -> arrow.Lists | None:
+    def weights(self, batch: pa.RecordBatch) -> arrow.Lists | None:
         """The weight of each feature; None: each weighs 1."""
         if self.recipe.weights == "one":
             return None
