@@ -98,7 +98,7 @@ def dedup(
     source: Any,
     *,
     method: Method | MethodName | None = None,
-    keep: KeepPlain | str = "first",
+    keep: KeepPlain | str | Sequence[str] = "first",
     against: Any = None,
     within: bool | None = None,
     **options: Unpack[DedupOptions],
@@ -109,7 +109,8 @@ def dedup(
         source: A path, glob or URL; a list or iterator of texts, of dicts or of pairs (id, text); a dict of id to text;
             a table of pandas, polars, DuckDB, Arrow or Hugging Face; a 2-D array; a tuple of such. See docs/inputs.md.
         method: A recipe, or the name of one with its defaults; `Jaccard()` if None.
-        keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays.
+        keep: first, last, longest, shortest, or newest|oldest|max|min:COLUMN: which of two similar documents stays; of
+            several, as in "max:quality, longest" or a list of them, a later one decides ties.
         against: Documents that are all kept and that `source` is compared with: training data, yesterday's crawl.
         within: Whether documents of `source` are compared with each other as well. Default: yes, but for methods that
             compare across the sides only (`Containment(remove="container")`).
@@ -132,11 +133,11 @@ def dedup(
     method = chosen_recipe(method) if chosen is None or "text" in chosen else Digest()
     within = chosen_within(method, against, within)
     require_clusters(clusters, method)
-    if method.of_vectors and policy.policy in ("longest", "shortest"):
+    if method.of_vectors and any(one.word in ("longest", "shortest") for one in policy.policies):
         raise ConfigError(f"keep={keep!r} cannot rank vectors of one length", hint="Choose another policy.")
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     settings: dict[str, Any] = {
-        "keep": keep, "within": within, "clusters": clusters,
+        "keep": keep if isinstance(keep, str) else list(keep), "within": within, "clusters": clusters,
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
@@ -246,7 +247,7 @@ class _Asked:
         return engine
 
 
-def _priority(keep: str, options: RunOptions) -> Keep:
+def _priority(keep: str | Sequence[str], options: RunOptions) -> Keep:
     """Which of two documents comes first."""
     order_column = options["order_column"]
     return Keep.parse(keep, chosen_ties(options["ties"], order_column, options["engine"]), order_column)
@@ -287,7 +288,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
         open_parts(several(judged), columns=asked.columns, without_extras=lenient),
         open_parts(
             [] if other is None else several(other),
-            columns=replace(asked.columns, order=None),
+            columns=replace(asked.columns, order=()),
             without_extras=lenient,
         ),
     ]

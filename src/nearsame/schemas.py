@@ -39,6 +39,7 @@ RECORDS = pa.schema(
 
 # Marks a column that stands behind them: it may have the name of one of them.
 BESIDE = {b"nearsame": b"beside"}
+ORDER = {b"nearsame": b"order"}
 
 # A record that could not be read, with its place.
 SKIPPED = pa.schema(

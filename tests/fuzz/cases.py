@@ -332,7 +332,8 @@ def _asked(
     random: Random, name: str, kind: str, recipe: dict[str, Any], num_against: int | None
 ) -> dict[str, Any]:  # fmt: skip
     keeps = [keep for keep in KEEPS if kind == "text" or keep not in ("longest", "shortest")]
-    found: dict[str, Any] = {"keep": random.choice(("first", *keeps))}
+    several = [keep for keep in keeps if keep not in ("first", "last")]
+    found: dict[str, Any] = {"keep": random.choice(("first", *keeps, ", ".join(random.sample(several, 2))))}
     if num_against is None:
         recipe.pop("remove", None)
     elif recipe.get("remove") != "container" and random.random() < 0.3:

@@ -56,8 +56,11 @@ class Truth:
         """Rows from the most to the least worth keeping."""
         case = self.case
         keep = case.asked.get("keep", "first")
-        values = case.documents if keep in ("longest", "shortest") else case.columns.get(keep.partition(":")[2])
-        return order(len(case.documents), keep, values, case.first)
+        values = [
+            case.documents if policy in ("longest", "shortest") else case.columns.get(policy.partition(":")[2])
+            for policy in keep.split(", ")
+        ]
+        return order(len(case.documents), keep, values if ", " in keep else values[0], case.first)
 
     @property
     def within(self) -> bool:

@@ -93,8 +93,9 @@ def same(ask: Any, source: pa.Table, **settings: Any) -> None:
 @pytest.mark.usual
 @pytest.mark.parametrize("method", ["jaccard", "simhash"])
 def test_dedup_of_two_methods(method, spark_with):
-    """With a column of order; the tests that take longer have all methods."""
-    same(spark_with(), small(), method=METHODS[method], order_column="number")
+    """With all kinds of policies and a column of order; the tests that take longer have all methods."""
+    keep = "max:score, longest, newest:when"
+    same(spark_with(), small(), method=METHODS[method], keep=keep, order_column="number")
 
 
 @pytest.mark.usual
@@ -158,6 +159,8 @@ def test_however_documents_lie(layout, spark_with):
         ("min:score", "components"),
         ("newest:when", "greedy"),
         ("oldest:when", "components"),
+        ("max:score, longest, oldest:when", "greedy"),
+        ("shortest, newest:when, min:score", "components"),
     ],
 )
 def test_every_policy(keep, clusters, spark_with):

@@ -3,10 +3,13 @@
 import json
 from datetime import date
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
 from nearsame.proofs.priority import Priority
+from tests.cli.commands import run
 
 TEXT = "the quick brown fox jumps over the lazy dog near the river"
 
@@ -16,10 +19,10 @@ def told(keep, kinds=frozenset({int}), removed=(TEXT, 1), witness=(TEXT, 1)):
     wrong, notes = [], []
     recipe = {"keep": keep, "ties": "reading", "method": "minhash"}
     one, other = (
-        {"content": content, "order": order, "key": key, "against": False}
+        {"content": content, "order": {"rank": order}, "key": key, "against": False}
         for key, (content, order) in enumerate([witness, removed])
     )
-    Priority(recipe, kinds).check(other, one, wrong.append, notes.append)
+    Priority(recipe, frozenset(("rank", kind) for kind in kinds)).check(other, one, wrong.append, notes.append)
     return wrong, notes
 
 
@@ -38,7 +41,7 @@ def test_an_order_that_does_not_hold_is_wrong():
     ("keep", "kinds", "removed", "why"),
     [
         ("richest", {int}, TEXT, "this policy is not known here"),
-        ("newest:date", {date}, TEXT, "dates are not compared here"),
+        ("newest:rank", {date}, TEXT, "dates are not compared here"),
         ("max:rank", {int, str}, TEXT, "its values are not all whole numbers"),
         ("longest", {int}, TEXT.encode(), "contents are not all texts"),
     ],
@@ -47,6 +50,27 @@ def test_an_order_that_cannot_be_told_is_named_with_the_reason(keep, kinds, remo
     """Silence would read as if it had been checked."""
     expected = [f"not checked: which document comes first by --keep {keep}, since {why}"]
     assert ([], expected) == told(keep, frozenset(kinds), removed=(removed, 1))
+
+
+LONGER = f"{TEXT} twice"
+
+
+@pytest.mark.parametrize(
+    ("keep", "removed", "witness", "end"),
+    [
+        ("max:rank, longest", (LONGER, 1), (TEXT, 1), ""),
+        (["max:rank", "shortest"], (TEXT, 1), (LONGER, 1), ""),
+        ("longest, min:rank", (TEXT, 1), (TEXT, 2), ""),
+        ("max:rank, last", (TEXT, 1), (TEXT, 1), ", in the order of reading"),
+        ("max:rank, longest", (TEXT, 1), (LONGER, None), ""),
+    ],
+)
+def test_a_later_policy_counts_where_earlier_ones_are_equal(keep, removed, witness, end):
+    """Nulls come last; the order of reading decides at the end; the other way round all is well."""
+    kinds = frozenset({int, type(None)})
+    assert ([f"the witness comes after it by --keep {keep}{end}"], []) == told(keep, kinds, removed, witness)
+    if not end:
+        assert ([], []) == told(keep, kinds, witness, removed)
 
 
 def test_verify_names_an_order_that_it_did_not_check(tmp_path):
@@ -58,3 +82,22 @@ def test_verify_names_an_order_that_it_did_not_check(tmp_path):
     verification = ns.verify(tmp_path / "out")
     expected = ["not checked: which document comes first by --keep newest:date, since dates are not compared here"]
     assert (True, expected) == (verification.holds, list(verification.notes))
+
+
+def test_verify_holds_an_output_to_a_list_of_policies(tmp_path):
+    """Over files of several kinds, some of which lack a column."""
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.jsonl").write_text("".join(json.dumps({"text": TEXT, "rank": rank}) + "\n" for rank in (1, None, 2)))
+    (source / "b.csv").write_text(f"text,rank\n{TEXT},\n{TEXT}!!,3\n{TEXT},3\n")
+    (source / "c.jsonl").write_text(json.dumps({"text": f"{TEXT}!!"}) + "\n")
+    (source / "note.txt").write_text(TEXT)
+    pq.write_table(pa.table({"text": [TEXT, f"{TEXT}!!"], "rank": [3, 3]}), source / "d.parquet")
+    out = tmp_path / "out"
+    assert 0 == run("dedup", source, "--keep", "max:rank, longest, last", "-o", out).exit_code
+    assert [8] == pq.read_table(out / "clusters.parquet")["cluster"].unique().to_pylist()
+    verification = ns.verify(out)
+    assert (True, []) == (verification.holds, [note for note in verification.notes if "whole numbers" not in note])
+    assert ["max:rank", "longest"] == ns.dedup([{"text": "a", "rank": 1}], keep=["max:rank", "longest"]).stats.recipe[
+        "keep"
+    ]

@@ -67,8 +67,8 @@ def test_every_tuple_of_words_is_that_of_its_literal() -> None:
 
 def test_every_policy_of_keep_can_be_asked_for() -> None:
     """And is kept as it was named."""
-    assert [*KEEP_PLAIN] == [Keep.parse(name).policy for name in KEEP_PLAIN]
-    assert [*KEEP_BY_COLUMN] == [Keep.parse(f"{name}:date").policy for name in KEEP_BY_COLUMN]
+    assert [*KEEP_PLAIN] == [Keep.parse(name).policies[0].word for name in KEEP_PLAIN]
+    assert [*KEEP_BY_COLUMN] == [Keep.parse(f"{name}:date").policies[0].word for name in KEEP_BY_COLUMN]
 
 
 def test_every_hash_and_digest_can_be_computed() -> None:

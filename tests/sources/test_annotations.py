@@ -77,8 +77,8 @@ def test_removed_records_are_gone_from_annotated_files_too(tmp_path: Path) -> No
         part = only(write(tmp_path, ROWS, kind))
         target = tmp_path / "kept" / part.target
         part.copy(target, np.array([0, 1]), ANNOTATIONS)
-        (batch,) = only(target, Columns(order="num_duplicates")).read(Columns(order="num_duplicates"), print)
-        assert [("c", 0)] == list(zip(batch["id"].to_pylist(), batch["order"].to_pylist(), strict=True))
+        (batch,) = only(target, Columns(order=("num_duplicates",))).read(Columns(order=("num_duplicates",)), print)
+        assert [("c", 0)] == list(zip(batch["id"].to_pylist(), batch["num_duplicates"].to_pylist(), strict=True))
 
 
 def test_text_files_get_a_file_of_annotations(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_a_file_that_is_not_compressed_at_all_is_an_error_by_name_and_a_skip_in_
     broken, _ = open_parts([tmp_path], columns=Columns())
     rows, skipped = read(broken)
     assert ([], [(path, None, None)]) == (rows, [place[:3] for place in skipped])
-    assert read(broken, Columns(order="n"))[1] == skipped
+    assert read(broken, Columns(order=("n",)))[1] == skipped
     assert Path(path).read_bytes() == copied(broken, tmp_path).read_bytes()
     broken.copy(tmp_path / "none", np.zeros(0, np.int64), drop_unread=True)
     assert not (tmp_path / "none").exists()
@@ -321,7 +321,7 @@ def test_a_lone_surrogate_in_memory_is_skipped() -> None:
 def test_a_missing_column_is_an_error_that_lists_the_columns(tmp_path: Path, kind: str) -> None:
     """For each of the columns that can be named."""
     path = write(tmp_path, ROWS[:3], kind)
-    for columns in (Columns(text="body"), Columns(id="body"), Columns(order="body")):
+    for columns in (Columns(text="body"), Columns(id="body"), Columns(order=("body",))):
         with pytest.raises(ColumnError, match="no column 'body'") as caught:
             read(only(path, columns), columns)
         assert "id, text, n" in caught.value.hint

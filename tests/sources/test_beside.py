@@ -72,16 +72,16 @@ def test_a_key_of_later_lines_comes_along(tmp_path: Path) -> None:
 
 def test_what_stands_beside_changes_nothing_in_how_the_text_is_found() -> None:
     """The column of texts is the same with it and without."""
-    assert Chosen("text", None, None, None, None, ("url",)) == choose(_COLUMNS, ["url", "text"], ["url", "text"], "a")
+    assert Chosen("text", None, beside=("url",)) == choose(_COLUMNS, ["url", "text"], ["url", "text"], "a")
     assert "url" == choose(_COLUMNS, ["url"], ["url"], "a").text
 
 
 def test_a_column_may_have_several_parts(tmp_path: Path) -> None:
     """The text, the id and the order may stand beside themselves."""
-    columns = Columns(text="url", id="url", order="url", beside=("url",))
+    columns = Columns(text="url", id="url", order=("url",), beside=("url",))
     for kind in ("jsonl", "csv", "parquet"):
         (row,), _ = read(only(_written(tmp_path, [{"url": "u"}], kind), columns), columns)
-        assert {"position": 0, "id": "u", "text": "u", "order": "u", "url": "u"} == row
+        assert {"position": 0, "id": "u", "text": "u", "url": "u"} == row
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def test_the_text_is_guessed(names: list[str], strings: list[str], chosen: str) 
 
 def test_id_and_order_are_not_the_text() -> None:
     """Of two string columns one may be spoken for."""
-    columns = Columns(id="url", order="date")
-    assert Chosen("body", "url", "date", None) == choose(columns, ["url", "date", "body"], ["url", "date", "body"], "a")
+    columns = Columns(id="url", order=("date",))
+    assert Chosen("body", "url", ("date",)) == choose(columns, ["url", "date", "body"], ["url", "date", "body"], "a")
 
 
 @pytest.mark.parametrize(("names", "strings"), [(["a", "b"], ["a", "b"]), (["n"], []), (["text", "text"], ["text"])])
@@ -98,11 +98,11 @@ def test_the_order_of_json_has_one_type(tmp_path: Path, values: list[Any], kind:
         rows: Rows = [{"text": "A", "when": value} for value in values]
         data = b"".join(__import__("json").dumps(row).encode() + b"\n" for row in rows)
         path.write_bytes(data + extra)
-        columns = Columns(order="when")
+        columns = Columns(order=("when",))
         (batch,) = only(path, columns).read(columns, lambda _: None)
-        assert kind == batch.schema.field("order").type
+        assert kind == batch.schema.field("when").type
         expected = [value if value is None or kind != pa.string() else str(value) for value in values]
-        assert expected == batch.column("order").to_pylist()
+        assert expected == batch.column("when").to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_the_order_of_csv_is_as_narrow_as_its_values(tmp_path: Path, cells: str,
     """Integers, else numbers, else strings; an empty cell is null."""
     path = tmp_path / "a.csv"
     path.write_text("text,when\n" + "".join(f"A,{cell}\n" for cell in cells.split(" ")))
-    columns = Columns(order="when")
-    assert expected == [row["order"] for row in read(only(path, columns), columns)[0]]
+    columns = Columns(order=("when",))
+    assert expected == [row["when"] for row in read(only(path, columns), columns)[0]]
 
 
 def test_the_order_of_a_table_keeps_its_type() -> None:
     """Dates are dates."""
-    columns = Columns(order="when")
+    columns = Columns(order=("when",))
     rows, _ = read(only(pa.table({"text": ["A"], "when": [date(2024, 1, 2)]}), columns), columns)
-    assert [date(2024, 1, 2)] == [row["order"] for row in rows]
+    assert [date(2024, 1, 2)] == [row["when"] for row in rows]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "memory"])

@@ -15,6 +15,7 @@ import pytest
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.discovery import Parts
+from nearsame.sources.reading import Reading
 
 from .corpora import copied, encoded, only, read
 
@@ -240,14 +241,13 @@ def test_source_code_is_text(tmp_path: Path) -> None:
 
 
 def test_source_code_beside_records_is_passed_over_where_a_column_is_asked_for(tmp_path: Path) -> None:
-    """It has none; by itself, or named, it is refused as other text files are."""
+    """It has none; by itself, or named, it is read."""
     (tmp_path / "load.py").write_text("print()", "utf-8")
     (tmp_path / "a.jsonl").write_text('{"text": "a", "date": 1}\n', "utf-8")
-    parts = open_parts([tmp_path], columns=Columns(order="date"))
+    parts = open_parts([tmp_path], columns=Columns(order=("date",)))
     assert (["jsonl"], ".py 1") == ([part.format for part in parts], parts.passed_over.listed)
     for named in (tmp_path / "load.py", tmp_path / "*.py"):
-        with pytest.raises(ColumnError, match="no column 'date'"):
-            open_parts([named], columns=Columns(order="date"))
+        assert ["text"] == [part.format for part in open_parts([named], columns=Columns(order=("date",)))]
 
 
 def test_what_tells_of_a_data_set_is_no_document_of_it(tmp_path: Path) -> None:
@@ -263,9 +263,12 @@ def test_what_tells_of_a_data_set_is_no_document_of_it(tmp_path: Path) -> None:
 
 
 def test_text_files_have_no_other_columns(tree: Path) -> None:
-    """An order or items that they cannot have are refused at once."""
+    """Items that they cannot have are refused at once; an order they may lack, where others have it."""
     with pytest.raises(ColumnError, match="no column 'date'"):
-        open_parts([tree / "c.txt"], columns=Columns(order="date"))
+        open_parts([tree / "c.txt"], columns=Columns(items="date"))
+    columns = Columns(order=("date",))
+    with pytest.raises(ColumnError, match="no column 'date'"):
+        list(Reading(open_parts([tree / "c.txt"], columns=columns), columns))
 
 
 def test_a_link_to_a_folder_above_does_not_go_round(tree: Path) -> None:

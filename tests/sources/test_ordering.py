@@ -1,6 +1,7 @@
 """The column of --keep: one type for all sources, exactly, or an error that names two of them."""
 
 from datetime import UTC, date, datetime
+from itertools import permutations
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -119,11 +120,11 @@ def test_sources_of_two_types_are_named(tmp_path: Path) -> None:
     """From end to end: what a reading says."""
     (tmp_path / "a.csv").write_bytes(b"id,text,score\na,A,x\n")
     (tmp_path / "b.csv").write_bytes(b"id,text,score\nb,B,7\n")
-    columns = Columns(order="score")
+    columns = Columns(order=("score",))
     reading = Reading(open_parts([tmp_path], columns=columns), columns)
     list(reading)
     with pytest.raises(ConfigError, match=r"string in .*a\.csv and int64 in .*b\.csv"):
-        _ = reading.order
+        _ = reading.orders
 
 
 def test_the_against_side_may_lack_the_column(tmp_path: Path) -> None:
@@ -131,13 +132,36 @@ def test_the_against_side_may_lack_the_column(tmp_path: Path) -> None:
     files = {"a.jsonl": b'{"text":"A"}\n{"text":\n', "b.csv": b"text,n\nB\nB,1\n", "c.jsonl": b'{"text":"C","n":7}\n'}
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    columns = Columns(order="n", text="text")
+    columns = Columns(order=("n",), text="text")
     against = open_parts([["D"], tmp_path / "a.jsonl", tmp_path / "b.csv"], columns=columns)
     reading = Reading(open_parts([tmp_path / "c.jsonl"], columns=columns), columns, against)
     assert 4 == sum(len(batch) for batch in reading)
-    assert reading.order is not None
-    assert ([None, None, 1, 7], 2) == (reading.order.to_pylist(), len(reading.skipped))
-    with pytest.raises(ColumnError, match="no column 'n'"):
-        list(Reading(against, columns))
+    assert ([None, None, 1, 7], 2) == (reading.orders["n"].to_pylist(), len(reading.skipped))
+
+
+def test_some_sources_may_lack_a_column_and_not_all(tmp_path: Path) -> None:
+    """Whichever comes first: what lacks it has nulls; of two columns each may stand in another source."""
+    files = {"a.txt": b"A", "b.csv": b"text,n\nB,1\n", "c.jsonl": b'{"text":"C","m":7}\n', "e.csv": b""}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    columns = Columns(order=("n", "m"), text="text")
+    for names in permutations(files):
+        reading = Reading(open_parts([tmp_path / name for name in names], columns=columns), columns)
+        list(reading)
+        read = [name[0] for name in names if name != "e.csv"]
+        expected = {
+            "n": [1 if name == "b" else None for name in read],
+            "m": [7 if name == "c" else None for name in read],
+        }
+        assert expected == {name: values.to_pylist() for name, values in reading.orders.items()}
+    for lacking in (["a.txt"], ["c.jsonl", "a.txt"], ["e.csv", "a.txt", "c.jsonl"]):
+        parts = open_parts([tmp_path / name for name in lacking], columns=columns)
+        with pytest.raises(ColumnError, match="no column 'n'"):
+            list(Reading(parts, columns))
+
+
+def test_the_text_column_is_asked_of_the_against_side_too() -> None:
+    """Only the order may be lacking."""
+    columns = Columns(order=("n",), text="text")
     with pytest.raises(ColumnError, match="no column 'text'"):
         list(Reading([], columns, open_parts([[{"body": "A"}]], columns=columns)))

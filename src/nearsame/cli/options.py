@@ -212,8 +212,9 @@ deciding = section(
     spec(
         "--keep",
         default="first",
-        metavar="POLICY",
-        help=f"Which of two stays: {', '.join(KEEP_PLAIN)}, or {'|'.join(KEEP_BY_COLUMN)}:COLUMN.",
+        metavar="POLICIES",
+        help=f"Which of two stays: {', '.join(KEEP_PLAIN)}, or {'|'.join(KEEP_BY_COLUMN)}:COLUMN; of several, as in"
+        ' "max:quality, longest", a later one decides ties.',
         stands="first",
     ),
     spec(

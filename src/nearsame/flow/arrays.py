@@ -191,7 +191,7 @@ def _room(step: Steps, engine: Machine) -> RecordRoom:
 
 def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:
     """By row its place in an order, and what one must know of the values that decide it."""
-    size, values = about.sizes.size, reading.order
+    size, values = about.sizes.size, reading.orders
     columns: dict[str, Any] = {
         "side": (np.arange(size) >= reading.num_against).astype(np.int64),
         "size": about.sizes,
@@ -200,8 +200,9 @@ def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Ro
         "digest_b": about.digest_b,
     }
     notes: tuple[str, ...] = ()
-    if values is not None:
-        columns["value"], notes = readable(keep, values)
+    for name, policy in keep.values.items():
+        columns[name], told = readable(policy, values[str(policy.column)])
+        notes += told
     if any(name == "id" for name, _ in order):
         columns["id"] = reading.origins.column("id")
     return ranks(order, columns, size), notes

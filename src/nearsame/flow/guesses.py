@@ -21,7 +21,7 @@ from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Method
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy
-from nearsame.stages.clusters.policies import Keep
+from nearsame.stages.clusters.policies import Keep, Policy
 from nearsame.stages.features.document_facts import About, Describe
 from nearsame.stages.keys.unordered import unordered
 
@@ -49,7 +49,7 @@ def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranke
     if not (groups >= 0).any():
         return NOBODY
     reading, step, (about, priority, within) = pages.reading, steps(method), documents
-    corpus = Arrays(Left.of(reading, groups < 0, priority), engine, Keep("min", "priority"))
+    corpus = Arrays(Left.of(reading, groups < 0, priority), engine, Keep((Policy("min", "priority"),)))
     features = engine.keep(engine.map(corpus.load(method, step), *step.features))
     again = Describe.close(engine.fold(features, Describe()))
     _require_unchanged(corpus.reading, about, again, groups >= 0)

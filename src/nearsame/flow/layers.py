@@ -40,7 +40,7 @@ from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.base import RecordRoom
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
-from nearsame.stages.clusters.policies import Keep, order_of
+from nearsame.stages.clusters.policies import Keep, Policy, order_of
 from nearsame.stages.features.document_facts import About, Describe
 
 __all__ = [
@@ -59,7 +59,7 @@ __all__ = [
 
 
 GUESSED: Final = "url-guess"  # the layer that comes with `url`
-_PRIORITY = Keep("min", "priority")  # of what is left: the order that the first layer went by
+_PRIORITY = Keep((Policy("min", "priority"),))  # of what is left: the order that the first layer went by
 
 _BATCH = 1 << 16
 _TEXTLESS: tuple[LayerName, ...] = ("redirect", "revisit")  # layers about records that have no text

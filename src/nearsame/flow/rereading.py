@@ -52,9 +52,9 @@ class Left(Reading):
             yield batch.set_column(at, batch.schema.field(at), left)
 
     @property
-    def order(self) -> pa.ChunkedArray:
+    def orders(self) -> dict[str, pa.ChunkedArray]:
         """What the method's priority goes by."""
-        return pa.chunked_array([self.priority])
+        return {"priority": pa.chunked_array([self.priority])}
 
 
 @dataclass

@@ -116,7 +116,7 @@ class Frames:
     def load(self, method: Method, step: Steps) -> Any:  # noqa: ARG002  (any stage reads the same)
         """A flow of the documents of all sides."""
         verbs = self.engine
-        verbs.carried = CARRIED
+        verbs.carried = (*CARRIED, *self.keep.values)
         verbs.room.setdefault("shuffle", {})
         first, *others = (side.documents() for side in self.sides)
         for other in others:
@@ -278,14 +278,14 @@ class Frames:
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    order = ["min(value) as value"] if "value" in features.columns else []
+    values = [name for name in features.columns if name.startswith("value")]
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
-        *(["value"] if order else []),
+        *values,
     )  # fmt: skip
-    minima = [f"min({name}) as {name}" for name in ["fp", *same]]
-    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *minima, *order])
+    minima = [f"min({name}) as {name}" for name in ["fp", *same, *values]]
+    return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *minima])
 
 
 def few(rows: Any, counted: Any = None) -> Any:

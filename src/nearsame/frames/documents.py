@@ -7,8 +7,8 @@
 3. Values are spelt for the digest so that no two are spelt alike: with their lengths, and a mark for null.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -17,10 +17,11 @@ from nearsame.errors import SourceError
 from nearsame.frames.inputs import FramePart, not_finite, quoted
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.sources import Columns
+from nearsame.stages.clusters.policies import Keep
 
 __all__ = ["CARRIED", "STAY", "FrameSide", "content_of", "require_one_length"]
 
-CARRIED = ("fp", "side", "bad", "id", "value")  # beside a document's features; value only where an order is asked for
+CARRIED = ("fp", "side", "bad", "id")  # beside a document's features, and the values that --keep goes by
 STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
@@ -36,13 +37,15 @@ class FrameSide:
         number: 0 for the `against` side, else 1.
         parts: the frames that were given, with the same columns.
         columns: which columns count.
-        order: the type in which the order is compared; None: as it is.
+        keep: what comes first.
+        orders: of columns that it goes by the type in which they are compared; None: as it is.
     """
 
     number: int
     parts: tuple[FramePart, ...]
     columns: Columns
-    order: str | None = None
+    keep: Keep
+    orders: Mapping[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def frame(self) -> Any:
@@ -67,15 +70,16 @@ class FrameSide:
             f"{self.number} as side",
             f"{_is_bad(part, self.columns)} as bad",
             "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
-            *([] if self.columns.order is None else [f"{self._order(part)} as value"]),
+            *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
         )
 
-    def _order(self, part: FramePart) -> str:
-        if part.chosen.order is None:
-            return f"cast(null as {self.order or 'bigint'})"
-        value, kind = quoted(part.chosen.order), dict(part.frame.dtypes)[part.chosen.order]
-        if self.order is not None and self.order != kind:
-            value, kind = f"try_cast({value} as {self.order})", self.order
+    def _order(self, part: FramePart, column: str) -> str:
+        common = self.orders[column]
+        if column not in part.chosen.order:
+            return f"cast(null as {common or 'bigint'})"
+        value, kind = quoted(column), dict(part.frame.dtypes)[column]
+        if common is not None and common != kind:
+            value, kind = f"try_cast({value} as {common})", common
         return f"if(isnan({value}), null, {value})" if kind in ("float", "double") else value  # NaN has no place
 
 

@@ -7,8 +7,8 @@
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearsame.engines.spark.plans import changing
@@ -46,7 +46,7 @@ class FramePart:
         name: what messages call it.
         frame: its documents, without what could not be read.
         chosen: the columns that count.
-        order: the type of the values of the order column; void where there are none.
+        orders: of columns that --keep goes by, the types of their values; void where there are none.
         delimited: whether it comes from CSV.
         unread: how many records of which file could not be read.
         mended: how many texts of CSV are not UTF-8, or vectors are not all of finite numbers.
@@ -57,7 +57,7 @@ class FramePart:
     name: str
     frame: Any
     chosen: Chosen
-    order: str = _NO_TYPE
+    orders: Mapping[str, str] = field(default_factory=dict)
     delimited: bool = False
     unread: tuple[tuple[str, int], ...] = ()
     mended: int = 0
@@ -65,13 +65,13 @@ class FramePart:
     broken: tuple[tuple[str, str], ...] = ()
 
 
-def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> FramePart:
+def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), strict: bool = False) -> FramePart:
     """A frame, looked at.
 
     Args:
         given: The frame.
         columns: The columns that are asked for.
-        numbers: Whether an order column of texts that are all numbers holds numbers.
+        numbers: Columns of --keep that hold numbers where their texts are all numbers.
         strict: Whether a text that cannot be read is an error.
 
     Raises:
@@ -84,11 +84,12 @@ def part_of(given: Given, columns: Columns, *, numbers: bool, strict: bool) -> F
     strings = [name for name, kind in types.items() if _is_text(kind)]
     chosen = choose(columns, list(types), strings, given.name)
     _require_types(chosen, types, given.name)
-    part = FramePart(given.name, given.frame, chosen, types.get(chosen.order or "", _NO_TYPE), given.delimited)
+    orders = {name: types[name] for name in chosen.order}
+    part = FramePart(given.name, given.frame, chosen, orders, given.delimited)
     part = replace(part, ignored=given.ignored, broken=given.broken)
     if chosen.vectors is not None:
         part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
-    part = _counted(part, numbers=numbers) if UNREAD in given.frame.columns or given.delimited else part
+    part = _counted(part, numbers) if UNREAD in given.frame.columns or given.delimited else part
     if strict and part.mended:
         raise SourceError(f"{given.name}: {unreadable(part)}", hint="Fix them, or leave out strict.")
     if UNREAD in given.frame.columns:
@@ -119,26 +120,29 @@ def not_finite(vector: str) -> str:
     return f"exists({vector}, x -> x is null or isnan(x) or abs(x) = double('inf'))"
 
 
-def _counted(part: FramePart, *, numbers: bool) -> FramePart:
-    """What one must read all of a file to know: what in it is unreadable, and whether its order is of numbers."""
+def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
+    """What one must read all of a file to know: what in it is unreadable, and which orders are of numbers."""
     readable = f"{UNREAD} is null" if UNREAD in part.frame.columns else "true"
     another = next((name for name in part.frame.columns if name != UNREAD), None)  # Spark wants it beside UNREAD
     sums = [f"count({UNREAD})" if UNREAD in part.frame.columns else "0L"]
     sums.append("count(1)" if another is None else f"count({quoted(another)})")
     text = part.chosen.text if part.delimited else None
     sums.append("0L" if text is None else f"count_if({readable} and contains({quoted(text)}, '{_MOJIBAKE}'))")
-    order = part.chosen.order if part.delimited and numbers else None
-    given = "" if order is None else f"{readable} and {quoted(order)} <> ''"
-    counted = [f"{given} and try_cast({quoted(order or '')} as {kind}) is null" for kind in ("bigint", "double")]
-    sums += ["0L" if order is None else f"count_if({condition})" for condition in (*counted, given)]
+    orders = [name for name in part.chosen.order if part.delimited and name in numbers]
+    for name in orders:
+        given = f"{readable} and {quoted(name)} <> ''"
+        others = [f"{given} and try_cast({quoted(name)} as {kind}) is null" for kind in ("bigint", "double")]
+        sums += [f"count_if({condition})" for condition in (given, *others)]
     frame = part.frame.selectExpr("_metadata.file_path as nearsame_file", "*")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
     unread = tuple(sorted((row[0], row[1]) for row in rows if row[1]))
-    kind = part.order
-    if order is not None:
-        kind = _NO_TYPE if not totals[5] else "bigint" if not totals[3] else "double" if not totals[4] else kind
-    return replace(part, unread=unread, mended=totals[2], order=kind)
+    kinds = dict(part.orders)
+    for at, name in enumerate(orders):
+        given_values, no_integers, no_numbers = totals[3 + 3 * at : 6 + 3 * at]
+        number = "bigint" if not no_integers else "double" if not no_numbers else kinds[name]
+        kinds[name] = number if given_values else _NO_TYPE
+    return replace(part, unread=unread, mended=totals[2], orders=kinds)
 
 
 def _require_names(names: Sequence[str], source: str) -> None:
@@ -219,7 +223,7 @@ def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:
             types.setdefault(name, []).append(kind)
     _require_names(list(types), " and ".join(dict.fromkeys(part.name for part in parts)))
     common = {
-        name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name == columns.order)
+        name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name in columns.order)
         for name, kinds in types.items()
     }
     if all(dict(part.frame.dtypes) == common for part in parts):
@@ -257,7 +261,8 @@ def common_order(parts: Sequence[FramePart], name: str) -> str | None:
     Raises:
         ConfigError: They have no order, or none in common.
     """
-    filled = {part.order: part.name for part in reversed(parts) if part.order != _NO_TYPE}
+    kinds = {part.orders.get(name, _NO_TYPE): part.name for part in reversed(parts)}
+    filled = {kind: source for kind, source in kinds.items() if kind != _NO_TYPE}
     for kind in filled:
         if _family(kind) is None:
             message = f"column {name!r} is of type {kind}, which has no order"

@@ -5,32 +5,35 @@
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame.frames.inputs import quoted
 from nearsame.stages.clusters import policies
-from nearsame.stages.clusters.policies import Keep, Order, moments
+from nearsame.stages.clusters.dates import moments
+from nearsame.stages.clusters.policies import Keep, Order
 
 __all__ = ["prioritised", "unread_dates", "with_moments"]
 
-_NULLABLE = ("value", "id")
-
 
 def with_moments(frame: Any, keep: Keep, verbs: Any) -> Any:
-    """The frame whose `value` is a number where dates are written as texts, with `undated`: what could not be read."""
-    if not keep.by_date or dict(frame.dtypes)["value"] != "string":
+    """The frame whose values are numbers where dates are written as texts."""
+    written = {name for name, policy in keep.values.items() if policy.by_date and dict(frame.dtypes)[name] == "string"}
+    if not written:
         return frame
-    types = {name: "bigint" if name == "value" else kind for name, kind in frame.dtypes}
-    return verbs.map_batches(frame, _dated, ", ".join(f"{name} {kind}" for name, kind in types.items()))
+    types = {name: "bigint" if name in written else kind for name, kind in frame.dtypes}
+    dated = partial(_dated, frozenset(written))
+    return verbs.map_batches(frame, dated, ", ".join(f"{name} {kind}" for name, kind in types.items()))
 
 
-def _dated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _dated(written: frozenset[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        at = batch.schema.names.index("value")
-        column = pa.array(moments(batch.column(at).to_pylist()), pa.int64())
-        columns = [*batch.columns[:at], column, *batch.columns[at + 1 :]]
+        columns = [
+            pa.array(moments(column.to_pylist()), pa.int64()) if name in written else column
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
         yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
@@ -40,27 +43,23 @@ def unread_dates(sides: tuple[Any, ...], about: Any, keep: Keep) -> tuple[str, .
     Raises:
         ConfigError: None could.
     """
-    if not keep.by_date:
-        return ()
-    given = 0
-    for side in sides:
-        kinds = dict(side.frame.dtypes)
-        if keep.column is None or keep.column not in kinds:
+    notes: tuple[str, ...] = ()
+    for name, policy in keep.values.items():
+        column = str(policy.column)
+        written = [side.frame for side in sides if column in side.frame.columns]
+        if not policy.by_date or any(dict(frame.dtypes)[column] != "string" for frame in written):
             continue
-        if kinds[keep.column] != "string":
-            return ()
-        given += side.frame.filter(f"trim({quoted(keep.column)}) <> ''").count()
-    read = about.filter("value is not null").selectExpr("coalesce(sum(copies), 0) as num").first()["num"]
-    return policies.unread_dates(keep, given, read)
+        given = sum(frame.filter(f"trim({quoted(column)}) <> ''").count() for frame in written)
+        read = about.filter(f"{name} is not null").selectExpr("coalesce(sum(copies), 0) as num").first()["num"]
+        notes += policies.unread_dates(policy, given, read)
+    return notes
 
 
 def prioritised(about: Any, order: Order) -> tuple[Any, list[tuple[str, bool]]]:
     """The frame with what its order goes by, and the order, nulls last."""
     marks, columns = [], list[tuple[str, bool]]()
     for name, ascending in order:
-        if name not in about.columns:  # no document has a value
-            continue
-        if name in _NULLABLE:
+        if name == "id" or name.startswith("value"):
             marks.append(f"{name} is null as no_{name}")
             columns.append((f"no_{name}", True))
         columns.append((name, ascending))

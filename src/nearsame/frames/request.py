@@ -120,10 +120,11 @@ class Request:
     def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[FrameSide, ...]:
         """The documents of each side, whose orders can be compared."""
         sides = [(number, self._parts(session, source, keep, number)) for number, source in given]
-        name = self.columns.order
-        order = None if name is None else common_order([part for _, parts in sides for part in parts], name)
+        every = [part for _, parts in sides for part in parts]
+        orders = {name: common_order(every, name) for name in self.columns.order}
         return tuple(
-            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, order) for number, parts in sides
+            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, keep, orders)
+            for number, parts in sides
         )
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
@@ -131,11 +132,11 @@ class Request:
         given = read(session, several(source), strict=self.strict)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
-        numbers, parts = keep.policy not in ("newest", "oldest"), []
-        for loaded in given:
-            without = number == 0 and self.columns.order not in loaded.frame.columns  # they all stay
-            columns = replace(self.columns, order=None) if without else self.columns
-            parts.append(part_of(loaded, columns, numbers=numbers, strict=self.strict))
+        numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}
+        there = {name for loaded in given for name in loaded.frame.columns}
+        lacking = [name for name in self.columns.order if number and name not in there]  # the other side all stays
+        columns = replace(self.columns, may_lack=not lacking)
+        parts = [part_of(loaded, columns, numbers=numbers, strict=self.strict) for loaded in given]
         require_one_choice(parts)
         return parts
 

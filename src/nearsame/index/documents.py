@@ -198,7 +198,7 @@ class Sourced:
                         yield inputs
 
     def _inputs(self, source: str, batch: pa.RecordBatch) -> Iterator[Input]:
-        batch, beside = apart(batch)
+        batch, _, beside = apart(batch)
         ids, positions = batch.column("id").to_pylist(), batch.column("position").to_pylist()
         name = self._names.called("url")
         urls = beside[name].to_pylist() if name in beside else [None] * len(batch)

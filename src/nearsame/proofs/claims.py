@@ -19,7 +19,7 @@ from nearsame.errors import SourceError
 from nearsame.proofs import tables
 from nearsame.proofs.files import Part
 from nearsame.proofs.parts import part_problems, parts_of
-from nearsame.proofs.settings import about_problems, method_of, recipe_problems
+from nearsame.proofs.settings import about_problems, method_of, orders_of, recipe_problems
 from nearsame.proofs.statistics import read_stats
 from nearsame.proofs.tables import Look, metadata
 from nearsame.proofs.verdict import Findings
@@ -115,7 +115,8 @@ class Claims:
         if problems or removed is None:
             return None
         skips = Skips.read(home, findings, look, {part.name for part in parts})
-        method, columns, written = method_of(stats["recipe"]), about["columns"], about["written"]
+        method, written = method_of(stats["recipe"]), about["written"]
+        columns = about["columns"] | {"order": orders_of(about["columns"])}
         return cls(home, stats, method, removed, parts, columns, written, look, skips, about["ignored"])
 
     @property

@@ -129,7 +129,7 @@ class Record(NamedTuple):
     position: int
     id: str | None
     content: Any  # a text, a list of items or a vector; None: nothing
-    order: Any = None
+    order: Mapping[str, Any] = {}  # what --keep goes by, as far as it is read
     beside: Mapping[str, str | None] = {}  # what else is known of it, by the names of the columns
 
 
@@ -242,7 +242,7 @@ def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[s
     special = columns.get("items") or columns.get("vectors") or columns.get("text") or columns.get("html")
     if special:
         return special, name
-    others = [column for column in strings if column not in {columns.get("id") or "id", columns.get("order")}]
+    others = [column for column in strings if column not in {columns.get("id") or "id", *columns.get("order", ())}]
     return next((column for column in ("text", "content", *others) if column in names), None), name
 
 

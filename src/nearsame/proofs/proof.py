@@ -78,7 +78,7 @@ class _Proof:
     rows: Rows | None = None
     dropped: Boilerplate = field(default_factory=Boilerplate)
     lost: set[str] = field(default_factory=set)  # sources that are not there any more
-    kinds: set[type] = field(default_factory=set)  # of the values that --keep goes by
+    kinds: set[tuple[str, type]] = field(default_factory=set)  # of the values that --keep goes by
 
     @property
     def recipe(self) -> Any:
@@ -225,7 +225,7 @@ def _first_pass(proof: _Proof, store: Store) -> None:
     proof.watch.begin("verifying kept", _size(claims))
     for part, record in _documents(proof, kept=Kept(claims, proof.reader, proof.findings)):
         key = key_of(part.number, record.position)
-        proof.kinds.add(type(record.order))
+        proof.kinds |= {(name, type(record.order.get(name, record))) for name in proof.reader.orders}
         proof.redirects.see(record.beside)
         known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key}
         store.add(key, known | {"number": tally.documents if is_numbered else None})

@@ -92,6 +92,11 @@ class Reader:
         """What may be known of a document besides its content, the URL first."""
         return tuple(self.columns["beside"])
 
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The columns that --keep goes by."""
+        return tuple(self.columns.get("order", ()))
+
     def documents(self, part: Part, pieces: Iterator[Piece] | None = None) -> Iterator[Record]:
         """The documents of a part; of one that has pieces, from these."""
         gone = self.skipped.get(part.name, frozenset())
@@ -132,7 +137,7 @@ class Reader:
                 continue
             fields = parsed(piece.data)
             if fields is not None:
-                order, others = fields.get(self.columns.get("order") or ""), self._beside(fields.get)
+                order, others = {column: fields.get(column) for column in self.orders}, self._beside(fields.get)
                 yield Record(piece.position, _id(fields.get(name or "")), fields.get(content or ""), order, others)
 
     def _beside(self, get: Callable[[str], Any]) -> dict[str, str | None]:
@@ -159,11 +164,12 @@ class Reader:
     def _places(self, header: list[str], fields: list[bytes]) -> list[int | None]:
         strings = [name for name, value in zip(header, fields, strict=False) if not _is_number(value)]
         content, name = chosen(self.columns, header, strings)
-        wanted = (name, content, self.columns.get("order"), *self.beside)
+        wanted = (name, content, *self.orders, *self.beside)
         return [header.index(column) if column in header else None for column in wanted]
 
     def _row(self, position: int, fields: list[bytes | None]) -> Record:
-        name, text, order, *others = fields
+        (name, text), others = fields[:2], fields[2 + len(self.orders) :]
+        order = dict(zip(self.orders, fields[2:], strict=False))
         known = [cell.decode("utf-8", "backslashreplace") if cell else None for cell in (name, *others)]
         content = None if text is None else text.decode("utf-8", "replace")
         return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
@@ -174,7 +180,7 @@ class Reader:
         for piece in pieces:
             said = None if piece.position is None else lines.read(piece.data)
             if piece.position is not None and piece.position not in gone and said is not None:
-                order = order_in(said, self.columns.get("order"))
+                order = {column: order_in(said, column) for column in self.orders}
                 yield Record(piece.position, said.get(name), content_in(said, content), order, self._beside(said.get))
 
     def _texts(self, part: Part) -> Iterator[Record]:
@@ -184,26 +190,28 @@ class Reader:
                 continue
             data = b"".join(raw(os.fsdecode(path or b""), None))
             name = (file or b"").decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
-            yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"))
+            order = dict.fromkeys(self.orders)
+            yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"), order)
 
     def _table(self, part: Part) -> Iterator[Record]:
         with self.table(part) as opened:
             schema = opened.schema
             strings = [column.name for column in schema if is_string(column.type)]
             content, name = chosen(self.columns, schema.names, strings)
-            wanted = (name, content, self.columns.get("order"), *self.beside)
+            wanted = (name, content, *self.orders, *self.beside)
+            read = (texts, contents, *([orders] * len(self.orders)), *([texts] * len(self.beside)))
             position = 0
             for batch in opened.batches(
                 [column for column in dict.fromkeys(filter(None, wanted)) if column in schema.names]
             ):
                 there = batch.schema.names
-                read = (texts, contents, orders, *itertools.repeat(texts, len(self.beside)))
                 lists = [
                     how(batch.column(column)) if column in there else itertools.repeat(None)
                     for how, column in zip(read, wanted, strict=True)
                 ]
-                for at, (one, text, order, *others) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
-                    known = dict(zip(self.beside, map(_text, others), strict=True))
+                for at, (one, text, *others) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
+                    order = dict(zip(self.orders, others, strict=False))
+                    known = dict(zip(self.beside, map(_text, others[len(order) :]), strict=True))
                     yield Record(position + at, _id(one), text, order, known)
                 position += len(batch)
 

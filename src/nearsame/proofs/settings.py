@@ -6,20 +6,18 @@
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nearsame.errors import ConfigError
 from nearsame.proofs.files import FORMS
 from nearsame.proofs.learnt import is_learnt, rule_problems
-from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN
+from nearsame.proofs.priority import policies_of
 from nearsame.recipes.methods import METHODS, Method
 from nearsame.recipes.urls import CanonicalUrl
 
-__all__ = ["about_problems", "method_of", "recipe_problems"]
+__all__ = ["about_problems", "method_of", "orders_of", "recipe_problems"]
 
-_KEEP = re.compile(f"{'|'.join(KEEP_PLAIN)}|(?:{'|'.join(KEEP_BY_COLUMN)}):.+", re.DOTALL)
 _LAYERS = ("url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
 _ARCHIVES = ("redirect", "revisit")  # layers about records without a text
 _BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
@@ -29,9 +27,10 @@ _ALWAYS = ("keep", "within", "clusters", "ties", "order_column")
 _TEXTS = "a list of texts"
 
 _COLUMNS = {
-    "text": "a text or null", "id": "a text or null", "order": "a text or null", "items": "a text or null",
-    "vectors": "a text or null", "beside": _TEXTS, "html": "a text or null", "extract": "a text",
-    "max_document": "a number", "asked_of_pages": _TEXTS, "max_record": "a number", "bare": "true or false",
+    "text": "a text or null", "id": "a text or null", "order": "a text, a list of texts or null",
+    "items": "a text or null", "vectors": "a text or null", "beside": _TEXTS, "html": "a text or null",
+    "extract": "a text", "max_document": "a number", "asked_of_pages": _TEXTS, "max_record": "a number",
+    "bare": "true or false",
 }  # fmt: skip
 _WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
 
@@ -42,6 +41,8 @@ def _is(value: Any, kind: str) -> bool:  # noqa: PLR0911  (a table)
             return isinstance(value, str)
         case "a text or null":
             return value is None or isinstance(value, str)
+        case "a text, a list of texts or null":
+            return value is None or isinstance(value, str) or _is(value, _TEXTS)
         case "a number":
             return isinstance(value, int) and not isinstance(value, bool) and value > 0
         case "true or false":
@@ -89,6 +90,12 @@ def _columns_problems(columns: Any) -> Iterator[str]:
         yield "columns name more than one of text, items, vectors and html"
     if not set(columns["asked_of_pages"]) <= {"extract", "max_document"}:
         yield f"columns.asked_of_pages={columns['asked_of_pages']!r} names settings that pages do not have"
+
+
+def orders_of(columns: Mapping[str, Any]) -> list[str]:
+    """The columns that --keep goes by; an older output has one or none."""
+    order = columns["order"]
+    return order if isinstance(order, list) else [] if order is None else [order]
 
 
 def method_of(recipe: Mapping[str, Any]) -> Method:
@@ -165,7 +172,7 @@ def _setting_problems(
         elif name not in settings:
             yield f"recipe.{name} is missing"
     checks: dict[str, Callable[[Any], Any]] = {
-        "keep": lambda value: isinstance(value, str) and _KEEP.fullmatch(value),
+        "keep": policies_of,
         "within": lambda value: isinstance(value, bool) and (has_against if not value else not method.across_only),
         "clusters": lambda value: value in (["greedy"] if method.has_direction else ["greedy", "components"]),
         "ties": lambda value: value in ("content", *(("reading",) if settings.get("order_column") is None else ())),
@@ -187,12 +194,10 @@ def _setting_problems(
 
 def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[str]:
     """What the recipe and the columns that were read say of each other."""
-    by = settings["keep"].partition(":")[2] or None
-    if by is not None and settings["order_column"] is not None:
-        both = f"recipe.keep={settings['keep']!r} and recipe.order_column={settings['order_column']!r}"
-        yield f"{both}: one column decides"
-    if columns["order"] != (by or settings["order_column"]):
-        yield f"columns.order={columns['order']!r} is not the column that the recipe goes by"
+    by = [column for _, column in policies_of(settings["keep"]) if column is not None]
+    by += [settings["order_column"]] if settings["order_column"] is not None else []
+    if orders_of(columns) != list(dict.fromkeys(by)):
+        yield f"columns.order={columns['order']!r} is not what the recipe goes by"
     if columns["bare"] != any(name in settings.get("use", ()) for name in _ARCHIVES):
         yield f"columns.bare={columns['bare']!r} does not fit recipe.use"
     if "extract" not in settings and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):

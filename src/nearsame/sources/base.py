@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from nearsame.inputs import Files
 from nearsame.recipes.choices import Extract
-from nearsame.schemas import BESIDE
+from nearsame.schemas import BESIDE, ORDER
 
 __all__ = [
     "BATCH_BYTES",
@@ -57,7 +57,7 @@ class Columns:
 
     text: str | None = None  # None: `text`, else `content`, else the only string column
     id: str | None = None  # None: `id` where there is one, else null ids (meaning `path:position`)
-    order: str | None = None  # the column of --keep newest:COLUMN and the like; comes as `order`
+    order: tuple[str, ...] = ()  # the columns of --keep newest:COLUMN and the like; come by their names
     items: str | None = None  # a list column of ready features; comes as `items`, and no `text`
     vectors: str | None = None  # a list column of numbers; comes as `vector`, and no `text`
     beside: tuple[
@@ -70,6 +70,7 @@ class Columns:
     max_record: int = MAX_RECORD  # bytes of a record that is compared; a longer one stays as it is (limits.py)
     room: RecordRoom | None = None  # what one record may take of the memory
     bare: bool = False  # redirects and revisits of archives come too, without a text
+    may_lack: bool = False  # whether a source may lack columns of `order`
 
 
 class Skipped(NamedTuple):
@@ -90,14 +91,17 @@ class Aside(NamedTuple):
 Skip = Callable[[Skipped | Aside], None]
 
 
-def apart(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, pa.Array]]:
-    """The columns of RECORDS, and by their names those that stand beside: a URL may be called `id`, too."""
-    is_beside = [field.metadata == BESIDE for field in batch.schema]
-    columns = {name: batch.column(at) for at, name in enumerate(batch.schema.names) if is_beside[at]}
-    own = batch.select([at for at, beside in enumerate(is_beside) if not beside])
+def apart(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, pa.Array], dict[str, pa.Array]]:
+    """The columns of RECORDS, and by their names those of --keep and those beside: a URL may be called `id`, too."""
+    marks = [field.metadata for field in batch.schema]
+    own = batch.select([at for at, mark in enumerate(marks) if mark not in (ORDER, BESIDE)])
+    orders, beside = (
+        {batch.schema.names[at]: batch.column(at) for at, mark in enumerate(marks) if mark == which}
+        for which in (ORDER, BESIDE)
+    )
     if "mime" in own.schema.names:  # of pages, which say it themselves
-        columns["mime"] = own.column("mime")
-    return own, columns
+        beside["mime"] = own.column("mime")
+    return own, orders, beside
 
 
 def into(skipped: list[Skipped]) -> Skip:

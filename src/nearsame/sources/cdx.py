@@ -206,13 +206,10 @@ def _batch(rows: list[tuple[int, Values]], chosen: Chosen) -> pa.RecordBatch:
     def strings(name: str | None) -> pa.Array:
         return pa.array([values.get(str(name)) for _, values in rows], pa.string())
 
-    order = None
-    if chosen.order is not None:
-        order = _column([values.get(chosen.order) for _, values in rows], chosen.order)
     return assemble(
         np.array([position for position, _ in rows], np.int64),
         strings(chosen.id),
         _contents(strings(chosen.text), chosen.text),
-        order=order,
+        orders={name: _column([values.get(name) for _, values in rows], name) for name in chosen.order},
         beside={name: strings(name) for name in chosen.beside},
     )

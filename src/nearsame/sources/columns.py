@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.errors import ColumnError
-from nearsame.schemas import BESIDE, ITEMS, RECORDS, VECTORS
+from nearsame.schemas import BESIDE, ITEMS, ORDER, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.tables import without_removed_rows
@@ -47,15 +47,15 @@ class Chosen(NamedTuple):
 
     text: str | None
     id: str | None
-    order: str | None
-    items: str | None
+    order: tuple[str, ...] = ()
+    items: str | None = None
     vectors: str | None = None
     beside: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
         """The distinct columns to read."""
-        single = (self.text, self.id, self.order, self.items, self.vectors)
-        return list(dict.fromkeys(name for name in (*single, *self.beside) if name is not None))
+        single = (self.text, self.id, self.items, self.vectors)
+        return list(dict.fromkeys(name for name in (*single, *self.order, *self.beside) if name is not None))
 
 
 def choose(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> Chosen:
@@ -64,11 +64,12 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     Raises:
         ColumnError: A named column is missing or there twice, or the text cannot be guessed.
     """
+    order = tuple(name for name in columns.order if name in names) if columns.may_lack else columns.order
     for option, name in (
         ("--text-column", columns.text),
         ("--html-column", columns.html),
         ("--id-column", columns.id),
-        ("--keep", columns.order),
+        *(("--keep", name) for name in order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
     ):
@@ -79,7 +80,7 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     textless = columns.items is not None or columns.vectors is not None
     text = None if textless else columns.text or columns.html or _guess(columns, names, strings, source)
     extras = tuple(name for name in columns.beside if names.count(name) == 1)
-    return Chosen(text, identity, columns.order, columns.items, columns.vectors, extras)
+    return Chosen(text, identity, order, columns.items, columns.vectors, extras)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
@@ -89,7 +90,7 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         if name in names:
             hint = f"Rename all but one of them. {_hint('--text-column', names)}"
             raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
-    others = [name for name in strings if name not in {columns.id or "id", columns.order}]
+    others = [name for name in strings if name not in {columns.id or "id", *columns.order}]
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]
     problem = "several string columns" if others else "no string column"
@@ -130,11 +131,11 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         column = {name: _plain(piece.column(name)) for name in chosen.names()}
         texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
         ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
-        order = None if chosen.order is None else column[chosen.order]
+        orders = {name: column[name] for name in chosen.order}
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
         vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
         extras = {name: _strings(column[name]) for name in chosen.beside}
-        record_batch = assemble(positions, ids, texts, order=order, items=items, vectors=vectors, beside=extras)
+        record_batch = assemble(positions, ids, texts, orders=orders, items=items, vectors=vectors, beside=extras)
         if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
@@ -169,7 +170,7 @@ def assemble(  # noqa: PLR0913  (a column each)
     ids: pa.Array | None,
     texts: pa.Array | None,
     *,
-    order: pa.Array | None = None,
+    orders: Mapping[str, pa.Array] | None = None,
     items: pa.Array | None = None,
     vectors: pa.Array | None = None,
     beside: Mapping[str, pa.Array] | None = None,
@@ -181,12 +182,9 @@ def assemble(  # noqa: PLR0913  (a column each)
     field, column = next((pair for pair in content if pair[1] is not None), content[-1])
     fields.append(field)
     values.append(column)
-    if order is not None:
-        fields.append(pa.field("order", order.type))
-        values.append(order)
-    for name, strings in (beside or {}).items():
-        fields.append(pa.field(name, strings.type, metadata=BESIDE))
-        values.append(strings)
+    for mark, others in ((ORDER, orders or {}), (BESIDE, beside or {})):
+        fields += [pa.field(name, column.type, metadata=mark) for name, column in others.items()]
+        values += others.values()
     return pa.RecordBatch.from_arrays(values, schema=pa.schema(fields))
 
 

@@ -9,7 +9,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ class Delimited(FilePart):
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
-        order = None if columns.order is None else self._order_type(columns)
+        orders = self._order_types(columns) if columns.order else {}
         for block, header in self._blocks(skip, longest(columns)):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)
@@ -58,7 +58,7 @@ class Delimited(FilePart):
             if len(good):
                 chosen = self._choose(columns, header, block, good)
                 raw = _parsed(block, good, _Wanted(header.names, chosen.names(), self.delimiter))
-                batch = _ready(raw, chosen, order)
+                batch = _ready(raw, chosen, orders)
                 block.data.release()  # what works on the records now needs the memory
                 yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name, columns)
                 del raw, batch  # likewise what reads the next ones
@@ -164,18 +164,21 @@ class Delimited(FilePart):
             message = f"{self.name} has the one column {names[0]!r}: it looks separated by {marks[0]!r}"
             raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
 
-    def _order_type(self, columns: Columns) -> pa.DataType:
-        """The narrowest of int64, float64 and string that takes all values of the column."""
-        kinds = [pa.int64(), pa.float64(), pa.string()]
+    def _order_types(self, columns: Columns) -> dict[str, pa.DataType]:
+        """Of each column the narrowest of int64, float64 and string that takes all its values."""
+        kinds = {name: [pa.int64(), pa.float64(), pa.string()] for name in columns.order}
         for block, header in self._blocks(lambda _: None, longest(columns)):
             good = _good(block, header, columns, lambda _: None, self.name)
             if len(good):
                 chosen = self._choose(columns, header, block, good)
-                raw = _parsed(block, good, _Wanted(header.names, [str(chosen.order)], self.delimiter))
-                values = _null_if_empty(raw.column(0))
-                while not _fits(values, kinds[0]):
-                    kinds = kinds[1:]
-        return kinds[0]
+                if not chosen.order:
+                    break
+                raw = _parsed(block, good, _Wanted(header.names, list(chosen.order), self.delimiter))
+                for name in chosen.order:
+                    values = _null_if_empty(raw.column(name))
+                    while not _fits(values, kinds[name][0]):
+                        del kinds[name][0]
+        return {name: left[0] for name, left in kinds.items()}
 
     def _passed(
         self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | None
@@ -324,14 +327,13 @@ def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.Re
     return table.rename_columns(list(columns.values())).combine_chunks().to_batches()[0]
 
 
-def _ready(batch: pa.RecordBatch, chosen: Chosen, order: pa.DataType | None) -> pa.RecordBatch:
-    """The batch with its empty ids and orders (and what is beside) null, and the order of its type."""
+def _ready(batch: pa.RecordBatch, chosen: Chosen, orders: Mapping[str, pa.DataType]) -> pa.RecordBatch:
+    """The batch with its empty ids and orders (and what is beside) null, and orders of their types."""
     ready = {name: batch.column(name) for name in batch.schema.names}
-    for name in {chosen.id, chosen.order, *chosen.beside} - {None, chosen.text}:
+    for name in {chosen.id, *chosen.order, *chosen.beside} - {None, chosen.text}:
         ready[str(name)] = _null_if_empty(ready[str(name)])
-    if order is not None:
-        values = _null_if_empty(batch.column(chosen.order))
-        ready[str(chosen.order)] = _as_strings(values) if order == pa.string() else _as_strings(values).cast(order)
+    for name in chosen.order:
+        ready[name] = _as_strings(_null_if_empty(batch.column(name))).cast(orders[name])
     return pa.RecordBatch.from_pydict(ready)
 
 

@@ -28,7 +28,6 @@ from nearsame.sources.files import File, chained, filesystem, is_url, joined, mi
 from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory, giving_back, in_memory
-from nearsame.sources.page_records import BESIDE
 from nearsame.sources.parts import Dangling
 from nearsame.sources.standard_input import json_input
 from nearsame.sources.targets import with_own_targets
@@ -328,7 +327,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
         stamp = local_stamp(Path(listing.url(path)).lstat())
         yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
     if texts:
-        _refuse_columns(columns, listing.root, texts)
+        _refuse_columns(columns, listing.root)
         yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
 
 
@@ -352,22 +351,9 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_file
     )
 
 
-def _unknown_column(columns: Columns, texts: list[str]) -> tuple[str, str] | None:
-    """The first option that names a column that these files have not, and the column."""
-    known = BESIDE if any(PurePosixPath(path.lower()).suffix in PAGES for path in texts) else ()
-    for option, name in (
-        ("--keep", None if columns.order in known else columns.order),
-        ("--features-column", columns.items),
-        ("--vector-column", columns.vectors),
-    ):
-        if name is not None:
-            return option, name
-    return None
-
-
 def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
     """Without the source code that lies about in a folder of records, where a column is asked for."""
-    if listing.explicit or not _unknown_column(columns, []):
+    if listing.explicit or not (columns.order or columns.items or columns.vectors):
         return listing
     others = [path for path in listing.paths if _format(listing.url(path))[0] not in SOURCE_CODE]
     if not others:
@@ -376,8 +362,7 @@ def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
     return listing._replace(paths=others, passed_over=listing.passed_over + PassedOver(code))
 
 
-def _refuse_columns(columns: Columns, root: str, texts: list[str]) -> None:
-    unknown = _unknown_column(columns, texts)
-    if unknown is not None:
-        option, name = unknown
-        raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")
+def _refuse_columns(columns: Columns, root: str) -> None:
+    for option, name in (("--features-column", columns.items), ("--vector-column", columns.vectors)):
+        if name is not None:
+            raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")

@@ -10,7 +10,7 @@
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class _Plan:
 
     chosen: Chosen
     types: dict[str, pa.DataType]
-    order: pa.DataType | None
+    orders: dict[str, pa.DataType]
 
     def schema(self) -> pa.Schema:
         return pa.schema(list(self.types.items()))
@@ -62,14 +62,14 @@ class JsonLines(FilePart):
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = strictly(skip, strict=self.strict)
         most = longest(columns)
-        order = None if columns.order is None else self._order_type(columns.order, most)
+        orders = self._order_types(columns.order, most) if columns.order else {}
         plan = None
         for block in self._blocks(skip, most):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)
                 continue
             good = _good(block, columns, skip, self.name)
-            plan = plan or _plan(block, good, columns, self.name, order)
+            plan = plan or _plan(block, good, columns, self.name, orders)
             fast = _fast(block, plan) if plan and good.size == block.records.starts.size else None
             batch = _slow(block, good, plan, skip, self.name) if fast is None else fast
             block.data.release()  # what works on the records now needs the memory
@@ -135,10 +135,15 @@ class JsonLines(FilePart):
                 _refuse_whole(block, self.name)
             yield block
 
-    def _order_type(self, name: str, most: int) -> pa.DataType:
-        kinds: set[str] = set()
+    def _order_types(self, names: Sequence[str], most: int) -> dict[str, pa.DataType]:
+        """The type of each column that has any value."""
+        kinds = {name: set[str]() for name in names}
         for block in self._blocks(lambda _: None, most):
-            kinds |= _kinds(block, name, most)
+            for name in names:
+                kinds[name] |= _kinds(block, name, most)
+        return {name: self._order_type(name, values) for name, values in kinds.items() if values}
+
+    def _order_type(self, name: str, kinds: set[str]) -> pa.DataType:
         if kinds == {"mixed"}:
             hint = "Name a column of numbers, dates or texts."
             raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
@@ -217,7 +222,7 @@ def _good(block: Block, columns: Columns, skip: Skip, source: str) -> Rows:
     return every[~too_long(block, columns, skip, source, every)]
 
 
-def _plan(block: Block, good: Rows, columns: Columns, source: str, order: pa.DataType | None) -> _Plan | None:
+def _plan(block: Block, good: Rows, columns: Columns, source: str, orders: dict[str, pa.DataType]) -> _Plan | None:
     """What the first readable records say; None when the block has none."""
     readable = (parsed for index in good.tolist() if isinstance(parsed := json_object(block.raw(index)), dict))
     sample = list(itertools.islice(readable, _SNIFFED))
@@ -228,16 +233,14 @@ def _plan(block: Block, good: Rows, columns: Columns, source: str, order: pa.Dat
         for name, value in record.items():
             seen.setdefault(name, set()).add(type(value))
     strings = [name for name, kinds in seen.items() if kinds - {type(None)} == {str}]
-    chosen = choose(columns, list(seen), strings, source)._replace(beside=columns.beside)  # later lines may have it
-    return _Plan(chosen, _expected(chosen, seen, sample, order), order)
+    names = list(dict.fromkeys((*seen, *orders)))
+    chosen = choose(columns, names, strings, source)._replace(beside=columns.beside)  # later lines may have it
+    types = {name: orders.get(name, pa.string()) for name in chosen.order}
+    return _Plan(chosen, types | _expected(chosen, seen, sample), types)
 
 
-def _expected(
-    chosen: Chosen, seen: dict[str, set[type]], sample: list[dict[str, Any]], order: pa.DataType | None
-) -> dict[str, pa.DataType]:
+def _expected(chosen: Chosen, seen: dict[str, set[type]], sample: list[dict[str, Any]]) -> dict[str, pa.DataType]:
     expected: dict[str, pa.DataType] = {}
-    if chosen.order is not None:
-        expected[chosen.order] = order
     if chosen.id is not None:
         expected[chosen.id] = pa.int64() if seen[chosen.id] - {type(None)} == {int} else pa.string()
     if chosen.items is not None:
@@ -283,7 +286,7 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
         np.arange(block.position, block.position + len(table), dtype=np.int64),
         None if chosen.id is None else column[chosen.id].cast(pa.string()),
         None if chosen.text is None else column[chosen.text].cast(pa.large_string()),
-        order=None if chosen.order is None else column[chosen.order].cast(plan.order),
+        orders={name: column[name].cast(kind) for name, kind in plan.orders.items()},
         items=None if chosen.items is None else column[chosen.items].cast(pa.large_list(pa.large_string())),
         vectors=vectors,
         beside={name: column[name].cast(pa.string()) for name in chosen.beside},
@@ -296,21 +299,21 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str) -> pa.RecordBatch:
     """The good lines of a block, one by one; what cannot be read goes to `skip`."""
-    chosen = plan.chosen if plan else Chosen("text", None, None, None)
-    order = plan.order if plan else None
+    chosen, types = (plan.chosen, plan.orders) if plan else (Chosen("text", None), {})
     rows: list[tuple[int, Any, Any, Any, Any, Any, Any]] = []
     for index in good.tolist():
         try:
-            rows.append((block.position + index, *row_values(json_object(block.raw(index)), chosen, order)))
+            rows.append((block.position + index, *row_values(json_object(block.raw(index)), chosen, types)))
         except UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
     positions, ids, texts, orders, items, vectors, extras = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
     strings = zip(*extras, strict=True) if extras else [[]] * len(chosen.beside)
+    columns = zip(*orders, strict=True) if orders else [[]] * len(types)
     return assemble(
         np.array(positions, np.int64),
         pa.array(ids, pa.string()),
         pa.array(texts, pa.large_string()),
-        order=None if order is None else pa.array(orders, order),
+        orders={name: pa.array(values, types[name]) for name, values in zip(types, columns, strict=True)},
         items=None if chosen.items is None else pa.array(items, pa.large_list(pa.large_string())),
         vectors=None if chosen.vectors is None else pa.array(vectors, VECTORS.field("vector").type),
         beside={name: pa.array(values, pa.string()) for name, values in zip(chosen.beside, strings, strict=True)},

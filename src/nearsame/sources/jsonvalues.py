@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ def json_object(line: bytes) -> dict[str, Any] | str:
     return parsed if isinstance(parsed, dict) else f"not a JSON object but {_article(parsed)}"
 
 
-def row_values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType | None) -> tuple[Any, ...]:
-    """Id, text, order, items, vector, and what stands beside.
+def row_values(record: dict[str, Any] | str, chosen: Chosen, orders: Mapping[str, pa.DataType]) -> tuple[Any, ...]:
+    """Id, text, what --keep goes by, items, vector, and what stands beside.
 
     Raises:
         UnreadableError: One of them cannot be.
@@ -49,9 +50,9 @@ def row_values(record: dict[str, Any] | str, chosen: Chosen, order: pa.DataType 
     identity = None if chosen.id is None else _id(record.get(chosen.id))
     text = None if chosen.text is None else _text(record.get(chosen.text))
     items = None if chosen.items is None else _items(record.get(chosen.items))
-    value = None if chosen.order is None else _ordered(record.get(chosen.order), order)
+    values = tuple(_ordered(record.get(name), kind) for name, kind in orders.items())
     vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
-    return identity, text, value, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
+    return identity, text, values, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
 
 
 def _id(value: Any) -> str | None:
@@ -99,7 +100,7 @@ def _vector(value: Any) -> list[float] | None:
     return value
 
 
-def _ordered(value: Any, kind: pa.DataType | None) -> Any:
+def _ordered(value: Any, kind: pa.DataType) -> Any:
     if value is None or kind != pa.string():
         return float(value) if value is not None and kind == pa.float64() else value
     return _text(value if isinstance(value, str) else json.dumps(value))

@@ -55,8 +55,8 @@ def manifest(
     ]
     values = list(zip(*lines, strict=True)) or [()] * len(MANIFEST)
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
-    read = asdict(replace(columns, room=None))  # which is of the machine, not of the answer
-    del read["room"]
+    read = asdict(replace(columns, room=None))
+    del read["room"], read["may_lack"]  # which are of the machine and of a part, not of the answer
     settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: settings.encode()}))
 

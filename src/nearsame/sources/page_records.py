@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from nearsame.formats import PAGES as MIME_TYPES
 from nearsame.schemas import BESIDE as MARK
-from nearsame.schemas import PAGES, RECORDS
+from nearsame.schemas import ORDER, PAGES, RECORDS
 from nearsame.sources.base import BATCH_BYTES, Columns, Part
 from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.markup import about_page
@@ -79,13 +79,10 @@ class Batched:
             columns.append(_binaries([page.body for page in pages]))
             columns.append(pa.array([page.charset for page in pages], pa.string()))
             columns.append(pa.array([page.mime for page in pages], pa.string()))
-        if self._chosen.order is not None:
-            names.append(pa.field("order", pa.string()))
-            columns.append(pa.array([page.values.get(self._chosen.order) for page in pages], pa.string()))
-        for name in self._beside:
-            if name != "mime" or plain:  # it stands there already
-                names.append(pa.field(name, pa.string(), metadata=MARK))
-                columns.append(pa.array([page.values.get(name) for page in pages], pa.string()))
+        beside = [name for name in self._beside if name != "mime" or plain]  # else it stands there already
+        for mark, others in ((ORDER, self._chosen.order), (MARK, beside)):
+            names += [pa.field(name, pa.string(), metadata=mark) for name in others]
+            columns += [pa.array([page.values.get(name) for page in pages], pa.string()) for name in others]
         self._rows, self._size = [], 0
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(names))
 
@@ -150,7 +147,7 @@ def _unpacked(data: bytes, columns: Columns) -> PageRecord:
 
 
 def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) -> dict[str, str | None]:
-    if {"title", "canonical"}.isdisjoint({*columns.beside, columns.order, columns.id, columns.text}):
+    if {"title", "canonical"}.isdisjoint({*columns.beside, *columns.order, columns.id, columns.text}):
         return {}
     title, canonical = about_page(body, charset, url)
     return {"title": title, "canonical": canonical}
@@ -158,10 +155,10 @@ def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) 
 
 def pages_at(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
     """Pages with all that is known of them; `body` and `charset` have still to become a text."""
-    wanted = replace(columns, beside=BESIDE)
+    wanted = replace(columns, beside=BESIDE, order=())
     tables = []
     for batch in part.read(wanted, lambda _: None):
         at = np.isin(batch.column("position").to_numpy(), positions)
         tables.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
     table = pa.concat_tables(tables) if tables else pa.table({})
-    return table.drop_columns([name for name in ("position", "order") if name in table.column_names])
+    return table.drop_columns(["position"] if "position" in table.column_names else [])

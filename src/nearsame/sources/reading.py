@@ -5,7 +5,6 @@
    known besides its content (`Columns.beside`), null where its source has no such column.
 """
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +46,7 @@ class Reading:
     aside: Counter[str] = field(default_factory=Counter)  # records of archives that are not documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
-    _orders: list[pa.Array] = field(default_factory=list)
+    _orders: list[dict[str, pa.Array]] = field(default_factory=list)
     _beside: list[tuple[pa.Array, ...]] = field(default_factory=list)  # by batch, a column for each name
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
@@ -57,9 +56,8 @@ class Reading:
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
             skip = partial(self._skip, number)
-            batches = self._read(number, part, skip)
+            batches = self._read(number, part, skip, only)
             if isinstance(part, TextFolder) and only is not None:
-                batches = part.read(self.columns, skip, only)
                 self.unread[number] = np.setdiff1d(np.arange(len(part.paths)), only)
             for batch in batches:
                 waiting = list(self._pieces(batch))[::-1]
@@ -69,19 +67,42 @@ class Reading:
             if number + 1 == len(self.against):
                 self.num_against = self.num_documents
 
-    def _read(self, number: int, part: Part, skip: Skip) -> Iterator[pa.RecordBatch]:
-        """The records of a part; documents of the against side all stay, so they may do without --keep's column."""
-        num_skipped, batches = len(self.skipped), part.read(self.columns, skip)
-        if number >= len(self.against) or self.columns.order is None:
-            return batches
+    def _read(
+        self, number: int, part: Part, skip: Skip, only: npt.NDArray[np.int64] | None
+    ) -> Iterator[pa.RecordBatch]:
+        """The records of a part; it may lack columns of --keep, where another part of the judged side has them."""
+
+        def read(columns: Columns) -> Iterator[pa.RecordBatch]:
+            return part.read(columns, skip, only) if isinstance(part, TextFolder) else part.read(columns, skip)
+
+        lenient, num_skipped = replace(self.columns, may_lack=True), len(self.skipped)
+        if number != len(self.against) or not self.columns.order or self.columns.may_lack:
+            return read(lenient)
+        batches, first = read(self.columns), list[pa.RecordBatch]()
         try:
-            return itertools.chain([next(batches)], batches)
+            first.append(next(batches))
         except StopIteration:
-            return iter(())
+            self._require_orders()
         except ColumnError:
             del self.skipped[num_skipped:]
             self.unreadable.pop(number, None)
-            return part.read(replace(self.columns, order=None), skip)
+            self._require_orders()
+            return read(lenient)
+        return _after(first, batches)
+
+    def _require_orders(self) -> None:
+        """Refuse a column of --keep that no part of the judged side has."""
+        for name in self.columns.order:
+            lacking: list[ColumnError] = []
+            for part in self.parts:
+                try:
+                    if next(part.read(replace(self.columns, order=(name,)), lambda _: None), None) is not None:
+                        break
+                except ColumnError as error:
+                    lacking.append(error)
+            else:
+                if lacking:
+                    raise lacking[0]
 
     @property
     def all_parts(self) -> list[Part]:
@@ -122,12 +143,11 @@ class Reading:
         return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)
 
     @property
-    def order(self) -> pa.ChunkedArray | None:
-        """The column of --keep, by row."""
-        if self.columns.order is None:
-            return None
+    def orders(self) -> dict[str, pa.ChunkedArray]:
+        """The columns of --keep, by row."""
         names = [self.all_parts[batch.column("source")[0].as_py()].name for batch in self._origins]
-        return one_order(self._orders, names, self.columns.order)
+        columns = {name: [orders[name] for orders in self._orders] for name in self.columns.order}
+        return {name: one_order(arrays, names, name) for name, arrays in columns.items()}
 
     def beside(self, name: str) -> pa.ChunkedArray:
         """One of the columns that `Columns.beside` names, by row."""
@@ -170,7 +190,7 @@ class Reading:
 
     def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the records their rows."""
-        batch, beside = apart(batch)
+        batch, orders, beside = apart(batch)
         rows = pa.array(np.arange(self.num_documents, self.num_documents + len(batch)))
         self.num_documents += len(batch)
         sources = pa.array(np.full(len(batch), source, np.int32))
@@ -179,9 +199,8 @@ class Reading:
                 [rows, sources, batch.column("position"), batch.column("id")], schema=schemas.ORIGINS
             )
         )
-        if self.columns.order is not None:
-            has_order = "order" in batch.schema.names
-            self._orders.append(batch.column("order") if has_order else pa.nulls(len(batch)))
+        if self.columns.order:
+            self._orders.append(dict.fromkeys(self.columns.order, pa.nulls(len(batch))) | orders)
         if self.columns.beside:
             nulls = pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))
@@ -220,3 +239,10 @@ class Reading:
                 first, length = self._vector
                 message = f"{place}: a vector of {lengths[at]} numbers, where that of {first} has {length}"
                 raise SourceError(message, hint="Give vectors of one length, from one model.")
+
+
+def _after(first: list[pa.RecordBatch], others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The first batches, which nobody holds any longer, and the others."""
+    while first:
+        yield first.pop()
+    yield from others

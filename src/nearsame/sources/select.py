@@ -62,7 +62,7 @@ def texts(
     wanted = np.unique(positions)
     part.require_unchanged(wanted)
     for batch in part.read(columns, lambda _: None):
-        own, _ = apart(batch)
+        own, *_ = apart(batch)
         chosen = own.filter(pa.array(np.isin(own.column("position").to_numpy(), wanted)))
         if extract is not None:
             pages = as_pages(chosen.column("position"), chosen, columns)

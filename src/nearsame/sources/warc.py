@@ -54,7 +54,7 @@ class WebArchive(FilePart):
         skip = strictly(skip, strict=self.strict)
         chosen = choose(columns, ("id", "text", *BESIDE), ("text",), self.name)
         batched = Batched(chosen, columns)
-        wanted = {name for name in (chosen.text, chosen.id, chosen.order, *columns.beside) if name is not None}
+        wanted = {name for name in (chosen.text, chosen.id, *chosen.order, *columns.beside) if name is not None}
         broken: list[str] = []
         with self.opened(skip, broken) as path:
             most = columns.max_document + _OVERHEAD

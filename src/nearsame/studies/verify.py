@@ -107,8 +107,8 @@ class _Product:
 
     def __init__(self, claims: Claims, tables: Mapping[str, pa.Table]) -> None:
         self._skipped, self._tables = claims.skipped, tables
-        lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages")}
-        self.columns = Columns(**{**claims.columns, **lists})
+        lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
+        self.columns = Columns(**{**claims.columns, **lists}, may_lack=True)
 
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""
@@ -150,7 +150,7 @@ def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: i
     for position, name, content, others in zip(
         places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True
     ):
-        yield Record(position, name, content, None, dict(zip(names, others, strict=True)))
+        yield Record(position, name, content, beside=dict(zip(names, others, strict=True)))
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:

@@ -207,7 +207,7 @@ class _Collected:
     ) -> None:
         """Take the pages of a batch of `name` whose URL is new."""
         self.ordered = order_column is not None
-        batch, beside = apart(batch)
+        batch, _, beside = apart(batch)
         _require(name, set(beside), (cluster_column, order_column))
         nothing = [None] * len(batch)
         labels = beside[cluster_column].to_pylist() if cluster_column else nothing

@@ -21,7 +21,8 @@ def _asked(spark: Any, **columns: Any) -> Request:
 def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[FrameSide, ...]:
     """What a run makes of its sources before it reads them."""
     given = [(1, source)] if against is None else [(0, against), (1, source)]
-    return _asked(spark, **columns)._sides(spark, given, Keep.parse(keep, "reading"))
+    policies = Keep.parse(keep, "reading")
+    return _asked(spark, order=policies.reads, **columns)._sides(spark, given, policies)
 
 
 def _documents(side: FrameSide, *names: str) -> list[tuple[Any, ...]]:
@@ -29,7 +30,7 @@ def _documents(side: FrameSide, *names: str) -> list[tuple[Any, ...]]:
 
 
 def _part(spark: Any, query: str, **columns: Any) -> Any:
-    return part_of(Given("the DataFrame", spark.sql(query)), Columns(**columns), numbers=True, strict=False)
+    return part_of(Given("the DataFrame", spark.sql(query)), Columns(**columns), numbers=("n",))
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_orders_that_cannot_be_compared_are_refused(spark, one, other):
     """By the error of one machine: Spark would make texts of both."""
     frames = [spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n") for kind in (one, other)]
     with pytest.raises(ns.ConfigError, match=r"column 'n' is .* no type holds the values of both exactly"):
-        _sides(spark, frames[0], frames[1], order="n")
+        _sides(spark, frames[0], frames[1], keep="max:n")
 
 
 @pytest.mark.parametrize("kind", ["array<int>", "struct<a int>", "map<string,int>"])
@@ -125,7 +126,7 @@ def test_an_order_of_lists_or_records_is_refused(spark, kind):
     """They have none."""
     kind = kind.replace("<a int>", "<a: int>")
     with pytest.raises(ns.ConfigError, match="which has no order"):
-        _sides(spark, spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n"), order="n")
+        _sides(spark, spark.sql(f"select 'a' as id, 'x' as text, cast(null as {kind}) as n"), keep="max:n")
 
 
 def test_orders_of_whole_and_other_numbers_are_compared_as_numbers(spark):
@@ -135,15 +136,15 @@ def test_orders_of_whole_and_other_numbers_are_compared_as_numbers(spark):
         spark.sql("select 'b' as id, 'x' as text, 1.5D n"),
     )
     without = spark.sql("select 'c' as id, 'x' as text")
-    against, side = _sides(spark, (whole, other), without, order="n")
-    assert _documents(side, "id", "value") == [("a", 2.0), ("b", 1.5)]
-    assert _documents(against, "id", "value") == [("c", None)]
+    against, side = _sides(spark, (whole, other), without, keep="max:n")
+    assert _documents(side, "id", "value0") == [("a", 2.0), ("b", 1.5)]
+    assert _documents(against, "id", "value0") == [("c", None)]
 
 
 def test_what_is_no_number_has_no_place_in_the_order(spark):
     """Spark would hold NaN for the greatest."""
     frame = spark.sql("select 'a' as id, 'x' as text, double('NaN') as n union all select 'b', 'x', 1D")
-    assert _documents(*_sides(spark, frame, keep="max:n", order="n"), "id", "value") == [("a", None), ("b", 1.0)]
+    assert _documents(*_sides(spark, frame, keep="max:n"), "id", "value0") == [("a", None), ("b", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -153,15 +154,15 @@ def test_what_is_no_number_has_no_place_in_the_order(spark):
 def test_numbers_of_csv_are_ordered_as_numbers(spark, write, values, kept):
     """Where all are; as texts, 9 would be more than 10."""
     lines = "".join(f"{name},x,{value}\n" for name, value in zip("abc", values, strict=True))
-    (side,) = _sides(spark, write("x.csv", f"id,text,n\n{lines}".encode()), keep="max:n", order="n")
-    assert [row[1] for row in _documents(side, "id", "value")] == kept
+    (side,) = _sides(spark, write("x.csv", f"id,text,n\n{lines}".encode()), keep="max:n")
+    assert [row[1] for row in _documents(side, "id", "value0")] == kept
     assert dict(side.frame.dtypes)["n"] == "string"  # as it is written again
 
 
 def test_dates_of_csv_stay_texts(spark, write):
     """They are read as dates where that is asked for."""
     path = write("x.csv", b"id,text,n\na,x,2024\nb,x,2023\n")
-    assert _documents(*_sides(spark, path, keep="newest:n", order="n"), "id", "value") == [("a", "2024"), ("b", "2023")]
+    assert _documents(*_sides(spark, path, keep="newest:n"), "id", "value0") == [("a", "2024"), ("b", "2023")]
 
 
 def test_fields_of_json_that_spark_cannot_tell_apart_are_refused(spark, write):
@@ -187,8 +188,8 @@ def test_names_with_dots_and_backticks_are_names(spark):
     """Wherever they stand."""
     frame = spark.sql("select 'a' as `my.id`, 'x' as `the``text`, 3 as `n.n`, 4 as `n`")
     other = frame.selectExpr("`my.id`", "`the``text`", "`n.n`")
-    (side,) = _sides(spark, (frame, other), id="my.id", text="the`text", order="n.n")
-    assert _documents(side, "id", "text", "value") == [("a", "x", 3), ("a", "x", 3)]
+    (side,) = _sides(spark, (frame, other), id="my.id", text="the`text", keep="max:n.n")
+    assert _documents(side, "id", "text", "value0") == [("a", "x", 3), ("a", "x", 3)]
 
 
 @pytest.mark.parametrize(

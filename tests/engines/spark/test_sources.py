@@ -56,7 +56,6 @@ def test_a_list_of_texts_is_no_source_of_spark(spark):
         ({"workdir": "w"}, "workdir='w' is about one machine"),
         ({"ties": "reading"}, "ties='reading' on Spark"),
         ({"keep": "last"}, "keep='last' and ties='content'"),
-        ({"keep": "max:n", "order_column": "n"}, "one column decides"),
         ({"engine": "spark"}, "engine='spark' is not an engine"),
         ({"method": ns.SimHash(search="adjacent")}, "search=adjacent"),
     ],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.errors import ConfigError
-from nearsame.stages.clusters.policies import Keep, order_of, ranks, readable
+from nearsame.stages.clusters.policies import Keep, Policy, order_of, ranks, readable
 from tests.oracle.priority import order
 
 BY_COLUMN = ("newest:c", "oldest:c", "max:c", "min:c")
@@ -27,10 +27,10 @@ def _order(keep, values, *, num_against=0, sizes=None, chunks=()):
         edges = [0, *sorted(chunks), len(column)]
         column = pa.chunked_array([column.slice(a, b - a).combine_chunks() for a, b in pairwise(edges)], column.type)
     policy = Keep.parse(keep)
-    found, size = readable(policy, column)[0], len(column)
+    found, size = readable(policy.policies[0], column)[0], len(column)
     columns = {
         "side": (np.arange(size) >= num_against).astype(np.int64),
-        "value": found,
+        "value0": found,
         "size": np.array(sizes or (), np.int64),
     }
     places = ranks(order_of(policy, larger_first=sizes is not None), columns, size)
@@ -118,10 +118,32 @@ MOMENTS = [
     ("2023-12-31T23:30:00-05:00", dt.datetime(2024, 1, 1, 4, 30, tzinfo=UTC)),
     (" 2025-06-01\n", dt.datetime(2025, 6, 1, tzinfo=UTC)),
     ("1969-07-20T20:17:40Z", dt.datetime(1969, 7, 20, 20, 17, 40, tzinfo=UTC)),
+    ("2022", dt.datetime(2022, 1, 1, tzinfo=UTC)),
+    ("2022-05", dt.datetime(2022, 5, 1, tzinfo=UTC)),
+    ("2022/5/31", dt.datetime(2022, 5, 31, tzinfo=UTC)),
+    ("2022/06/01 10:15", dt.datetime(2022, 6, 1, 10, 15, tzinfo=UTC)),
+    ("31.12.2022", dt.datetime(2022, 12, 31, tzinfo=UTC)),
+    ("20220601123456", dt.datetime(2022, 6, 1, 12, 34, 56, tzinfo=UTC)),
+    ("Sat, 02 Jul 2022 10:00:00 GMT", dt.datetime(2022, 7, 2, 10, tzinfo=UTC)),
+    ("3 Jul 2022 10:00:00 +0200", dt.datetime(2022, 7, 3, 8, tzinfo=UTC)),
+    ("September 4, 2022", dt.datetime(2022, 9, 4, tzinfo=UTC)),
+    ("5th Sept. 2022", dt.datetime(2022, 9, 5, tzinfo=UTC)),
+    ("Oct 2022", dt.datetime(2022, 10, 1, tzinfo=UTC)),
     ("0001-01-01", dt.datetime(1, 1, 1, tzinfo=UTC)),
     ("9999-12-31T23:59:59.999999", dt.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)),
 ]
-UNREADABLE = ["", "yesterday", "2024-13-01", "31.12.2023", "0"]
+UNREADABLE = [
+    "",
+    "yesterday",
+    "2024-13-01",
+    "31.13.2023",
+    "0",
+    "1/2/2024",
+    "99999",
+    "1700000000",
+    "2024-02-30",
+    "Mayor 2024",
+]
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
@@ -169,8 +191,57 @@ def test_a_policy_that_cannot_be_is_an_error_that_lists_them(text):
 
 
 def test_a_column_may_have_any_name():
-    """Colons included."""
-    assert Keep("max", "a:b c") == Keep.parse("max:a:b c")
+    """Colons and commas included; what comes after a comma is a policy where it reads as one."""
+    assert Keep((Policy("max", "a:b c"),)) == Keep.parse("max:a:b c")
+    assert Keep((Policy("max", "a, b"), Policy("last"))) == Keep.parse("max:a, b ,  last")
+    assert Keep((Policy("max", "a, last"), Policy("min", "b"))) == Keep.parse(["max:a, last", "min:b"])
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.integers(0, 2), st.sampled_from(["", "a", "bb", "cc"]), st.integers(0, 1))),
+    st.permutations(["max:n", "longest", "min:m"]),
+    st.sampled_from(["", ", first", ", last"]),
+    st.integers(0, 3),
+)
+def test_a_later_policy_decides_what_the_earlier_ones_leave_equal(rows, policies, end, num_against):
+    """Nulls are last in each of them; the order of reading decides at the end."""
+    numbers, texts, others = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
+    keep, num_against = ", ".join(policies) + end, min(num_against, len(rows))
+    by_policy = {"max:n": numbers, "longest": texts, "min:m": others}
+    values = [by_policy.get(policy) for policy in keep.split(", ")]
+    expected = order(len(rows), keep, values, num_against)
+    columns = {
+        "side": (np.arange(len(rows)) >= num_against).astype(np.int64),
+        "text_bytes": np.array([len(text) for text in texts], np.int64),
+    }
+    for name, policy in Keep.parse(keep).values.items():
+        columns[name] = readable(policy, pa.chunked_array([pa.array(by_policy[str(policy)], pa.int64())]))[0]
+    found = ranks(order_of(Keep.parse(keep)), columns, len(rows))
+    assert expected == np.argsort(found).tolist()
+    assert Keep.parse(keep) == Keep.parse(keep.split(", "))
+
+
+@pytest.mark.parametrize("keep", ["first, longest", ["last", "max:c"], "max:c, first, last"])
+def test_nothing_comes_after_the_order_of_reading(keep):
+    """It leaves nothing to decide."""
+    with pytest.raises(ConfigError, match=r"(first|last) leaves nothing to decide"):
+        Keep.parse(keep)
+
+
+def test_an_order_column_is_the_last_of_the_policies():
+    """Ascending, and for `last` descending; what is first by it comes before the id."""
+    assert Keep.parse("max:a, min:c", "content") == Keep.parse("max:a", "content", "c")
+    assert Keep.parse("max:c", "content") == Keep.parse("last", "content", "c")
+
+
+@pytest.mark.parametrize(
+    ("keep", "example"), [("quality", "max:quality"), ("MAX:c", "max:c"), ("newest", "max:quality")]
+)
+def test_what_is_no_policy_is_told_how_a_column_is_named(keep, example):
+    """As most people mean it."""
+    with pytest.raises(ConfigError) as caught:
+        Keep.parse(keep)
+    assert caught.value.hint.endswith(f"as in {example}.")
 
 
 @pytest.mark.parametrize(("keep", "kept"), [("newest:when", "c"), ("oldest:when", "b"), ("max:n", "b"), ("min:n", "c")])

@@ -3,14 +3,15 @@
 1. The `against` side first, then (for containment) larger sets, then the value of `keep`, then the order of reading, or
    (`ties="content"`) what any engine can tell: the order column, the id, the 128-bit hash of the text. `order_of` says
    so for all engines; each carries it out over what it knows of documents.
-2. Nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
+2. `keep` is a list: a later entry decides what the earlier ones leave equal. A source without an entry's column has
+   nulls; nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
 3. How many values could not be read is said; if none could, the policy says nothing, and that is an error.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,78 +20,110 @@ import pyarrow.compute as pc
 from nearsame.arrow import Rows
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
+from nearsame.stages.clusters.dates import moments
 
-__all__ = ["Keep", "Order", "moments", "order_of", "ranks", "readable", "unread_dates"]
+__all__ = ["Keep", "Order", "Policy", "order_of", "ranks", "readable", "unread_dates"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_DATE = ("newest", "oldest")
-_BY_LENGTH = ("longest", "shortest")
-_DESCENDING = ("newest", "max", "last")
+_BY_READING = ("first", "last")
+_DESCENDING = ("newest", "max", "longest")
+_WORDS = f"(?:{'|'.join(KEEP_PLAIN)})\\s*(?:,|$)|(?:{'|'.join(KEEP_BY_COLUMN)}):"
+_NEXT = re.compile(rf"\s*,\s*(?={_WORDS})")  # a comma may stand in a name, too
 
 Order = tuple[tuple[str, bool], ...]
 
 
-@dataclass(frozen=True)
-class Keep:
-    """A policy, as in `newest:date`, and what decides between documents of equal value.
+class Policy(NamedTuple):
+    """One entry of `keep`: which value is better, and in which column it stands."""
 
-    Attributes:
-        policy: which value is better.
-        column: where it stands.
-        ties: `reading`: what was read first is better; `content`: what is first by order column, id, hash of the text.
-        order_column: values in place of the order of reading.
-    """
-
-    policy: KeepPlain | KeepByColumn
+    word: KeepPlain | KeepByColumn
     column: str | None = None
-    ties: Ties = "reading"
-    order_column: str | None = None
-
-    @property
-    def reads(self) -> str | None:
-        """The column that has to be read."""
-        return self.column or self.order_column
 
     @property
     def by_date(self) -> bool:
         """Whether what is read are dates and times."""
-        return self.policy in _BY_DATE
+        return self.word in _BY_DATE
 
     @classmethod
-    def parse(cls, text: str, ties: Ties = "reading", order_column: str | None = None) -> "Keep":
+    def parse(cls, text: str) -> "Policy":
         """Read `first`, `last`, `longest`, `shortest`, or newest|oldest|max|min:COLUMN."""
-        policy, _, column = text.partition(":") if isinstance(text, str) else ("", "", "")
-        plain, by_column = word_of(policy, KEEP_PLAIN), word_of(policy, KEEP_BY_COLUMN)
+        word, _, column = text.partition(":")
+        plain, by_column = word_of(word, KEEP_PLAIN), word_of(word, KEEP_BY_COLUMN)
         if plain is not None and not column:
-            if plain == "last" and ties == "content" and order_column is None:
-                message = "keep='last' and ties='content': documents have no order but that of an order column"
-                raise ConfigError(message, hint="Name one, or choose keep='max:COLUMN'.")
-            return cls(plain, None, ties, order_column)
+            return cls(plain)
         if by_column is not None and column:
-            if order_column is not None:
-                message = f"keep={text!r} and order_column={order_column!r}: one column decides"
-                raise ConfigError(message, hint="Leave one of them out.")
-            return cls(by_column, column, ties)
+            return cls(by_column, column)
         kinds = ", ".join((*KEEP_PLAIN, *(f"{name}:COLUMN" for name in KEEP_BY_COLUMN)))
-        raise ConfigError(f"keep={text!r} is not one of {kinds}", hint="Choose which of two similar documents stays.")
+        example = "max:quality" if by_column or not text else f"max:{column or text}"
+        hint = f"To keep the one with the greatest value of a column, write it as in {example}."
+        raise ConfigError(f"keep={text!r} is not one of {kinds}", hint=hint)
+
+    def __str__(self) -> str:
+        return self.word if self.column is None else f"{self.word}:{self.column}"
 
 
-def readable(keep: Keep, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Keep:
+    """Policies, the later of which decide what the earlier ones leave equal, and what decides after the last.
+
+    Attributes:
+        policies: as in `max:quality`, `longest`; an order column is the last of them.
+        ties: `reading`: what was read first is better; `content`: what is first by id and hash of the text.
+    """
+
+    policies: tuple[Policy, ...]
+    ties: Ties = "reading"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that have to be read."""
+        return tuple(dict.fromkeys(policy.column for policy in self.policies if policy.column is not None))
+
+    @property
+    def values(self) -> dict[str, Policy]:
+        """The policies that go by a column, by what their values are called in an order."""
+        return {f"value{at}": policy for at, policy in enumerate(self.policies) if policy.column is not None}
+
+    @classmethod
+    def parse(cls, keep: str | Sequence[str], ties: Ties = "reading", order_column: str | None = None) -> "Keep":
+        """Read a list of policies, or one text of them.
+
+        Example:
+            >>> Keep.parse("max:quality, longest").policies
+            (Policy(word='max', column='quality'), Policy(word='longest', column=None))
+        """
+        texts = _NEXT.split(keep) if isinstance(keep, str) else list(keep) or [""]
+        policies = tuple(Policy.parse(text) for text in texts)
+        for policy in policies[:-1]:
+            if policy.word in _BY_READING:
+                message = f"keep={keep!r}: {policy.word} leaves nothing to decide for what comes after it"
+                raise ConfigError(message, hint=f"Put {policy.word} last, or leave it out.")
+        is_last = policies[-1].word == "last"
+        if is_last and ties == "content" and order_column is None:
+            message = f"keep={keep!r} and ties='content': documents have no order but that of an order column"
+            raise ConfigError(message, hint="Name one, or choose keep='max:COLUMN'.")
+        if order_column is not None:
+            before = tuple(policy for policy in policies if policy.word not in _BY_READING)
+            return cls((*before, Policy("max" if is_last else "min", order_column)), ties)
+        return cls(policies, ties)
+
+
+def readable(policy: Policy, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
     """The policy's column as it is ordered, and what one must know about it.
 
     Raises:
         ConfigError: Dates are needed, and the column has texts, none of them a date.
     """
-    comparable = _comparable(values, dates=keep.by_date)
-    if not keep.by_date:
+    comparable = _comparable(values, dates=policy.by_date)
+    if not policy.by_date:
         return comparable, ()
     given = len(values) - values.null_count
     if _is_text(values.type):
         given -= pc.sum(pc.equal(pc.utf8_trim_whitespace(_plain(values)), "")).as_py() or 0
-    return comparable, unread_dates(keep, given, len(comparable) - comparable.null_count)
+    return comparable, unread_dates(policy, given, len(comparable) - comparable.null_count)
 
 
-def unread_dates(keep: Keep, given: int, read: int) -> tuple[str, ...]:
+def unread_dates(policy: Policy, given: int, read: int) -> tuple[str, ...]:
     """What one must know where fewer dates could be read than were given.
 
     Raises:
@@ -99,9 +132,11 @@ def unread_dates(keep: Keep, given: int, read: int) -> tuple[str, ...]:
     unread = given - read
     if not unread:
         return ()
-    counted = f"{unread:,} of {given:,} values of {keep.column!r} are not ISO 8601 dates"
+    counted = f"{unread:,} of {given:,} values of {policy.column!r} are not dates"
     if not read:
-        raise ConfigError(f"keep={keep.policy}:{keep.column}: {counted}", hint="Write them as in 2024-12-31.")
+        other = "max" if policy.word == "newest" else "min"
+        hint = f"Write them as in 2024-12-31, or order them as they are, by {other}:{policy.column}."
+        raise ConfigError(f"keep={policy}: {counted}", hint=hint)
     return (f"{counted}: they come last",)
 
 
@@ -109,24 +144,24 @@ def order_of(keep: Keep, *, larger_first: bool = False, by_side: bool = True) ->
     """The order of priority: columns of documents and whether less of them is better, what counts most first.
 
     Args:
-        keep: the policy.
+        keep: the policies.
         larger_first: whether larger sets come before what they may contain.
         by_side: whether the `against` side comes first.
 
     Example:
-        >>> order_of(Keep.parse("max:score"))
-        (('side', True), ('value', False), ('row', True))
+        >>> order_of(Keep.parse("max:score, shortest"))
+        (('side', True), ('value0', False), ('text_bytes', True), ('row', True))
     """
     order = [("side", True)] if by_side else []
     if larger_first:
         order.append(("size", False))
-    if keep.policy in _BY_LENGTH:
-        order.append(("text_bytes", keep.policy == "shortest"))
-    if keep.reads is not None:
-        order.append(("value", keep.policy not in _DESCENDING))
+    for at, policy in enumerate(keep.policies):
+        if policy.word not in _BY_READING:
+            name = "text_bytes" if policy.column is None else f"value{at}"
+            order.append((name, policy.word not in _DESCENDING))
     if keep.ties == "content":
         return (*order, *((name, True) for name in ("id", "digest_a", "digest_b", "row")))
-    return (*order, ("row", keep.policy != "last"))
+    return (*order, ("row", keep.policies[-1].word != "last"))
 
 
 def ranks(order: Order, columns: Mapping[str, Any], num_rows: int) -> Rows:
@@ -157,18 +192,13 @@ def _sorted(column: Any, rows: Rows, *, ascending: bool) -> Rows:
 
 
 def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
-    """The column as it can be ordered: with `dates`, texts are read as ISO 8601, in UTC where they name no zone."""
+    """The column as it can be ordered: with `dates`, texts are read as such, in UTC where they name no zone."""
     values = _plain(values)
     if pa.types.is_floating(values.type):  # what is not a number has no place
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
     if not dates or not _is_text(values.type):
         return values
     return pa.chunked_array([pa.array(moments(values.to_pylist()), pa.int64())])
-
-
-def moments(texts: Iterable[str | None]) -> list[int | None]:
-    """Microseconds since 1970 of ISO 8601 dates and times; None for anything else."""
-    return [_moment(text) for text in texts]
 
 
 def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -179,13 +209,3 @@ def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _moment(text: str | None) -> int | None:
-    """Microseconds since 1970 of an ISO 8601 date or time; None where it is not one."""
-    try:
-        moment = datetime.fromisoformat((text or "").strip())
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - _EPOCH) // timedelta(microseconds=1)  # a float of seconds has no room for them after 2038
