@@ -20,11 +20,11 @@ __all__ = ["built"]
 
 def built(command: click.Command, options: dict[str, Any]) -> "Method":
     """Take the recipe's options out of `options`, and make the recipe."""
-    from nearsame.recipes.methods import by_name
+    from nearsame.recipes import methods as recipes
 
     name = options.pop("method")
     methods = _choices(command)
-    known = {method: set(type(by_name(method)).model_fields) for method in methods}
+    known = {method: recipes.METHODS[method].model_fields for method in methods}
     settings = {}
     for option in command.params:
         if isinstance(option, Option) and option.setting and (value := options.pop(str(option.name))) is not None:
@@ -33,7 +33,7 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
             settings[str(option.name)] = value
     if isinstance(settings.get("table"), str):
         settings["table"] = _hashes(settings["table"])
-    return by_name(name, **settings)
+    return recipes.by_name(name, **settings)
 
 
 def _hashes(path: str) -> Any:
