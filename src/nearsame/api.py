@@ -48,7 +48,7 @@ from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
-from nearsame.sources import Columns, Part, open_parts
+from nearsame.sources import Columns, Part, Parts, Wanted, open_parts
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
@@ -284,14 +284,13 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     judged, other = sides
     require_distinct([*several(judged), *([] if other is None else several(other))])
     lenient = not options["strict"]  # the summary names what is passed over
-    parts = [
-        open_parts(several(judged), columns=asked.columns, without_extras=lenient),
-        open_parts(
-            [] if other is None else several(other),
-            columns=replace(asked.columns, order=()),
-            without_extras=lenient,
-        ),
-    ]
+    wanted = Wanted.of(options["include"], options["exclude"], options["read_as"])
+    parts = [open_parts(several(judged), columns=asked.columns, without_extras=lenient, wanted=wanted)]
+    if other is None:
+        parts.append(Parts())
+    else:
+        columns = replace(asked.columns, order=())
+        parts.append(open_parts(several(other), columns=columns, without_extras=lenient, wanted=wanted))
     parts[1][:] = _named_apart(parts[1])
     layered = asked.layers is not None
     reading = Reading(
@@ -336,7 +335,10 @@ def _on_spark(asked: _Asked) -> "Request":
     from nearsame.frames.request import Request  # noqa: PLC0415
 
     options, engine = asked.options, asked.options["engine"]
-    names = ("html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows")
+    names = (
+        "html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows",
+        "include", "exclude", "read_as",
+    )  # fmt: skip
     if not isinstance(engine, Spark):
         raise ConfigError(
             f"engine={engine!r} is not an engine", hint="Give one, as in Spark(session), or leave it out."

@@ -192,9 +192,9 @@ def _check_revisits(given: dict[str, Any]) -> None:
     if given["drop_unreadable"]:
         raise ConfigError("--revisits keeps all records, and --drop-unreadable does not", hint="Leave one of them out.")
     if given["engine"] != "spark":
-        from nearsame.sources import Columns, open_parts
+        from nearsame.sources import Columns, Wanted, open_parts
         from nearsame.sources.revisits import require_archives
 
-        require_archives(
-            open_parts([source for source in given["sources"] if source != "-"] or [[""]], columns=Columns())
-        )
+        files = [source for source in given["sources"] if source != "-"]
+        wanted = Wanted.of(given["include"], given["exclude"], given["read_as"]) if files else Wanted()
+        require_archives(open_parts(files or [[""]], columns=Columns(), wanted=wanted))

@@ -23,6 +23,9 @@ _ONE_MACHINE = {
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
+    "include": "--include",
+    "exclude": "--exclude",
+    "read_as": "--as",
 }
 _INSTEAD = {
     "threads": "Choose with --master, as in local[4].",

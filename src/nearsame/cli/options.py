@@ -345,7 +345,8 @@ def in_json(what: str, stands: str = "summary") -> Spec:
 
 def given_options(given: Mapping[str, Any], known: type) -> dict[str, Any]:
     """The options of the command line that a call of the library takes by the same name: `known` declares these."""
-    return {name: given[name] for name in known.__annotations__ if name in given and name not in _SEEN_TO}
+    names = [name for name in known.__annotations__ if name in given and name not in _SEEN_TO]
+    return {name: None if given[name] == () else given[name] for name in names}
 
 
 def output(*specs: Spec) -> Decorator:

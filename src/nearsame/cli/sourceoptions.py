@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nearsame.cli.options import Argument, Spec, section, spec, words
-from nearsame.recipes.choices import Degree, Extract
+from nearsame.recipes.choices import FILE_KINDS, Degree, Extract
 
 __all__ = [
     "FEATURES_COLUMN",
@@ -65,6 +65,22 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
             reads=True,
             help="Compare with these documents, too: all of them stay. Repeatable.",
             stands="none",
+        ),
+        spec(
+            "--include",
+            multiple=True,
+            metavar="GLOB",
+            help="Of a folder, only such files: *.java. Repeatable.",
+            stands="all",
+        ),
+        spec("--exclude", multiple=True, metavar="GLOB", help="And not these: tests/**. Repeatable.", stands="none"),
+        spec(
+            "--as",
+            "read_as",
+            multiple=True,
+            metavar="KIND=GLOB",
+            help=f"Read such files as {', '.join(FILE_KINDS)}, as in text=*.log. Repeatable.",
+            stands="what their names say",
         ),
         TEXT_COLUMN,
         ID_COLUMN,

@@ -29,7 +29,7 @@ def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, lay
         "columns": repr(reading.columns),
         "batch_rows": reading.batch_rows,
         "against": len(reading.against),
-        "inputs": [[part.name, *_stamp(part)] for part in reading.all_parts],
+        "inputs": [[part.name, *_stamp(part), part.format] for part in reading.all_parts],
         "listing": listing,
         **({} if layers is None else {"layers": layers}),
     }

@@ -4,6 +4,7 @@ Each is declared once (recipes/signatures.py says how), whoever takes it: `dedup
 """
 
 import os
+from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
 from nearsame.clock import Progress
@@ -121,6 +122,18 @@ class EngineOptions(MachineOptions, total=False):
 class RunOptions(SourceOptions, EngineOptions, total=False):
     """What `dedup` and `pairs` take: what to read, where to run, what comes first, what is required."""
 
+    include: Annotated[
+        str | Sequence[str] | None,
+        Doc("Patterns, as in `*.java` or `notes/**`: of folders and patterns, only files that fit one are read."),
+    ]
+    exclude: Annotated[str | Sequence[str] | None, Doc("Patterns of files of folders and patterns that are not read.")]
+    read_as: Annotated[
+        str | Sequence[str] | None,
+        Doc(
+            "What files are read as, whatever their names end in, as in `text=*.log`: `text`, `jsonl`, `csv`, `tsv`,"
+            " `parquet`, `orc` or `arrow`, and a pattern."
+        ),
+    ]
     vector_column: Annotated[
         str | None,
         Doc("With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it."),

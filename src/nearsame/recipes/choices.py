@@ -12,6 +12,7 @@ __all__ = [
     "DEGREES",
     "DIGESTS",
     "EXTRACTS",
+    "FILE_KINDS",
     "HASHES",
     "INDEX_METHODS",
     "KEEP_BY_COLUMN",
@@ -30,6 +31,7 @@ __all__ = [
     "DigestName",
     "Extract",
     "FeatureHash",
+    "FileKind",
     "Identical",
     "IdnForm",
     "IndexMethodName",
@@ -79,6 +81,9 @@ DIGESTS: tuple[DigestName, ...] = get_args(DigestName)
 
 # What is read, which documents stay, what is listed.
 Extract = Literal["main", "text", "none", "trafilatura"]
+FileKind = Literal[
+    "text", "jsonl", "csv", "tsv", "parquet", "orc", "arrow"
+]  # as files may be read, whatever their names
 KeepPlain = Literal["first", "last", "longest", "shortest"]
 KeepByColumn = Literal["newest", "oldest", "max", "min"]  # as in newest:COLUMN
 Ties = Literal["reading", "content"]
@@ -89,6 +94,7 @@ Identical = Literal["all", "star"]
 KEEP_PLAIN: tuple[KeepPlain, ...] = get_args(KeepPlain)
 KEEP_BY_COLUMN: tuple[KeepByColumn, ...] = get_args(KeepByColumn)
 EXTRACTS: tuple[Extract, ...] = get_args(Extract)
+FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
 LAYERS: tuple[LayerName, ...] = get_args(LayerName)
 
 # What is asked about texts, of an index, and of sites.

@@ -3,6 +3,7 @@
 from nearsame.sources.base import BATCH_BYTES, MAX_DOCUMENT, MAX_RECORD, Annotations, Columns, Part, Skip, Skipped, into
 from nearsame.sources.discovery import Parts, open_parts
 from nearsame.sources.folder import TextFolder, alike
+from nearsame.sources.wanted import Wanted
 
 __all__ = [
     "BATCH_BYTES",
@@ -15,6 +16,7 @@ __all__ = [
     "Skip",
     "Skipped",
     "TextFolder",
+    "Wanted",
     "alike",
     "into",
     "open_parts",

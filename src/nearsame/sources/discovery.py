@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from nearsame.arrow import Rows
-from nearsame.compressions import COMPRESSIONS, Compression
-from nearsame.errors import ColumnError, MissingExtraError, SourceError
+from nearsame.compressions import COMPRESSIONS
+from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
 from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
 from nearsame.inputs import local_stamp, names_of
 from nearsame.passed_over import PassedOver, kind_of
@@ -31,12 +31,13 @@ from nearsame.sources.memory import Memory, giving_back, in_memory
 from nearsame.sources.parts import Dangling
 from nearsame.sources.standard_input import json_input
 from nearsame.sources.targets import with_own_targets
+from nearsame.sources.wanted import Wanted
 
 __all__ = ["Parts", "open_parts"]
 
 _TEXTS = (*TEXTS, *PAGES)
+_WHATEVER = Wanted()
 _ABOUT_DATA = frozenset({"dataset_dict.json", "dataset_info.json", "dataset_infos.json"})
-_PACKED: dict[str, Compression] = {**COMPRESSIONS, ".lz4": "lz4"}  # of archives
 
 
 class Parts(list[Part]):
@@ -59,10 +60,15 @@ class _Listing(NamedTuple):
     explicit: bool
     passed_over: PassedOver = PassedOver()
     dangling: Sequence[str] = ()  # links that lead to no file
+    wanted: Wanted = _WHATEVER
 
     def url(self, path: str) -> str:
         """The path as the user would write it."""
         return joined(self.root, path)
+
+    def suffix(self, path: str) -> str | None:
+        """What says what a file holds."""
+        return self.wanted.form(self.url(path))[0]
 
 
 def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
@@ -73,6 +79,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     stdin: BinaryIO | None = None,
     copy_files: bool = False,
     without_extras: bool = False,
+    wanted: Wanted = _WHATEVER,
 ) -> Parts:
     """The parts of everything that the user named, in order.
 
@@ -85,8 +92,10 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
         copy_files: Whether folders of text files are copied as files, not as a list of paths.
         without_extras: Whether files of folders and globs whose reader is not installed may be passed over, as others
             are: whoever says so reports them.
+        wanted: Which files are read, and as what, where their names do not say so.
 
     Raises:
+        ConfigError: Files are asked for, and there are none.
         SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
         MissingExtraError: A URL's scheme needs a package that is not installed.
 
@@ -100,7 +109,10 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     opened: list[Part] = []
     passed_over = PassedOver()
     many = sum(not isinstance(source, (str, os.PathLike)) for source in sources) > 1
-    for source in _texts_together(sources):
+    if wanted and not any(isinstance(source, (str, os.PathLike)) for source in sources):
+        message = "include, exclude and read_as are about files, and no source is a file"
+        raise ConfigError(message, hint="Leave them out.")
+    for source in _texts_together(sources, wanted):
         if isinstance(source, _Listing):
             listing = _with_columns(source, columns)
             opened += _parts_of(listing, columns, strict=strict, copy_files=copy_files)
@@ -118,22 +130,22 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     return parts
 
 
-def _texts_together(sources: Sequence[Any]) -> Iterator[Any]:
+def _texts_together(sources: Sequence[Any], wanted: Wanted) -> Iterator[Any]:
     """Each source, located; text files named one after the other (as a shell's glob does) become one listing."""
     waiting: list[str] = []
     for source in sources:
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-        located = source if named is None else named if named == "-" else _located(str(named))
-        if isinstance(located, _Listing) and located.explicit and _format(str(named))[0] in _TEXTS:
+        located = source if named is None else named if named == "-" else _located(str(named), wanted)
+        if isinstance(located, _Listing) and located.explicit and wanted.form(str(named))[0] in _TEXTS:
             waiting.append(str(named))
             continue
-        yield from _together(waiting)
+        yield from _together(waiting, wanted)
         waiting = []
         yield located
-    yield from _together(waiting)
+    yield from _together(waiting, wanted)
 
 
-def _together(paths: list[str]) -> Iterator[_Listing]:
+def _together(paths: list[str], wanted: Wanted) -> Iterator[_Listing]:
     pieces = [path.split("/") for path in paths]
     levels = zip(*(piece[:-1] for piece in pieces), strict=False)
     common = len(list(itertools.takewhile(lambda level: len(set(level)) == 1, levels)))
@@ -143,31 +155,31 @@ def _together(paths: list[str]) -> Iterator[_Listing]:
     for group in groups:
         depth = common if len(groups) == 1 else group[0].count("/")
         root = _rooted("/".join(group[0].split("/")[:depth]), group[0])
-        yield _Listing(root, ["/".join(path.split("/")[depth:]) for path in group], explicit=True)
+        yield _Listing(root, ["/".join(path.split("/")[depth:]) for path in group], explicit=True, wanted=wanted)
 
 
-def _located(path: str) -> _Listing:
+def _located(path: str, wanted: Wanted) -> _Listing:
     if is_url(path):
-        return _located_remotely(path)
+        return _located_remotely(path, wanted)
     with mishaps(path):
         if Path(path).is_dir():
-            return _inside(path, list(_walked(path)))
+            return _inside(path, list(_walked(path)), wanted)
         if glob.has_magic(path) and not os.path.lexists(path):
-            return _matched(path)
+            return _matched(path, wanted)
         mode = Path(path).stat().st_mode
     if not stat.S_ISREG(mode):
         message = f"{path} is not a regular file, and others cannot be read twice"
         raise SourceError(message, hint="Give its contents, as JSON lines, to the source - (standard input).")
     root, name = os.path.split(path)
-    return _explicit(root, name, path)
+    return _explicit(root, name, path, wanted)
 
 
-def _explicit(root: str, name: str, path: str) -> _Listing:
-    if _format(path)[0] is None:
+def _explicit(root: str, name: str, path: str, wanted: Wanted) -> _Listing:
+    if wanted.form(path)[0] is None:
         known = " ".join(sorted([*BY_SUFFIX, *_TEXTS]))
-        hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)})."
+        hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)}), or say so with --as."
         raise SourceError(f"{path} has an unknown format", hint=hint)
-    return _Listing(root, [name], explicit=True)
+    return _Listing(root, [name], explicit=True, wanted=wanted)
 
 
 def _walked(root: str) -> Iterator[str]:
@@ -182,26 +194,28 @@ def _walked(root: str) -> Iterator[str]:
         yield from (Path(folder, name).relative_to(root).as_posix() for name in names)
 
 
-def _inside(root: str, paths: list[str]) -> _Listing:
-    visible = sorted(path for path in paths if _format(path)[0] and not PurePosixPath(path).name.startswith("."))
+def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
+    paths = [path for path in every if wanted.takes(path)]
+    visible = sorted(path for path in paths if wanted.form(path)[0] and not PurePosixPath(path).name.startswith("."))
     kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
-    about_data = _about_data(visible)
+    kinds += Counter({"left out as asked": len(every) - len(paths)})
+    about_data = _about_data(visible, wanted)
     visible = [path for path in visible if path not in about_data]
     modes = {path: _mode(root, path) for path in visible}
     regular = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]
     dangling = [path for path, mode in modes.items() if mode is None]
-    known = _installed(regular)
+    known = _installed(regular, wanted)
     without = Counter(kind_of(path) for path in set(regular).difference(known))
     odd = Counter({"no regular file": len(visible) - len(regular) - len(dangling)})
     passed_over = PassedOver(kinds + without + odd + Counter({"about a data set": len(about_data)}), without)
     if not known and not dangling and not without:
-        what = f"{len(paths)} files, none of a known format ({passed_over.listed})" if paths else "no files"
+        what = f"{len(every)} files, none of a known format ({passed_over.listed})" if every else "no files"
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
-    return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling)
+    return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling, wanted=wanted)
 
 
-def _about_data(paths: Sequence[str]) -> set[str]:
+def _about_data(paths: Sequence[str], wanted: Wanted) -> set[str]:
     """The files that tell of a data set, as Hugging Face has them, and that are not its documents."""
     split = [(path, *path.rpartition("/")[::2]) for path in paths]
     told = {path for path, _, name in split if name in _ABOUT_DATA}
@@ -209,20 +223,19 @@ def _about_data(paths: Sequence[str]) -> set[str]:
     told |= {path for path, folder, name in split if name == "state.json" and folder in saved}
     if "README.md" in paths:
         others = [path for path in paths if path not in told and path != "README.md"]
-        is_card = bool(others) and not any(_format(path)[0] in _TEXTS for path in others)
+        is_card = bool(others) and not any(wanted.form(path)[0] in _TEXTS for path in others)
         told |= {"README.md"} if is_card else set()
     return told
 
 
-def _installed(paths: list[str]) -> list[str]:
+def _installed(paths: list[str], wanted: Wanted) -> list[str]:
     """Those whose readers are installed."""
-    needed = {path: _packages_of(path) for path in paths}
+    needed = {path: _packages_of(str(wanted.form(path)[0])) for path in paths}
     missing = {package for packages in set(needed.values()) for package in packages if find_spec(package) is None}
     return [path for path in paths if missing.isdisjoint(needed[path])]
 
 
-def _packages_of(path: str) -> tuple[str, ...]:
-    suffix = str(_format(path)[0])
+def _packages_of(suffix: str) -> tuple[str, ...]:
     form = BY_SUFFIX.get(suffix)
     return form.needs if form else PAGES_NEED if suffix in PAGES else ()
 
@@ -249,7 +262,7 @@ def _mode(root: str, path: str) -> int | None:
             raise
 
 
-def _matched(pattern: str) -> _Listing:
+def _matched(pattern: str, wanted: Wanted) -> _Listing:
     paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207  (it would rewrite the pattern)
     if not paths:
         raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
@@ -257,7 +270,7 @@ def _matched(pattern: str) -> _Listing:
     inner = [os.path.relpath(path, root or ".") for path in paths]
     if any(path.startswith("..") for path in inner):
         raise SourceError(f"{pattern} leads out of {root or '.'}", hint="Write it without .. after a wildcard.")
-    return _inside(root, inner)
+    return _inside(root, inner, wanted)
 
 
 def _static_prefix(pattern: str) -> str:
@@ -273,7 +286,7 @@ def _rooted(root: str, path: str) -> str:
     return root or ("/" if path.startswith("/") else "")
 
 
-def _located_remotely(url: str) -> _Listing:
+def _located_remotely(url: str, wanted: Wanted) -> _Listing:
     system, path = filesystem(url)
     named, container = chained(url)
     with mishaps(url):
@@ -283,32 +296,19 @@ def _located_remotely(url: str) -> _Listing:
             if not matches:
                 raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
             root = _static_prefix(named) + container
-            return _inside(root, [item[len(prefix) :].lstrip("/") for item in matches])
-        if _format(suffixed_name(url))[0] is None and system.isdir(path):
-            return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)])
+            return _inside(root, [item[len(prefix) :].lstrip("/") for item in matches], wanted)
+        if _WHATEVER.form(url)[0] is None and system.isdir(path):
+            return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)], wanted)
     at = suffixed_name(url).rindex("/") + 1
     root = named[:at] if named[:at].endswith("://") else named[: at - 1]
-    return _explicit(root + container, named[at:], url)
-
-
-def _format(path: str) -> tuple[str | None, str | None]:
-    """The suffix that says what a file holds, and its compression; None for an unknown one."""
-    name = suffixed_name(path).lower()
-    suffix = PurePosixPath(name).suffix
-    if suffix in _TEXTS:
-        return suffix, None
-    compression = _PACKED.get(suffix)
-    inner = PurePosixPath(name.removesuffix(suffix)).suffix if compression else suffix
-    form = BY_SUFFIX.get(inner)
-    known = form is not None and (form.is_archive or compression != "lz4")
-    return (inner if known else None), compression
+    return _explicit(root + container, named[at:], url, wanted)
 
 
 def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
-    texts = [path for path in listing.paths if _format(listing.url(path))[0] in _TEXTS]
+    texts = [path for path in listing.paths if listing.suffix(path) in _TEXTS]
     for path in listing.paths:
         url = listing.url(path)
-        suffix, compression = _format(url)
+        suffix, compression = listing.wanted.form(url)
         form = BY_SUFFIX.get(str(suffix))
         if form is not None:
             file = File(url)
@@ -355,7 +355,7 @@ def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
     """Without the source code that lies about in a folder of records, where a column is asked for."""
     if listing.explicit or not (columns.order or columns.items or columns.vectors):
         return listing
-    others = [path for path in listing.paths if _format(listing.url(path))[0] not in SOURCE_CODE]
+    others = [path for path in listing.paths if listing.suffix(path) not in SOURCE_CODE]
     if not others:
         return listing
     code = Counter(kind_of(path) for path in set(listing.paths).difference(others))
