@@ -221,7 +221,10 @@ def test_the_map_and_the_alternatives_agree_with_the_clusters(pages: list[Page],
         assert {content[row["url"]]} == {content[url] for url in row["alternatives"]}
 
 
-@pytest.mark.parametrize("suffixes", [("html", "php"), ("asp", ""), ("JSP", "shtml"), ("php?id=1", "aspx?id=1")])
+@pytest.mark.parametrize(
+    "suffixes",
+    [("html", "php"), ("asp", ""), ("JSP", "shtml"), ("php?id=1", "aspx?id=1"), ("md", "html"), ("rst", "txt")],
+)
 def test_mirrors_may_have_another_suffix(suffixes: tuple[str, str]) -> None:
     """Ten pages of two hosts that are made by other servers; each leads to the page that it is a copy of."""
     names = [[f"docs/{n}.{suffix}".rstrip(".") for n in range(10)] for suffix in suffixes]

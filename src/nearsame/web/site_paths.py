@@ -14,8 +14,11 @@ from nearsame.web.rules import split_url
 
 __all__ = ["Crawl", "SitePath", "crawl_of"]
 
-# What servers and those who save pages give to the names of pages; other suffixes name other things.
-_SUFFIX = re.compile(r"\.(?:[sxpj]?html?|mhtml?|php[3-8]?|aspx?|jspx?|cfml?|cgi|p[ly]|do|action)$", re.IGNORECASE)
+# What servers, those who save pages, and those who write texts for them give to names; others name other things.
+_SUFFIX = re.compile(
+    r"\.(?:[sxpj]?html?|mhtml?|php[3-8]?|aspx?|jspx?|cfml?|cgi|p[ly]|do|action|mdx?|markdown|rst|adoc|asciidoc|te?xt)$",
+    re.IGNORECASE,
+)
 
 
 class SitePath(NamedTuple):
