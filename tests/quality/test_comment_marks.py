@@ -8,7 +8,7 @@ from tests.quality.comment_marks import BODIES, MARKS, commented
 
 pytest.importorskip("resiliparse")
 
-UNKNOWN = {"Spot.IM", "talkback", "unmarked"}  # nothing on such a page speaks of comments in its markup
+UNKNOWN = {"unmarked"}  # nothing on such a page says that these are comments
 
 
 def test_articles_with_other_comments_are_copies():

@@ -43,7 +43,7 @@ _READERS = [  # what marks the words of readers: parts of class names and ids, l
     ),
 ]
 _RECORDED = b"articleBody"  # what an article in a page's JSON-LD is called
-_NAMES_READERS = (b"omment", b"omentar")  # a page without either has none of these, or hardly ever
+_NAMES_READERS = (b"omment", b"omentar", b"alkback", b"potim", b"isqus")  # a page without these has none of them
 _MARKED = (
     "nav navbar navigation menu header sidebar breadcrumb breadcrumbs footer cookie-banner cookie-consent cookie-notice"
 )
