@@ -244,6 +244,21 @@ def test_twins_are_found_without_the_pages_around_them() -> None:
     assert 1 == found.stats.cross_host
 
 
+@pytest.mark.parametrize("use", ["url,text", "digest,text", "url,digest,text"])
+@pytest.mark.parametrize("as_pages", [False, True], ids=["texts", "pages"])
+def test_behind_layers_the_hosts_are_known(use: str, as_pages: bool) -> None:
+    """Also where the texts that the method compares have been taken out of pages for a layer before it."""
+    if as_pages:
+        pytest.importorskip("resiliparse")
+    footer = "all rights reserved by the owners of this very site"
+    pages = [*_site("one.org", 25, footer), *_site("two.org", 25, footer)]
+    if as_pages:
+        pages = [{"url": page["url"], "html": f"<p>{page['text']}</p>"} for page in pages]
+    column = {"html_column": "html"} if as_pages else {}
+    found = ns.dedup(pages, use=use, method=ns.Jaccard(shingle_size=2, boilerplate_per_host=0.5), **column)
+    assert ["one.org", "two.org"] == sorted(line["host"] for line in found.stats.dropped_by_host)
+
+
 @pytest.mark.parametrize("value", [0, 2, "most", -0.5])
 def test_a_share_that_cannot_be_is_refused(value: Any) -> None:
     """The message names the value."""

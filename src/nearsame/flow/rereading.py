@@ -70,7 +70,7 @@ class Taken(Left):
         """The documents of a reading, whose texts are there."""
         taken = replace(cls.of(reading, gone, priority), texts=texts)
         taken.num_against, taken.num_documents = reading.num_against, reading.num_documents
-        taken._origins = reading._origins  # noqa: SLF001  (the same documents)
+        taken._origins, taken._beside = reading._origins, reading._beside  # noqa: SLF001  (the same documents)
         return taken
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
