@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nearsame.stages.keys.urls import canonical_url
     from nearsame.studies.compare import compare
     from nearsame.studies.evaluate import evaluate
-    from nearsame.studies.explain import explain
+    from nearsame.studies.explain import explain, explain_codes, explain_example
     from nearsame.studies.plan import plan, plan_simhash
     from nearsame.studies.restore import Restored, restore
     from nearsame.studies.verify import Verification, verify
@@ -104,6 +104,8 @@ __all__ = [
     "dedup",
     "evaluate",
     "explain",
+    "explain_codes",
+    "explain_example",
     "learn_urls",
     "mirrors",
     "pairs",
@@ -139,7 +141,7 @@ _HOMES = {
         "WorkdirError",
     ),
     "nearsame.studies.evaluate": ("evaluate",),
-    "nearsame.studies.explain": ("explain",),
+    "nearsame.studies.explain": ("explain", "explain_codes", "explain_example"),
     "nearsame.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
     "nearsame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from nearsame.cli.main import commands
+from nearsame.recipes.choices import EXAMPLE_NAMES
 
 TEXT = "The quick brown fox jumps over the lazy dog."
 MINHASH = ("--method", "minhash")
@@ -129,3 +130,54 @@ def test_standard_input_is_read_once():
     """It cannot be both texts."""
     result = run("-", "-", stdin=TEXT)
     assert (2, True) == (result.exit_code, "- is given twice" in result.stderr)
+
+
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_every_example_fits_eighty_columns(name):
+    """With all its rows."""
+    result = run("--example", name, "--all")
+    assert (0, True) == (result.exit_code, max(map(len, result.stdout.splitlines())) <= 80), result.stderr
+
+
+@pytest.mark.parametrize("bits", [4, 16, 32, 64, 128])
+@pytest.mark.parametrize("search", ["adjacent", "rotations", "blocks", "brute"])
+def test_a_search_for_codes_fits_eighty_columns(search, bits):
+    """Whatever their length."""
+    codes = ",".join(str(number % 2**bits) for number in (1, 3, 2**bits - 1, 2**bits // 3, 2**bits // 3 + 1))
+    result = run("--codes", codes, "--bits", bits, "--k", 2, "--search", search, "--all")
+    assert (0, True) == (result.exit_code, max(map(len, result.stdout.splitlines())) <= 80), result.stderr
+
+
+def test_codes_come_from_a_file_too(tmp_path):
+    """One on a line, or with commas."""
+    path = tmp_path / "codes.txt"
+    path.write_text("1101\n0b1111, 6\n", "utf-8")
+    shown = [run("--codes", codes, "--bits", 4, "--k", 1, "--json") for codes in (path, "13,15,0b0110")]
+    assert [[[1, 2, 1]]] * 2 == [json.loads(result.stdout)["answer"]["found"] for result in shown]
+
+
+def test_stop_words_are_ones_own_or_a_files(tmp_path):
+    """Dropped before features are made."""
+    path = tmp_path / "stop.txt"
+    path.write_text("in\nthe and\n", "utf-8")
+    for words in ("in,the,and", path):
+        shown = json.loads(run("fish in the sea and", "--stop-words", words, "--json").stdout)
+        assert ["fish", "sea"] == [row[1] for row in shown["steps"][0]["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--example", "fox", "--k", 2), "--example takes no --k"),
+        (("--example", "fox", "a text"), "--example takes no text"),
+        (("--codes", "1,2", "--num-perm", 8), "--codes takes no --num-perm"),
+        (("--codes", "1,2", "--search", "adjacent", "--turns", "x"), "--turns 'x' is not a whole number"),
+        (("--codes", "1,x"), "'x' is not a code of 64 bits"),
+        (("a", "--turns", 1), "--turns does nothing without --codes"),
+        ((), "Missing argument 'FILE|TEXT', or --example, or --codes"),
+    ],
+)
+def test_what_does_nothing_is_refused(arguments, message):
+    """By name."""
+    result = run(*arguments)
+    assert (2, True) == (result.exit_code, message in result.stderr), result.stderr

@@ -74,7 +74,7 @@ def _against(home: Path) -> Any:
 def _minhash(home: Path) -> Any:
     """A method that may miss, audited; nothing unreadable is kept."""
     source = _lines(home / "a.jsonl", _records(), broken=True)
-    method = ns.MinHash(threshold="0.6", shingle_size=2, stop_words=("en",))
+    method = ns.MinHash(threshold="0.6", shingle_size=2, stop_words=("en", "rose", "=it"))
     return ns.dedup(source, method=method, keep="max:rank").write(home / "out", drop_unreadable=True)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,10 @@ from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.places import names_a_file
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import EXAMPLE_NAMES
+
+if TYPE_CHECKING:
+    from nearsame.comparisons import Explanation
 
 __all__ = ["explain"]
 
@@ -30,11 +34,31 @@ _EXPLAINING = options.section(
         help="The text lists numbers: a vector, or hashes that are taken as they are.",
         stands="hyperplane yes, else no",
     ),
+    options.spec(
+        "--example",
+        type=click.Choice(EXAMPLE_NAMES),
+        metavar="NAME",
+        help=f"A worked example of the literature: {', '.join(EXAMPLE_NAMES)}.",
+        stands="none",
+    ),
+    options.spec(
+        "--codes",
+        metavar="CODES",
+        help="How a --search finds near ones of these: 13,0b1101,0xd,1101 of 4 --bits, or the words of a file.",
+        stands="none",
+    ),
+    options.spec(
+        "--turns",
+        metavar="N,...",
+        help="adjacent: how far codes are turned left before each sort.",
+        stands="every turn",
+    ),
 )
+_OF_CODES = ("bits", "k", "search", "blocks", "header")
 
 
 @click.command(cls=options.Command, short_help="Walk through a method with one text or two, step by step.")
-@click.argument("text", cls=options.Argument, metavar="FILE|TEXT", reads=True)
+@click.argument("text", cls=options.Argument, required=False, metavar="[FILE|TEXT]", reads=True)
 @click.argument("other", cls=options.Argument, required=False, metavar="[FILE|TEXT]", reads=True)
 @sourceoptions.page_files
 @_EXPLAINING
@@ -42,28 +66,78 @@ _EXPLAINING = options.section(
 @options.output(options.WHOLE, options.AS_JSON)
 @options.running_plainly
 @click.pass_context
-def explain(ctx: click.Context, /, text: str, other: str | None, **given: Any) -> None:
+def explain(ctx: click.Context, /, **given: Any) -> None:
     """Walk through a method with one text, step by step, as textbooks do; with two, side by side, and compare them.
 
     FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
     the TEXT itself; - is standard input. Defaults stand in brackets.
     """
-    from nearsame.flow.page_reading import texts_of
     from nearsame.outputs import console, explanation
     from nearsame.outputs.report_page import ReportPage
-    from nearsame.sources.whole import read_json
-    from nearsame.studies import explain as study
 
-    orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
-    recipe = built(ctx.command, given)
-    sides: list[Any] = _read([text] if other is None else [text, other], given["extract"], texts_of)
-    if given["numbers"] or recipe.of_vectors:
-        sides = list(map(_numbers, sides))
-    walk = study.explain(*sides, method=recipe, orders=orders)
+    if given["example"] is not None:
+        walk = _example(ctx, given)
+    elif given["codes"] is not None:
+        walk = _codes(ctx, given)
+    else:
+        walk = _texts(ctx, given)
     if given["as_json"]:
         console.print_json(walk.record())
     else:
         explanation.report(ReportPage(sys.stdout), walk, everything=given["everything"])
+
+
+def _example(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
+    from nearsame.studies.explain import explain_example
+
+    _refuse_others(ctx, "--example", ("example",))
+    return explain_example(given["example"])
+
+
+def _codes(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
+    from nearsame.sources.whole import read_text
+    from nearsame.studies.explain import explain_codes
+
+    _refuse_others(ctx, "--codes", ("codes", "turns", *_OF_CODES))
+    codes = read_text(given["codes"]) if _is_file(given["codes"]) else given["codes"]
+    settings = {name: given[name] for name in _OF_CODES if given[name] is not None}
+    turns = None if given["turns"] is None else [_whole(turn) for turn in given["turns"].split(",")]
+    return explain_codes(codes.replace(",", " ").split(), turns=turns, **settings)
+
+
+def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
+    from nearsame.flow.page_reading import texts_of
+    from nearsame.sources.whole import read_json
+    from nearsame.studies import explain as study
+
+    if given["text"] is None:
+        raise click.UsageError("Missing argument 'FILE|TEXT', or --example, or --codes.", ctx)
+    if given["turns"] is not None:
+        raise ConfigError("--turns does nothing without --codes", hint="Leave it out.")
+    texts = [text for text in (given["text"], given["other"]) if text is not None]
+    orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
+    recipe = built(ctx.command, given)
+    sides: list[Any] = _read(texts, given["extract"], texts_of)
+    if given["numbers"] or recipe.of_vectors:
+        sides = list(map(_numbers, sides))
+    return study.explain(*sides, method=recipe, orders=orders)
+
+
+def _refuse_others(ctx: click.Context, option: str, known: tuple[str, ...]) -> None:
+    """Refuse what does nothing beside an option."""
+    for param in ctx.command.params:
+        named = str(param.name)
+        is_given = ctx.get_parameter_source(named) is not click.core.ParameterSource.DEFAULT
+        if is_given and named not in (*known, "everything", "as_json", "markdown"):
+            shown = param.opts[0] if isinstance(param, click.Option) else "a text"
+            raise ConfigError(f"{option} takes no {shown.removeprefix('a ')}", hint="Leave one of them out.")
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(f"--turns {text!r} is not a whole number", hint="Write them as in 0,2.") from None
 
 
 def _read(texts: list[str], extract: str | None, texts_of: Callable[..., list[str]]) -> list[str]:

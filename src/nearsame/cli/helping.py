@@ -17,8 +17,8 @@ SECTIONS = (
 )  # fmt: skip
 FIRST = frozenset({
     "against", "text_column", "url_column", "sources", "method", "also", "threshold", "shingle_size", "keep", "prefer",
-    "min_common", "learn", "save", "rules", "output", "overwrite", "max_pairs", "groups", "tables", "dry_run",
-    "as_json", "store", "memory", "engine", "quiet", "help",
+    "min_common", "example", "codes", "learn", "save", "rules", "output", "overwrite", "max_pairs", "groups", "tables",
+    "dry_run", "as_json", "store", "memory", "engine", "quiet", "help",
 })  # fmt: skip
 MANY = 40  # options: with fewer, all are shown
 _TOPIC = "nearsame.help"  # where a context keeps what was asked for

@@ -4,6 +4,7 @@
 2. What a value may be is the recipe's business, and whether the chosen method has it, recipe.py's.
 """
 
+import os
 from typing import get_args
 
 import click
@@ -95,8 +96,15 @@ def digest(*without: str) -> Spec:
     )
 
 
-def _languages(value: str | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(code for code in value.replace(" ", "").split(",") if code)
+def _stop_words(value: str | None) -> tuple[str, ...] | None:
+    """Languages or words with commas between them; of a file, each of its words."""
+    if value is None:
+        return None
+    if not {".", os.sep}.isdisjoint(value):  # as no word has
+        from nearsame.sources.whole import read_text
+
+        return tuple(f"={word}" for word in read_text(value).split())
+    return tuple(word for word in value.replace(" ", "").split(",") if word)
 
 
 def chosen(default: MethodName) -> Spec:
@@ -196,10 +204,10 @@ text = section(
     switch("--keep-punctuation", help="Marks are tokens, too.", stands="are dropped"),
     setting(
         "--stop-words",
-        metavar="LANGS",
-        help="Drop stop words, as in en,de.",
+        metavar="WORDS",
+        help="Drop these words (in,the), a file's (a.txt), or those of languages (en,de).",
         stands="none",
-        callback=lambda *a: _languages(a[2]),
+        callback=lambda *a: _stop_words(a[2]),
     ),
     switch("--nfkc", help="Unicode NFKC first.", stands="as it is"),
     switch("--strip-accents", help="Drop combining marks: é becomes e.", stands="keep"),

@@ -117,13 +117,15 @@ class Cut:
 
     @cached_property
     def _stop_words(self) -> frozenset[str]:
-        languages = self.recipe.get("stop_words") or ()
-        if not languages:
+        entries = self.recipe.get("stop_words") or ()
+        if not entries:
             return frozenset()
         import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
 
         keep_case, plain = self.recipe.get("keep_case"), Cut({**self.recipe, "stop_words": (), "unit": "words"})
-        listed = {plain.prepared(word) for code in languages for word in stopwordsiso.stopwords(code)}
+        languages = {*entries} & set(stopwordsiso.langs())
+        own = {entry.removeprefix("=") for entry in entries if entry not in languages}
+        listed = set(map(plain.prepared, own.union(*map(stopwordsiso.stopwords, languages))))
         words = {word if keep_case else folded(word) for word in listed}
         return frozenset(word for word in words if plain.tokens(word) == [word])
 

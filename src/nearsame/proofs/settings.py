@@ -145,12 +145,6 @@ def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str
         yield f"recipe.method={method.name!r} and columns.vectors={columns['vectors']!r} contradict each other"
     if columns["items"] is not None and not method.takes_items:
         yield f"recipe.method={method.name!r} and columns.items={columns['items']!r} contradict each other"
-    if stop_words := method.get("stop_words"):
-        import stopwordsiso  # noqa: PLC0415  (it reads half a megabyte when imported)
-
-        unknown: list[str] = sorted(set(stop_words) - set(stopwordsiso.langs()))
-        if unknown:
-            yield f"recipe.stop_words: no lists of stop words for {', '.join(unknown)}"
 
 
 def _setting_problems(

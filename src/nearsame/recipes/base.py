@@ -241,7 +241,11 @@ class TextRecipe(Recipe):
 
     keep_case: bool = Field(default=False, description="Tell capitals from small letters.")
     keep_punctuation: bool = Field(default=False, description="Each punctuation mark or symbol is a token of its own.")
-    stop_words: Codes = read((), "Language codes (ISO 639-1) whose stop words are dropped.")
+    stop_words: Codes = read(
+        (),
+        "Language codes (ISO 639-1) whose stop words are dropped, or words themselves: `en`, or `in,the`. A word"
+        " that is also a code has an equals sign in front: `=it`.",
+    )
     nfkc: bool = Field(
         default=False, description="Unicode NFKC first: ligatures, full-width forms and the like become plain."
     )

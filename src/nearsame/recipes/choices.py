@@ -11,6 +11,7 @@ __all__ = [
     "COMPARED",
     "DEGREES",
     "DIGESTS",
+    "EXAMPLE_NAMES",
     "EXTRACTS",
     "FILE_KINDS",
     "HASHES",
@@ -29,6 +30,7 @@ __all__ = [
     "CrawlAction",
     "Degree",
     "DigestName",
+    "ExampleName",
     "Extract",
     "FeatureHash",
     "FileKind",
@@ -108,6 +110,11 @@ IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]
 CrawlAction = Literal["drop", "mark"]  # what becomes of near-duplicates in a crawl
 Preferred = Literal["most-complete", "fastest", "freshest", "named"]
+ExampleName = Literal[  # of the literature, that `explain` walks through
+    "fox", "tropical-fish", "eight-numbers", "zero-mod-p", "rose", "cat-sat", "banana-orders", "bands-20x5",
+    "two-clusters",
+]  # fmt: skip
+EXAMPLE_NAMES: tuple[ExampleName, ...] = get_args(ExampleName)
 PREFERRED: tuple[Preferred, ...] = get_args(Preferred)
 STORES: tuple[StoreKind, ...] = get_args(StoreKind)
 INDEX_METHODS: tuple[IndexMethodName, ...] = get_args(IndexMethodName)

@@ -11,12 +11,13 @@ from typing import Any
 from nearsame.comparisons import Explanation
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked
-from nearsame.recipes.choices import MethodName
-from nearsame.recipes.methods import Method, as_recipe
-from nearsame.studies.walks import digest, exact_sets, hyperplane, minhash, modp, simhash
+from nearsame.recipes.choices import ExampleName, MethodName, SearchKind
+from nearsame.recipes.methods import Method, SimHash, as_recipe
+from nearsame.studies.walks import digest, exact_sets, hyperplane, minhash, modp, searches, simhash
+from nearsame.studies.walks.examples import EXAMPLES
 from nearsame.studies.walks.sides import Given
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_codes", "explain_example"]
 
 
 @checked
@@ -59,6 +60,56 @@ def explain(
         message = f"orders do nothing to method={recipe.name}"
         raise ConfigError(message, hint=f"Leave them out, or choose {' or '.join(_ORDERED)}.")
     return walk(given, recipe, orders)
+
+
+@checked
+def explain_codes(  # noqa: PLR0913  (a keyword for each question)
+    codes: Sequence[int | str],
+    *,
+    bits: int = 64,
+    k: int = 3,
+    search: SearchKind = "blocks",
+    blocks: int | None = None,
+    header: int | None = None,
+    turns: Sequence[int] | None = None,
+) -> Explanation:
+    """A search for near codes step by step: who is compared with whom, what is found, and what is missed.
+
+    Args:
+        codes: Of SimHash or of any origin: numbers, or texts such as "13", "0b1101", "0xd", or "1101" for 4 bits.
+        bits: The length of a code, at most 128.
+        k: Most bits in which near codes differ.
+        search: Block-permuted tables, rotations, only neighbours in each sorted rotation, or all with all.
+        blocks: Blocks that a code is cut into; default: the cheapest.
+        header: Blocks in a table's header; default: the cheapest.
+        turns: For `adjacent`: by how many bits codes are turned left before each sort; default: by every number.
+
+    Raises:
+        ConfigError: A code does not fit, or the settings cannot be.
+
+    Example:
+        >>> explain_codes(["1101", "0b1111", 6], bits=4, k=1, search="brute").answer["found"]
+        [[1, 2, 1]]
+    """
+    recipe = SimHash(bits=bits, table={}, k=k, search=search, blocks=blocks, header=header)  # a table allows any bits
+    return searches.walk([searches.read_code(code, bits) for code in codes], recipe, turns)
+
+
+@checked
+def explain_example(name: ExampleName) -> Explanation:
+    """A worked example of the literature step by step, down to the numbers of its source.
+
+    Args:
+        name: Which one; what its source printed wrongly is said beside what is right.
+
+    Raises:
+        ConfigError: There is no such example.
+
+    Example:
+        >>> explain_example("zero-mod-p").answer["fingerprint"]
+        [664, 492, 236, 908]
+    """
+    return EXAMPLES[name]()
 
 
 _OF_TWO = ("confirm", "jaccard_floor", "remove", "verify")  # settings about what is compared

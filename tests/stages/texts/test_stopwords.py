@@ -1,5 +1,6 @@
 """Stop words as the tokeniser meets them."""
 
+import re
 import sys
 from subprocess import run
 
@@ -78,11 +79,26 @@ def test_words_are_prepared_as_the_texts_are() -> None:
     assert {"été", "où"} <= stop_words(("fr",), nfkc=True)
 
 
-def test_an_unknown_language_is_an_error_that_lists_the_known_ones() -> None:
+def test_words_of_ones_own_are_dropped_as_they_are_prepared() -> None:
+    """Beside those of languages, folded unless case is kept, without accents where texts have none."""
+    assert {"in", "the"} == stop_words(("In", "the"))
+    assert {"In"} == stop_words(("In",), keep_case=True)
+    assert {"ete"} == stop_words(("été",), strip_accents=True)
+    assert {"und", "rose"} <= stop_words(("de", "rose"))
+
+
+def test_an_equals_sign_makes_a_word_of_a_language() -> None:
+    """Of Italian, the word "it" is not one."""
+    assert {"it"} == stop_words(("=it",))
+    assert "it" not in stop_words(("it",))
+
+
+@pytest.mark.parametrize("entry", ["d'un", "two words", "--", "=", ""])
+def test_what_is_no_single_word_is_an_error_that_lists_the_languages(entry: str) -> None:
     """The message names the value, and every code that would do."""
-    with pytest.raises(ConfigError, match=r"stop_words='xx' is not one of af, ar, bg, .*, zh, zu") as caught:
-        stop_words(("en", "xx"))
-    assert "Choose languages by these codes." == caught.value.hint
+    with pytest.raises(ConfigError, match="is neither a single word nor a language") as caught:
+        stop_words(("en", entry))
+    assert re.search(r"choose of af, ar, bg, .*, zh, zu", caught.value.hint or "")
 
 
 def test_a_language_whose_list_ends_up_empty_is_an_error_that_says_so() -> None:

@@ -103,7 +103,7 @@ def test_the_prefix_is_in_the_order_of_rarity():
     """What only one has comes before what both have; of 8 shingles at .5 five are the prefix, as the oracle says."""
     walk = ns.explain(*FOX, method=ns.Jaccard(shingle_size=2, threshold=0.5))
     _, rarity, keys, _ = walk.steps
-    counts = [row[rarity.columns.index("documents a")] for row in rarity.rows]
+    counts = [row[rarity.columns.index("counted a")] for row in rarity.rows]
     assert sorted(counts) == counts == [1] * 4 + [2] * 4
     assert measures.prefix_length(Fraction(1, 2), 8) == [row[-2] for row in rarity.rows].count("yes") == 5
     assert ["jumps over"] == [row[1] for row in keys.rows]

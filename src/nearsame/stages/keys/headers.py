@@ -19,7 +19,7 @@ from nearsame.recipes.methods import SimHash
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.unordered import unordered
 
-__all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "reach_note"]
+__all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "plan_blocks", "reach_note"]
 
 _SAMPLE = 64  # codes of each batch
 _SALT = 0x9E3779B97F4A7C15
@@ -50,16 +50,19 @@ class SampleCodes:
 
 def choose_tables(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> arrow.UInt64s:
     """The headers of the search that the recipe asks for: uint64[t, w]."""
-    num_words = -(-recipe.bits // 64)
     if recipe.search in ("brute", "adjacent"):
         return all_meet(recipe.bits)
     if recipe.search == "rotations":
         return arrow.frozen(windows(recipe.bits, recipe.k))
-    few = np.concatenate([codes for _, codes in sample] or [np.zeros((0, num_words), np.uint64)])
+    return blocks.tables(plan_blocks(recipe, sample, costs))
+
+
+def plan_blocks(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> blocks.BlockPlan:
+    """How such codes are cut for block-permuted tables."""
+    few = np.concatenate([codes for _, codes in sample] or [np.zeros((0, -(-recipe.bits // 64)), np.uint64)])
     weights = blocks.weigh_bits(few, recipe.bits)
     codes = blocks.CodeCounts(sum(number for number, _ in sample), recipe.bits, weights=weights)
-    chosen = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=costs)
-    return blocks.tables(chosen)
+    return blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header, costs=costs)
 
 
 def reach_note(k: int, bits: int) -> str:

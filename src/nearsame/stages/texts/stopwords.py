@@ -1,10 +1,11 @@
-"""Stop words by language, as the tokeniser meets them, from the lists of the package stopwordsiso.
+"""Stop words as the tokeniser meets them: by language, from the lists of the package stopwordsiso, or one's own.
 
 1. A stop word is one token, prepared as the texts are: normalised if they are, and case-folded unless case is kept.
 2. An entry of several tokens ("d'un", "por qué", and every longer word of a script without spaces) is left out: its
    pieces are words of their own, which nobody listed. So Japanese and Chinese keep single characters only.
 3. A language that keeps none (Thai) cannot be chosen: dropping nothing in silence would look like dropping.
 4. The lists are data of another package, so its version belongs in the record of a run.
+5. What is not the code of a language is a word of one's own, and so is what stands behind a `=`, as in `=it`.
 """
 
 import pyarrow as pa
@@ -27,38 +28,40 @@ def known_languages() -> tuple[str, ...]:
 
 
 def stop_words(
-    languages: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
+    entries: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
 ) -> frozenset[str]:
-    """The tokens to drop for these languages.
+    """The tokens to drop for these languages, and these words themselves.
 
     Args:
-        languages: ISO 639-1 codes; none gives no words.
+        entries: ISO 639-1 codes, or words; none gives no words.
         keep_case: The texts keep their case, and so do the words: as listed, "the" is dropped and "The" is not.
         nfkc: The texts are normalised to NFKC, and so are the words.
         strip_accents: The texts lose their accents, and so do the words.
 
     Raises:
-        ConfigError: A language has no list, or no word in it is one token.
+        ConfigError: No word of a language's list is one token, or a word of one's own is not.
 
-    >>> {"the", "und"} <= stop_words(("en", "de"))
-    True
+    >>> {"the", "und"} <= stop_words(("en", "de")), sorted(stop_words(("the", "=it")))
+    (True, ['it', 'the'])
     """
-    if not languages:
+    if not entries:
         return frozenset()
     lists = _lists()
     dropped: set[str] = set()
-    for code in languages:
-        if code not in lists:
-            known = ", ".join(known_languages())
-            raise ConfigError(f"stop_words={code!r} is not one of {known}", hint="Choose languages by these codes.")
-        words = pa.array(sorted(lists[code]), pa.large_string())
+    for entry in entries:
+        listed = sorted(lists.get(entry, {entry.removeprefix("=")}))
+        words = pa.array(listed, pa.large_string())
         prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
         kept = set(filter(_is_token, prepared if keep_case else map(unicode.fold, prepared)))
-        if not kept:
+        if not kept and entry in lists:
             raise ConfigError(
-                f"stop_words={code!r} would drop nothing: none of its {len(lists[code])} words is a single token",
+                f"stop_words={entry!r} would drop nothing: none of its {len(listed)} words is a single token",
                 hint="Leave this language out.",
             )
+        if not kept:
+            known = ", ".join(known_languages())
+            message = f"stop_words={entry!r} is neither a single word nor a language"
+            raise ConfigError(message, hint=f"Write words one by one, or choose of {known}.")
         dropped |= kept
     return frozenset(dropped)
 

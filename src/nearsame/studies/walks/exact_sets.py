@@ -53,7 +53,7 @@ def _walk(given: Sequence[Given], recipe: Jaccard | Cosine | Containment, values
     keys = flow.keys(counts)(sets.batch)
     shares = measures.shares(flow.bound(recipe.threshold))
     lengths = [_prefix(len(items), shares.p, shares.q) for items in sets.items]
-    rarity = [_rarity(sets, counts, row, length, f"{float(recipe.threshold):g}") for row, length in enumerate(lengths)]
+    rarity = [_rarity(sets, counts, row, length, f"{shares.p}/{shares.q}") for row, length in enumerate(lengths)]
     keyed = [_keys(sets, keys, row) for row in range(len(given))]
     hashes = [[str(row[2]) for row in side.rows] for side in keyed]
     answers = [
@@ -83,7 +83,7 @@ def _prefix(size: int, p: int, q: int) -> int:
     return size - (p * size + q - 1) // q + 1 if size else 0
 
 
-def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, threshold: str) -> Step:
+def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, share: str) -> Step:
     """The shingles of a document in the order of the run's table of counts."""
     lists = arrow.lists(sets.batch.slice(row, 1).column("items"))
     counted = np.zeros(int(lists.sizes.sum()), np.uint8)
@@ -94,12 +94,12 @@ def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, threshol
         (place, sets.numbers.get(item, 0), count, "yes" if place <= length else "")
         for place, (count, item) in enumerate(order, 1)
     )
-    size = len(items)
+    slots = " Here some share a slot of the table of counts, and count together." if max(counted, default=0) > 2 else ""
     note = (
-        f"Shingles in few documents come first, then by hash. At {threshold}, of {size:,} the first {length:,} are the"
-        " prefix: whatever is similar enough has one of them."
+        f"Shingles in few documents come first, then by hash. Of n, the first n - ceil({share} n) + 1 are the prefix:"
+        f" whatever is similar enough has one of them.{slots}"
     )
-    return Step("The order of rarity, and the prefix", ("place", "#", "documents", "in prefix"), rows, note)
+    return Step("The order of rarity, and the prefix", ("place", "#", "counted", "in prefix"), rows, note)
 
 
 def _keys(sets: NamedSets, keys: pa.RecordBatch, row: int) -> Step:

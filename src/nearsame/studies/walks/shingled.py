@@ -135,6 +135,7 @@ def _of_numbers(given: Sequence[Given], recipe: _Shingled) -> tuple[pa.RecordBat
     ordered = [np.unique(np.array(items, np.uint64)) for items in lists]
     offsets = np.cumsum([0, *map(len, ordered)])
     columns = {name: pa.array(np.zeros(len(lists), np.int64)) for name in schemas.FEATURES.names}
+    columns["row"] = pa.array(range(len(lists)), pa.int64())
     columns["items"] = arrow.items(np.concatenate(ordered), offsets)
     batch = pa.RecordBatch.from_arrays([columns[name] for name in schemas.FEATURES.names], schema=schemas.FEATURES)
     shingles = [[Shingle(str(item), times, item) for item, times in Counter(items).items()] for items in lists]

@@ -1,0 +1,210 @@
+"""Searches for near codes walked through: who meets whom at each turn or in each table, and what is missed.
+
+1. Tables, orders and distances are those of a run; here they are only laid out.
+2. Codes are numbered from 1, as they are given.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, pairwise
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nearsame import arrow
+from nearsame.comparisons import Explanation, Step
+from nearsame.errors import ConfigError
+from nearsame.kernels import hamming_rotations, hamming_search
+from nearsame.recipes.methods import SimHash
+from nearsame.stages.keys.blocks import SEARCH
+from nearsame.stages.keys.headers import HeaderKeys, choose_tables, plan_blocks
+
+__all__ = ["read_code", "walk"]
+
+_MOST_CODES = 1000
+_NARROW = 32  # bits of a code that is shown as a number and as bits
+_Pair = tuple[int, int]
+
+
+class _Found(NamedTuple):
+    """What a search did.
+
+    Attributes:
+        steps: its tables.
+        where: where each pair that was compared met first.
+        comparisons: how many there were.
+    """
+
+    steps: list[Step]
+    where: dict[_Pair, str]
+    comparisons: int
+
+
+def read_code(code: int | str, bits: int) -> int:
+    """A code as a number, as decimal digits, as 0b1101, as 0x1f, or as so many bits.
+
+    Raises:
+        ConfigError: It is none of these, or does not fit.
+
+    >>> [read_code(code, 4) for code in (13, "13", "0b1101", "0xd", "1101")]
+    [13, 13, 13, 13, 13]
+    """
+    text = str(code).strip().replace("_", "").lower()
+    base = 2 if len(text) == bits and set(text) <= {"0", "1"} else 0
+    is_number = re.fullmatch("0b[01]+|0x[0-9a-f]+|[0-9]+", text) is not None
+    value = int(text, base or (10 if text.isdecimal() else 0)) if is_number else -1
+    if not 0 <= value < 1 << bits:
+        hint = f"Write it as 13, 0b1101, 0xd, or {bits} bits."
+        raise ConfigError(f"{code!r} is not a code of {bits} bits", hint=hint)
+    return value
+
+
+def walk(numbers: Sequence[int], recipe: SimHash, turns: Sequence[int] | None) -> Explanation:
+    """The codes, how they meet, and which near pairs were compared."""
+    if not 2 <= len(numbers) <= _MOST_CODES:
+        message = f"a walk is for 2 to {_MOST_CODES:,} codes, and {len(numbers):,} are given"
+        raise ConfigError(message, hint="Give a few of them.")
+    if turns is not None and recipe.search != "adjacent":
+        raise ConfigError(f"turns={list(turns)} do nothing to search={recipe.search}", hint="Choose search=adjacent.")
+    words = range(0, 64 * -(-recipe.bits // 64), 64)
+    codes = arrow.frozen(np.array([[n >> at & (1 << 64) - 1 for at in words] for n in numbers], np.uint64))
+    found = _adjacent(codes, recipe, turns) if recipe.search == "adjacent" else _by_tables(codes, recipe)
+    near = hamming_search.brute_force(codes, recipe.k)
+    pairs = [(a + 1, b + 1, d) for a, b, d in zip(*(column.tolist() for column in near), strict=True)]
+    answer: dict[str, Any] = {
+        "found": [list(pair) for pair in pairs if pair[:2] in found.where],
+        "missed": [list(pair) for pair in pairs if pair[:2] not in found.where],
+        "comparisons": found.comparisons,
+        "all_pairs": comb(len(numbers), 2),
+    }
+    last = _verdict(recipe, pairs, found, len(numbers))
+    steps = (_given(codes, numbers, recipe), *found.steps, last)
+    return Explanation(recipe.name, steps, answer, recipe.record())
+
+
+def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: SimHash) -> Step:
+    apart = ["", *hamming_search.distances(codes[:-1], codes[1:]).tolist()]
+    rows = tuple(
+        (i, *_shown(number, recipe.bits), distance)
+        for i, (number, distance) in enumerate(zip(numbers, apart, strict=True), 1)
+    )
+    columns = ("#", *_headings(recipe.bits), "distance")
+    return Step(f"The codes of {recipe.bits} bits", columns, rows, "The distance is that to the code before.")
+
+
+def _adjacent(codes: arrow.UInt64s, recipe: SimHash, turns: Sequence[int] | None) -> _Found:
+    """Neighbours in each sorted order: in every rotation, as a run does, or in the given ones."""
+    bits, summary, steps = recipe.bits, [], []
+    where: dict[_Pair, str] = {}
+    every = range(bits) if turns is None else [turn % bits for turn in turns]
+    for turn in every:
+        order = hamming_rotations.rotated_order(codes, bits, turn)
+        apart = hamming_search.distances(codes[order[:-1]], codes[order[1:]]).tolist()
+        names = (order + 1).tolist()
+        met = [(min(pair), max(pair)) for pair in pairwise(names)]
+        near = [pair for pair, distance in zip(met, apart, strict=True) if distance <= recipe.k]
+        for pair in met:
+            where.setdefault(pair, f"turn {turn}")
+        summary.append((turn, " ".join(map(str, names)), " ".join(map(str, apart)), _listed(near)))
+        if turns is not None:
+            steps.append(_turned(codes, recipe, turn, names, apart))
+    note = (
+        f"Codes are turned left and sorted; neighbours are compared, and found within {recipe.k} bits."
+        " Distances are those of neighbours."
+    )
+    columns = ("turn", "order", "distances", "found")
+    return _Found(
+        [*steps, Step("Each turn brings others together", columns, tuple(summary), note)],
+        where,
+        len(every) * (len(codes) - 1),
+    )
+
+
+def _turned(codes: arrow.UInt64s, recipe: SimHash, turn: int, names: list[int], apart: list[int]) -> Step:
+    turned = hamming_rotations.rotate(codes, recipe.bits, turn)
+    values = [sum(int(word) << 64 * at for at, word in enumerate(turned[name - 1])) for name in names]
+    beside: list[tuple[str | int, str]] = [("", ""), *((d, "yes" if d <= recipe.k else "") for d in apart)]
+    rows = tuple(
+        (place, name, *_shown(value, recipe.bits), *distance)
+        for place, (name, value, distance) in enumerate(zip(names, values, beside, strict=True), 1)
+    )
+    title = f"Turned left by {turn} and sorted" if turn else "Sorted as they are"
+    return Step(title, ("place", "#", *_headings(recipe.bits), "distance", "found"), rows)
+
+
+def _by_tables(codes: arrow.UInt64s, recipe: SimHash) -> _Found:
+    """Whoever shares the header of a table, as a run chooses the tables."""
+    sample = [(len(codes), codes)]
+    tables = choose_tables(recipe, sample, SEARCH)
+    starts, rows = np.arange(len(codes)) * codes.shape[1], np.arange(len(codes))
+    keys, _ = HeaderKeys(tables).keys(arrow.frozen(codes.ravel()), arrow.frozen(starts), arrow.frozen(rows))
+    near = hamming_search.self_join(codes, recipe.k, tables)
+    similar = {(a + 1, b + 1) for a, b in zip(near.a.tolist(), near.b.tolist(), strict=True)}
+    where: dict[_Pair, str] = {}
+    shown = []
+    for number, (mask, column) in enumerate(zip(tables, keys.reshape(len(codes), -1).T, strict=True), 1):
+        groups: dict[int, list[int]] = {}
+        for name, key in enumerate(column.tolist(), 1):
+            groups.setdefault(key, []).append(name)
+        meeting = [group for group in groups.values() if len(group) > 1]
+        fresh = [pair for group in meeting for pair in combinations(group, 2) if pair not in where]
+        where.update(dict.fromkeys(fresh, f"table {number}"))
+        found = _listed(pair for pair in fresh if pair in similar)
+        header = sum(int(word) << 64 * at for at, word in enumerate(mask))
+        met = " | ".join(" ".join(map(str, group)) for group in meeting)
+        shown.append((number, _bits(header, recipe.bits), met, len(fresh), found))
+    note = (
+        f"{len(tables)} {'table' if len(tables) == 1 else 'tables'}, each with a header (its bits are 1 here): codes"
+        " that agree on it are compared, each two once."
+    )
+    columns = ("table", "header", "who meets", "compared", "found")
+    steps = [Step("Each table brings others together", columns, tuple(shown), note)]
+    cut = _CUTS.get(recipe.search)
+    return _Found([*([cut(recipe, sample)] if cut else []), *steps], where, len(where))
+
+
+def _blocks(recipe: SimHash, sample: list[tuple[int, Any]]) -> Step:
+    """How the codes are cut into blocks, the highest bits first."""
+    plan = plan_blocks(recipe, sample, SEARCH)
+    rows = tuple((i, f"{stop - 1}-{start}", stop - start) for i, (start, stop) in enumerate(plan.blocks[::-1], 1))
+    g, of = plan.header_blocks, plan.num_blocks
+    note = "So few codes are compared all with all: no table would pay."
+    if g:
+        note = (
+            f"Codes within {recipe.k} bits that are cut into {of} blocks agree on {of - recipe.k} at least. A header of"
+            f" {g} of them can be chosen in C({of}, {g}) = {plan.num_tables} ways. Blocks are cut to tell these codes"
+            " apart equally well."
+        )
+    return Step("The codes are cut into blocks", ("block", "bits", "wide"), rows, note)
+
+
+_CUTS: dict[str, Callable[[SimHash, list[tuple[int, Any]]], Step]] = {"blocks": _blocks}
+
+
+def _verdict(recipe: SimHash, pairs: list[tuple[int, int, int]], found: _Found, num_codes: int) -> Step:
+    rows = tuple((f"{a}-{b}", distance, found.where.get((a, b), "missed")) for a, b, distance in pairs)
+    missed = [row for row in rows if row[2] == "missed"]
+    total = comb(num_codes, 2)
+    note = (
+        f"{len(rows)} {'pair is' if len(rows) == 1 else 'pairs are'} within {recipe.k} bits, {len(missed)} of them"
+        f" missed. {found.comparisons:,} comparisons; to compare all with all takes {total:,}."
+    )
+    return Step("What was found, and what was missed", ("pair", "distance", "met"), rows, note)
+
+
+def _listed(pairs: Iterable[_Pair]) -> str:
+    return ", ".join(f"{a}-{b}" for a, b in pairs)
+
+
+def _headings(bits: int) -> tuple[str, ...]:
+    return ("number", "bits") if bits <= _NARROW else ("hex",)
+
+
+def _shown(value: int, bits: int) -> tuple[str, ...]:
+    return (str(value), _bits(value, bits)) if bits <= _NARROW else (_bits(value, bits),)
+
+
+def _bits(value: int, bits: int) -> str:
+    """A code of few bits as these, a long one in hexadecimal digits."""
+    return f"{value:0{bits}b}" if bits <= _NARROW else f"{value:0{-(-bits // 4)}x}"
