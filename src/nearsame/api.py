@@ -133,7 +133,7 @@ def dedup(
     method = chosen_recipe(method) if chosen is None or "text" in chosen else Digest()
     within = chosen_within(method, against, within)
     require_clusters(clusters, method)
-    if method.of_vectors and any(one.word in ("longest", "shortest") for one in policy.policies):
+    if method.of_vectors and any(one.by_length for one in policy.policies):
         raise ConfigError(f"keep={keep!r} cannot rank vectors of one length", hint="Choose another policy.")
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     settings: dict[str, Any] = {

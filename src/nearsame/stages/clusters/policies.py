@@ -2,7 +2,7 @@
 
 1. The `against` side first, then (for containment) larger sets, then the value of `keep`, then the order of reading, or
    (`ties="content"`) what any engine can tell: the order column, the id, the 128-bit hash of the text. `order_of` says
-   so for all engines; each carries it out over what it knows of documents.
+   so for all engines; each carries it out over what it knows of documents. A word is a row of `GOES_BY`.
 2. `keep` is a list: a later entry decides what the earlier ones leave equal. A source without an entry's column has
    nulls; nulls (and values that cannot be read as the policy needs) come last; `longest` counts UTF-8 bytes.
 3. How many values could not be read is said; if none could, the policy says nothing, and that is an error.
@@ -22,15 +22,38 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
 from nearsame.stages.clusters.dates import moments
 
-__all__ = ["Keep", "Order", "Policy", "order_of", "ranks", "readable", "unread_dates"]
+__all__ = ["GOES_BY", "Going", "Keep", "Order", "Policy", "order_of", "ranks", "readable", "unread_dates"]
 
-_BY_DATE = ("newest", "oldest")
-_BY_READING = ("first", "last")
-_DESCENDING = ("newest", "max", "longest")
 _WORDS = f"(?:{'|'.join(KEEP_PLAIN)})\\s*(?:,|$)|(?:{'|'.join(KEEP_BY_COLUMN)}):"
 _NEXT = re.compile(rf"\s*,\s*(?={_WORDS})")  # a comma may stand in a name, too
 
 Order = tuple[tuple[str, bool], ...]
+
+
+class Going(NamedTuple):
+    """What a word of `keep` goes by.
+
+    Attributes:
+        by: a column of documents; `value` is the one that is named with the word, `row` the order of reading.
+        ascending: whether less of it is better.
+        dates: whether its values are dates and times.
+    """
+
+    by: str
+    ascending: bool
+    dates: bool = False
+
+
+GOES_BY: dict[KeepPlain | KeepByColumn, Going] = {
+    "first": Going("row", ascending=True),
+    "last": Going("row", ascending=False),
+    "longest": Going("text_bytes", ascending=False),
+    "shortest": Going("text_bytes", ascending=True),
+    "newest": Going("value", ascending=False, dates=True),
+    "oldest": Going("value", ascending=True, dates=True),
+    "max": Going("value", ascending=False),
+    "min": Going("value", ascending=True),
+}
 
 
 class Policy(NamedTuple):
@@ -40,9 +63,24 @@ class Policy(NamedTuple):
     column: str | None = None
 
     @property
+    def goes(self) -> Going:
+        """By which column of documents, and which way."""
+        return GOES_BY[self.word]
+
+    @property
     def by_date(self) -> bool:
         """Whether what is read are dates and times."""
-        return self.word in _BY_DATE
+        return self.goes.dates
+
+    @property
+    def by_reading(self) -> bool:
+        """Whether the order of reading decides, which leaves nothing equal."""
+        return self.goes.by == "row"
+
+    @property
+    def by_length(self) -> bool:
+        """Whether the length of the text decides."""
+        return self.goes.by == "text_bytes"
 
     @classmethod
     def parse(cls, text: str) -> "Policy":
@@ -95,15 +133,15 @@ class Keep:
         texts = _NEXT.split(keep) if isinstance(keep, str) else list(keep) or [""]
         policies = tuple(Policy.parse(text) for text in texts)
         for policy in policies[:-1]:
-            if policy.word in _BY_READING:
+            if policy.by_reading:
                 message = f"keep={keep!r}: {policy.word} leaves nothing to decide for what comes after it"
                 raise ConfigError(message, hint=f"Put {policy.word} last, or leave it out.")
-        is_last = policies[-1].word == "last"
+        is_last = policies[-1].by_reading and not policies[-1].goes.ascending
         if is_last and ties == "content" and order_column is None:
             message = f"keep={keep!r} and ties='content': documents have no order but that of an order column"
             raise ConfigError(message, hint="Name one, or choose keep='max:COLUMN'.")
         if order_column is not None:
-            before = tuple(policy for policy in policies if policy.word not in _BY_READING)
+            before = tuple(policy for policy in policies if not policy.by_reading)
             return cls((*before, Policy("max" if is_last else "min", order_column)), ties)
         return cls(policies, ties)
 
@@ -134,7 +172,7 @@ def unread_dates(policy: Policy, given: int, read: int) -> tuple[str, ...]:
         return ()
     counted = f"{unread:,} of {given:,} values of {policy.column!r} are not dates"
     if not read:
-        other = "max" if policy.word == "newest" else "min"
+        other = "min" if policy.goes.ascending else "max"
         hint = f"Write them as in 2024-12-31, or order them as they are, by {other}:{policy.column}."
         raise ConfigError(f"keep={policy}: {counted}", hint=hint)
     return (f"{counted}: they come last",)
@@ -156,12 +194,12 @@ def order_of(keep: Keep, *, larger_first: bool = False, by_side: bool = True) ->
     if larger_first:
         order.append(("size", False))
     for at, policy in enumerate(keep.policies):
-        if policy.word not in _BY_READING:
-            name = "text_bytes" if policy.column is None else f"value{at}"
-            order.append((name, policy.word not in _DESCENDING))
+        if not policy.by_reading:
+            order.append((policy.goes.by if policy.column is None else f"value{at}", policy.goes.ascending))
     if keep.ties == "content":
         return (*order, *((name, True) for name in ("id", "digest_a", "digest_b", "row")))
-    return (*order, ("row", keep.policies[-1].word != "last"))
+    last = keep.policies[-1]
+    return (*order, ("row", last.goes.ascending or not last.by_reading))
 
 
 def ranks(order: Order, columns: Mapping[str, Any], num_rows: int) -> Rows:
