@@ -97,7 +97,7 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
         case Digest():
             return Steps((texts(method), _digests(method)), measures.EQUAL)
         case Jaccard() | Cosine():
-            measure = measures.OF_SETS[method.measure]
+            measure = measures.BY_NAME[method.measure]
             shares = measures.shares(measures.bound(measure, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from nearsame.kernels.scores import KINDS
+from nearsame.kernels.scores import KINDS, OF_SETS
 from nearsame.stages.pairs import measures
 
 
@@ -17,7 +17,7 @@ def test_what_is_no_measure_is_refused(measure: int) -> None:
 
 def test_only_measures_of_sets_say_what_share_of_a_set_is_in_a_similar_one() -> None:
     """A measure without a row is refused: by the shares of another one pairs would be missed."""
-    of_sets = {measures.JACCARD, measures.COSINE, measures.CONTAINMENT, measures.CONTAINER}
+    of_sets = OF_SETS
     assert all(measures.shares(measures.bound(measure, Fraction(4, 5))) for measure in of_sets)
     for measure in KINDS - of_sets:
         with pytest.raises(ValueError, match="does not say what share"):

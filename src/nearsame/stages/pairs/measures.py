@@ -11,13 +11,13 @@ from nearsame.recipes.choices import ConfirmedBy, ReportedMeasure
 __all__ = [
     "AGREEMENT",
     "ANGLE",
+    "BY_NAME",
     "CONTAINER",
     "CONTAINMENT",
     "COSINE",
     "EQUAL",
     "JACCARD",
     "LARGEST",
-    "OF_SETS",
     "bound",
     "codes",
     "fraction_at_least",
@@ -27,7 +27,7 @@ __all__ = [
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
 ANGLE, COSINE = scores.ANGLE, scores.COSINE
-OF_SETS: dict[ReportedMeasure, int] = {"jaccard": JACCARD, "cosine": COSINE}
+BY_NAME: dict[ReportedMeasure, int] = {"jaccard": JACCARD, "cosine": COSINE}
 _CODES: dict[ConfirmedBy | None, int] = {
     None: scores.HAMMING,
     "jaccard": scores.NEAR_JACCARD,
