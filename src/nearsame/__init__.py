@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from nearsame._version import __version__
 
 if TYPE_CHECKING:
+    from nearsame.answers.comparisons import Comparison, Explanation
+    from nearsame.answers.findings import Evaluation, Plan, SimHashPlan
+    from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match
     from nearsame.api import dedup, pairs
-    from nearsame.comparisons import Comparison, Explanation
     from nearsame.engines.spark import Spark
     from nearsame.errors import (
         ColumnError,
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
         UnknownIdError,
         WorkdirError,
     )
-    from nearsame.findings import Evaluation, Plan, SimHashPlan
     from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
-    from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match
     from nearsame.outputs.reports import write_evaluation
     from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
@@ -142,9 +142,9 @@ _HOMES = {
     ),
     "nearsame.studies.evaluate": ("evaluate",),
     "nearsame.studies.explain": ("explain", "explain_codes", "explain_example"),
-    "nearsame.findings": ("Evaluation", "Plan", "SimHashPlan"),
+    "nearsame.answers.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
-    "nearsame.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
+    "nearsame.answers.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
     "nearsame.recipes.methods": (
         "Containment",
         "Cosine",
@@ -158,7 +158,7 @@ _HOMES = {
     "nearsame.outputs.reports": ("write_evaluation",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
     "nearsame.studies.compare": ("compare",),
-    "nearsame.comparisons": ("Comparison", "Explanation"),
+    "nearsame.answers.comparisons": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
     "nearsame.studies.restore": ("Restored", "restore"),

@@ -13,11 +13,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.inputs import several
 from nearsame.flow import audits, costs, layers, pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.checks import (
@@ -40,7 +42,6 @@ from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
-from nearsame.inputs import several
 from nearsame.kernels.deciding import Work
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
@@ -54,7 +55,6 @@ from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import Groups, Listed
-from nearsame.stats import Audit
 
 if TYPE_CHECKING:
     from nearsame.frames.request import Request

@@ -166,7 +166,7 @@ def test_a_file_is_never_written_over_a_source(source, tmp_path):
     """Nor where a pattern finds it, nor over another without --overwrite."""
     before = source.read_bytes()
     assert 2 == run("dedup", source, "-o", source, "--overwrite").exit_code
-    assert "is where" in run("dedup", tmp_path / "*.jsonl", "-o", tmp_path / "out.jsonl").stderr
+    assert "which the next run would read" in run("dedup", tmp_path / "*.jsonl", "-o", tmp_path / "out.jsonl").stderr
     other = tmp_path / "there.csv"
     other.write_text("mine", "utf-8")
     assert 2 == run("dedup", source, "-o", other).exit_code

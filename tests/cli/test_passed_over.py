@@ -6,7 +6,7 @@ import os
 import pytest
 
 import nearsame as ns
-from nearsame.passed_over import PassedOver, kind_of
+from nearsame.files.passed_over import PassedOver, kind_of
 
 from .commands import documents, run, write_jsonl
 

@@ -17,8 +17,8 @@ from pyarrow import csv
 import nearsame as ns
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.errors import WorkdirError
+from nearsame.files.inputs import Inputs, local_stamp
 from nearsame.flow import identities, steps
-from nearsame.inputs import Inputs, local_stamp
 from nearsame.sources.files import File
 
 from .made import documents

@@ -307,7 +307,7 @@ def test_what_cannot_be_is_refused_by_name(where, tmp_path):
             index.remove(["x", "y"], missing_ok=False)
         with pytest.raises(ns.ConfigError, match="if_new and replace exclude each other"):
             index.add("a", if_new=True, replace=True)
-        with pytest.raises(ns.ConfigError, match="stores shingles, no texts"):
+        with pytest.raises(ns.ConfigError, match="stores shingles, not texts"):
             index.text("a")
         assert 0 == index.stats().documents
 

@@ -8,7 +8,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import OutputError, SourceError
-from nearsame.inputs import Inputs, local_paths
+from nearsame.files.inputs import Inputs, local_paths
 from nearsame.outputs.folder import appearing, require_place
 
 TEXTS = [

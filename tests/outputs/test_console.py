@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import nearsame as ns
+from nearsame.answers.stats import Stats
+from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, window
 from nearsame.outputs.promises import guarantee, shuffled
 from nearsame.outputs.tables import skipped_table
-from nearsame.passed_over import PassedOver
-from nearsame.stats import Stats
 
 LONG = " ".join(f"word{i}" for i in range(60))
 

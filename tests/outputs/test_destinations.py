@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from nearsame.compressions import COMPRESSIONS, recognised
 from nearsame.errors import ConfigError, OutputError
-from nearsame.formats import BY_SUFFIX, FORMATS
+from nearsame.files.compressions import COMPRESSIONS, recognised
+from nearsame.files.formats import BY_SUFFIX, FORMATS
 from nearsame.outputs.destinations import meaning, require_folder
 from nearsame.outputs.lists import writer
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import nearsame as ns
-from nearsame.findings import Closing, Evaluation, Lost, Scatter, Score, Trade
+from nearsame.answers.findings import Closing, Evaluation, Lost, Scatter, Score, Trade
 from nearsame.installation import install_command
 from nearsame.outputs import evaluations, html
 

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
-from nearsame import placing
 from nearsame.errors import OutputError
+from nearsame.files import placing
 from nearsame.outputs.folder import appearing, require_place
 
 TEXT = "one two three four five six seven"

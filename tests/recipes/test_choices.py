@@ -7,10 +7,10 @@ import click
 import pytest
 
 import nearsame as ns
+from nearsame.answers.matches import FOUND_BY
 from nearsame.cli.main import commands
 from nearsame.index.facets import facet_of
 from nearsame.index.recipe import facets_of
-from nearsame.matches import FOUND_BY
 from nearsame.recipes import choices
 from nearsame.recipes.choices import (
     COMPARED,

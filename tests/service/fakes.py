@@ -4,8 +4,8 @@ import threading
 import time
 from contextlib import contextmanager
 
+from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
 from nearsame.errors import UnknownIdError
-from nearsame.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
 from nearsame.recipes.methods import MinHash
 
 

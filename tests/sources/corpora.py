@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from nearsame.compressions import COMPRESSIONS as SUFFIXES
+from nearsame.files.compressions import COMPRESSIONS as SUFFIXES
 from nearsame.sources import Columns, Part, Skipped, open_parts
 from nearsame.sources.files import File
 from nearsame.sources.streams import chunks

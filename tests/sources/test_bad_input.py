@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nearsame.compressions import COMPRESSIONS as SUFFIXES
 from nearsame.errors import ColumnError, SourceError
+from nearsame.files.compressions import COMPRESSIONS as SUFFIXES
 from nearsame.sources import Annotations, Columns, Skipped, open_parts
 
 from .corpora import COMPRESSIONS, Rows, compressed, copied, decompressed, encoded, only, read, write

@@ -6,8 +6,8 @@ import json
 import pytest
 
 import nearsame as ns
-from nearsame.compressions import COMPRESSIONS, recognised
 from nearsame.errors import SourceError
+from nearsame.files.compressions import COMPRESSIONS, recognised
 from nearsame.sources import Columns, Skipped
 from nearsame.sources.standard_input import plain_input
 from tests.cli.commands import documents, run

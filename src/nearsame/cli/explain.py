@@ -13,7 +13,7 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import EXAMPLE_NAMES
 
 if TYPE_CHECKING:
-    from nearsame.comparisons import Explanation
+    from nearsame.answers.comparisons import Explanation
 
 __all__ = ["explain"]
 

@@ -174,7 +174,7 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
 @contextmanager
 def lines_to(path: str | None, where: str, sources: tuple[str, ...], *, overwrite: bool) -> Iterator[Any]:
     """What writes records as lines of JSON: to a file that appears at the end, or at once to standard output."""
-    from nearsame.inputs import Inputs
+    from nearsame.files.inputs import Inputs
     from nearsame.outputs.folder import appearing, require_place
 
     if path in (None, "-"):

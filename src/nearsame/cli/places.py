@@ -30,7 +30,7 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     written = list(_values(command, given, "writes"))
     if not written or given.get("engine") == "spark":  # Spark has file systems of its own, and looks there
         return
-    from nearsame.inputs import Inputs, is_address
+    from nearsame.files.inputs import Inputs, is_address
     from nearsame.outputs.apart import require_apart
     from nearsame.outputs.destinations import meaning
     from nearsame.outputs.folder import require_place

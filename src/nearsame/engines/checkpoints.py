@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
-from nearsame.placing import sync
+from nearsame.files.placing import sync
 
 __all__ = ["Batches", "Checkpoints", "tallies_of", "with_tallies"]
 

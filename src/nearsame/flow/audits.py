@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.answers.stats import Audit, Share
 from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
@@ -28,7 +29,6 @@ from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PartnersStage, Probes, Ranking, VectorPartners
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.pairs.shares import bunched_share, share
-from nearsame.stats import Audit, Share
 
 __all__ = [
     "NUM_RECHECKED",

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder
@@ -24,7 +25,6 @@ from nearsame.sources.select import together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
-from nearsame.stats import Stats
 
 __all__ = ["Choices", "Picked", "chosen_of", "records", "table_of", "write"]
 

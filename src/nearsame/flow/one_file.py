@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
-from nearsame.compressions import compressor
+from nearsame.files.compressions import compressor
 from nearsame.flow.kept import Picked, chosen_of, table_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
@@ -27,7 +28,6 @@ from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.parts import FilePart
 from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided
-from nearsame.stats import Stats
 
 __all__ = ["write_one"]
 

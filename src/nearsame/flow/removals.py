@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.flow import kept, pipeline
@@ -33,7 +34,6 @@ from nearsame.stages.pairs.evidence import LISTS
 from nearsame.stages.pairs.expand import Listed, by_priority
 from nearsame.stages.pairs.join import JoinedPairs
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
-from nearsame.stats import NUM_LARGEST, Stats, compared_by
 
 __all__ = ["Removals"]
 

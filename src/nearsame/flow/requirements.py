@@ -7,8 +7,8 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from nearsame.answers.stats import Audit
 from nearsame.errors import ConfigError, RequirementError
-from nearsame.stats import Audit
 
 __all__ = ["Requirements"]
 

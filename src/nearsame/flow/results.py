@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.answers.stats import Audit, Stats
 from nearsame.errors import ConfigError
+from nearsame.files.passed_over import PassedOver
 from nearsame.flow.kept import Choices
 from nearsame.outputs.destinations import meaning, require_folder
-from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Method
-from nearsame.stats import Audit, Stats
 
 __all__ = ["Pairs", "Result"]
 

@@ -16,17 +16,18 @@ import pyarrow as pa
 
 from nearsame import schemas
 from nearsame._version import __version__
+from nearsame.answers.stats import NUM_HOSTS, Stats, compared_by
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
+from nearsame.files.inputs import Files, Inputs, names_of
+from nearsame.files.passed_over import PassedOver
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import PageFacts, sides
 from nearsame.flow.layers import Layers
-from nearsame.inputs import Files, Inputs, names_of
 from nearsame.installation import versions
 from nearsame.outputs import lists, tables
 from nearsame.outputs.apart import require_apart
-from nearsame.passed_over import PassedOver
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Method
 from nearsame.sources import MAX_RECORD, Part
@@ -34,7 +35,6 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
-from nearsame.stats import NUM_HOSTS, Stats, compared_by
 
 __all__ = ["Run", "inputs_of"]
 

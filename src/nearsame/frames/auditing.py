@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.answers.stats import Audit, Share
 from nearsame.arrow import Rows
 from nearsame.flow.audits import (
     NUM_RECHECKED,
@@ -32,7 +33,6 @@ from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
-from nearsame.stats import Audit, Share
 
 __all__ = ["audit_decision", "audit_pairs"]
 

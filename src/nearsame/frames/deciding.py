@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nearsame.answers.stats import Component
 from nearsame.engines.space import num_bytes
 from nearsame.flow.corpus import Question, State
 from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, told
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
-from nearsame.stats import Component
 
 __all__ = ["Decision", "answered", "inherited"]
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.answers.stats import Component
 from nearsame.engines.local import Local
 from nearsame.engines.space import least_memory, num_bytes
 from nearsame.flow.corpus import Question
@@ -25,7 +26,6 @@ from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.join import JoinedPairs
-from nearsame.stats import Component
 
 __all__ = ["DECISIONS", "NumberedQuestion", "here", "in_one_task", "told"]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.errors import ConfigError, SourceError
@@ -26,7 +27,6 @@ from nearsame.outputs.destinations import Destination, require_folder
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
-from nearsame.stats import NUM_LARGEST, Stats, compared_by
 
 __all__ = ["SparkRemovals"]
 

@@ -6,12 +6,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.settings import Spark
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
 from nearsame.flow.results import Pairs, Result
@@ -22,12 +24,10 @@ from nearsame.frames.inputs import FramePart, common_order, part_of, require_one
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import ListedFrame, SparkRun
-from nearsame.inputs import several
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import fewer_pairs
-from nearsame.stats import Audit
 
 __all__ = ["Request"]
 

@@ -11,6 +11,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nearsame.answers.stats import Component
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.flow.corpus import State
@@ -19,7 +20,6 @@ from nearsame.frames.one_task import NumberedQuestion, in_one_task, told
 from nearsame.frames.scoring import scored
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound, unbounded
-from nearsame.stats import Component
 
 __all__ = ["ENTRY_BYTES", "Cluster"]
 

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from nearsame._version import __version__
+from nearsame.answers.stats import Stats, compared_by
 from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
+from nearsame.files.passed_over import PassedOver
 from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
 from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
-from nearsame.passed_over import PassedOver
 from nearsame.recipes.arguments import refuse_on_spark
-from nearsame.stats import Stats, compared_by
 
 __all__ = ["ListedFrame", "SparkRun"]
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from nearsame.answers.matches import Added, AddStatus, Matches
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
 from nearsame.flow.options import SourceOptions
@@ -34,7 +35,6 @@ from nearsame.index.search import (
     similar_pairs,
 )
 from nearsame.index.shelves import BlobShelf, pack, same_items
-from nearsame.matches import Added, AddStatus, Matches
 from nearsame.recipes.arguments import require_number
 from nearsame.recipes.choices import StoreKind
 from nearsame.recipes.signatures import Default, Doc

@@ -19,10 +19,10 @@ import pyarrow as pa
 from nearsame.clock import Silent
 from nearsame.engines.sharing import Sharing
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.inputs import several
 from nearsame.flow.options import SourceOptions
 from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.facet import Input
-from nearsame.inputs import several
 from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
 from nearsame.sources.base import Aside, apart

@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.answers.matches import Entry
 from nearsame.errors import ConfigError
+from nearsame.files.inputs import Inputs
 from nearsame.index.codes import CodeFacet
 from nearsame.index.facet import Facet
 from nearsame.index.facets import DigestFacet
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf
-from nearsame.inputs import Inputs
-from nearsame.matches import Entry
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row

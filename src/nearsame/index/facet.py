@@ -21,11 +21,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.answers.matches import FoundBy
 from nearsame.arrow import Int64s, Lists, UInt64s
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
-from nearsame.matches import FoundBy
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Digest, MinHash, SimHash

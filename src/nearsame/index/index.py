@@ -16,8 +16,10 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from nearsame import stores
+from nearsame.answers.matches import Added
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
+from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, building, migrating, removing
 from nearsame.index.adding import AddOptions
@@ -26,8 +28,6 @@ from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
-from nearsame.inputs import Inputs, is_address
-from nearsame.matches import Added
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import IndexMethodName, StoreKind

@@ -12,7 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack, overload
 
+from nearsame.answers.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownIdError
+from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, checking, exporting
 from nearsame.index.documents import Sourced, at_hand, input_of, is_storable
@@ -21,8 +23,6 @@ from nearsame.index.recipe import read_recipe
 from nearsame.index.search import ask, evidence_of, look_up, matches_of
 from nearsame.index.shelves import BlobShelf
 from nearsame.index.sketched import query_sketch
-from nearsame.inputs import Inputs, is_address
-from nearsame.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number

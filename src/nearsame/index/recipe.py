@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
+from nearsame.answers.matches import FOUND_BY
 from nearsame.errors import ConfigError, IndexMismatchError
 from nearsame.index.facet import Facet, IndexMethod
 from nearsame.index.facets import facet_of
-from nearsame.matches import FOUND_BY
 from nearsame.recipes.base import TOKENISER, UNICODE_VERSION
 from nearsame.recipes.choices import INDEX_METHODS, STORES, IndexMethodName, StoreKind, word_of
 from nearsame.recipes.methods import Digest, MinHash, Recipe, SimHash, by_name

@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.answers.matches import FoundBy, Match, Matches
 from nearsame.arrow import Int64s, frozen
 from nearsame.index.candidates import Pairs, bound, candidates, joined, rank, unique_pairs
 from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
-from nearsame.matches import FoundBy, Match, Matches
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.stores.base import Reader, Row
 

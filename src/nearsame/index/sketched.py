@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from nearsame.answers.matches import Match, Matches
 from nearsame.errors import ConfigError
 from nearsame.index.candidates import bound, closest
 from nearsame.index.facet import Facet
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf, same_items
-from nearsame.matches import Match, Matches
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["query_sketch"]

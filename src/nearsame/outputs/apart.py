@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nearsame.errors import OutputError
-from nearsame.inputs import Inputs, is_folder, local_paths
+from nearsame.files.inputs import Inputs, is_folder, local_paths
 
 __all__ = ["require_apart"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from nearsame.comparisons import ComparedText, Comparison, Measured, Passage
+from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 

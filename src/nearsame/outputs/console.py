@@ -18,13 +18,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from nearsame.answers.stats import Stats
+from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.page_summary import about_pages
 from nearsame.outputs.progress import watched
 from nearsame.outputs.promises import component, dropped, guarantee, in_bytes, measured, plural, shuffled
-from nearsame.passed_over import PassedOver
 from nearsame.printable import printable, printable_json
 from nearsame.recipes.methods import METHODS
-from nearsame.stats import Stats
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 

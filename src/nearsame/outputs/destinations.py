@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ConfigError, OutputError
-from nearsame.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format
+from nearsame.files.compressions import COMPRESSIONS, Compression
+from nearsame.files.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format
 
 __all__ = ["STREAM", "Destination", "by_ending", "meaning", "require_folder", "unknown_format", "written_suffixes"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from nearsame.findings import Closing, Evaluation, Score
+from nearsame.answers.findings import Closing, Evaluation, Score
 
 __all__ = ["Table", "heading", "markdown", "tables", "text"]
 

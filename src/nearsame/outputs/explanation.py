@@ -5,7 +5,7 @@ Of a long table the first rows are shown, and how many more there are.
 
 from rich.table import Table
 
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
 

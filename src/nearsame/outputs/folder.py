@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError, OutputError
-from nearsame.inputs import Inputs, is_address
+from nearsame.files.inputs import Inputs, is_address
+from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.outputs.apart import require_apart
-from nearsame.placing import Beside, put_back, to_disk
 
 __all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
 

@@ -7,7 +7,7 @@
 from importlib.resources import files
 from typing import Any
 
-from nearsame.findings import Evaluation
+from nearsame.answers.findings import Evaluation
 from nearsame.outputs import evaluations, plots
 
 __all__ = ["evaluation_page", "render", "require"]

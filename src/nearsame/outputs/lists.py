@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from nearsame.compressions import compressor
 from nearsame.errors import ConfigError, OutputError
-from nearsame.inputs import Inputs
+from nearsame.files.compressions import compressor
+from nearsame.files.inputs import Inputs
 from nearsame.outputs.destinations import Destination, meaning, unknown_format, written_suffixes
 from nearsame.outputs.folder import appearing, require_place
 

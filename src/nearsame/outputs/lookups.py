@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from nearsame.matches import IN_A_CROWD, Matches
+from nearsame.answers.matches import IN_A_CROWD, Matches
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 from nearsame.recipes.methods import METHODS

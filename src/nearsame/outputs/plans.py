@@ -7,7 +7,7 @@
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.answers.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 
 __all__ = ["plan_text", "simhash_text", "sparkline"]
 

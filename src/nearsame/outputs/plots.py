@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nearsame.answers.findings import CurvePoint, Evaluation, Plan, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
-from nearsame.findings import CurvePoint, Evaluation, Plan, SimHashPlan
 from nearsame.outputs.folder import appearing, require_place
 
 __all__ = [

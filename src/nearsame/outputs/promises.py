@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from nearsame.answers.stats import Stats
 from nearsame.recipes.promises import Asked, promise
-from nearsame.stats import Stats
 
 __all__ = ["component", "dropped", "guarantee", "in_bytes", "measured", "plural", "shuffled"]
 

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 
-from nearsame.findings import Evaluation
+from nearsame.answers.findings import Evaluation
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place

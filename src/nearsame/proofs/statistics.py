@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from nearsame.answers.stats import Component, Stats
 from nearsame.proofs.files import BROKEN, first_line
 from nearsame.proofs.verdict import Findings
-from nearsame.stats import Component, Stats
 
 __all__ = ["read_stats"]
 

@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nearsame.errors import ConfigError
-from nearsame.inputs import no_path
+from nearsame.files.inputs import no_path
 from nearsame.recipes.signatures import shared_options, whole_doc, whole_signature
 
 __all__ = ["checked", "not_on_spark", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from nearsame.errors import ConfigError
-from nearsame.inputs import no_path
+from nearsame.files.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
 from nearsame.recipes.choices import MethodName, ReportedMeasure, ShingleUnit
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from nearsame.matches import AddStatus, FoundBy
+from nearsame.answers.matches import AddStatus, FoundBy
 from nearsame.recipes.choices import MeasureName, ReportedMeasure
 
 __all__ = [

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from nearsame.comparisons import Comparison
+from nearsame.answers.comparisons import Comparison
+from nearsame.answers.matches import Entry, Matches
 from nearsame.index.index import Index
-from nearsame.matches import Entry, Matches
 from nearsame.recipes.methods import METHODS
 from nearsame.service.problems import HttpProblem, late
 from nearsame.studies import compare as study

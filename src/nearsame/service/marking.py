@@ -7,7 +7,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from nearsame.comparisons import Passage
+from nearsame.answers.comparisons import Passage
 
 __all__ = ["MarkedPiece", "of_a", "of_b", "pieces"]
 

@@ -15,7 +15,7 @@ from fastapi import Query as Setting
 from fastapi.responses import Response
 from pydantic import Discriminator, Tag, TypeAdapter
 
-from nearsame.matches import Added
+from nearsame.answers.matches import Added
 from nearsame.service import bodies, description, lookups, metrics
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.limits import seconds_left

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 
-from nearsame.comparisons import Comparison, Measured
+from nearsame.answers.comparisons import Comparison, Measured
+from nearsame.answers.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
 from nearsame.index.index import Index
-from nearsame.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
 from nearsame.outputs.comparison import NAMES, verdict
 from nearsame.service import lookups, marking
 from nearsame.service.problems import HttpProblem

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.compressions import Compression
 from nearsame.errors import SourceError
+from nearsame.files.compressions import Compression
 from nearsame.sources.archives import DAMAGE, Archived, walk
 from nearsame.sources.members import STARTS, ArchiveForm, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink

@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.compressions import Compression
 from nearsame.errors import SourceError
+from nearsame.files.compressions import Compression
 from nearsame.sources.archive_copies import RecordPlace, are_apart, pour
 from nearsame.sources.archives import DAMAGE
 from nearsame.sources.base import MAX_RECORD

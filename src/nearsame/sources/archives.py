@@ -15,8 +15,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nearsame.compressions import Compression
 from nearsame.errors import MissingExtraError
+from nearsame.files.compressions import Compression
 from nearsame.sources.files import File, is_url
 from nearsame.sources.members import (
     ARC,

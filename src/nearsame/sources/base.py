@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.inputs import Files
+from nearsame.files.inputs import Files
 from nearsame.recipes.choices import Extract
 from nearsame.schemas import BESIDE, ORDER
 

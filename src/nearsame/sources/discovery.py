@@ -18,11 +18,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from nearsame.arrow import Rows
-from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
-from nearsame.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
-from nearsame.inputs import local_stamp, names_of
-from nearsame.passed_over import PassedOver, kind_of
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
+from nearsame.files.inputs import local_stamp, names_of
+from nearsame.files.passed_over import PassedOver, kind_of
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder, list_name

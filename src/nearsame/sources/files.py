@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
-from nearsame.inputs import local_stamp
+from nearsame.files.inputs import local_stamp
 from nearsame.installation import install_command
 
 __all__ = ["BrokenStreamError", "File", "chained", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]

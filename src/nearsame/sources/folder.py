@@ -22,7 +22,7 @@ import pyarrow as pa
 import xxhash
 
 from nearsame.errors import ConfigError, SourceError
-from nearsame.inputs import Files
+from nearsame.files.inputs import Files
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined

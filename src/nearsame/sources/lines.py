@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearsame.compressions import COMPRESSIONS
-from nearsame.inputs import is_folder
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.inputs import is_folder
 from nearsame.sources.base import Skip, Skipped
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name

@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Sequence
 from itertools import islice
 
-from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import SourceError
-from nearsame.formats import BY_SUFFIX, PAGES, TEXTS
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.formats import BY_SUFFIX, PAGES, TEXTS
 
 __all__ = ["require_texts"]
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from nearsame.compressions import Compression
+from nearsame.files.compressions import Compression
 
 __all__ = [
     "ARC",

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from nearsame.arrow import Rows, held_bytes
 from nearsame.errors import OutputError, SourceError
-from nearsame.inputs import Files
+from nearsame.files.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.kinds import splits_of, taken

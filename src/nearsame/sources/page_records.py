@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.formats import PAGES as MIME_TYPES
+from nearsame.files.formats import PAGES as MIME_TYPES
 from nearsame.schemas import BESIDE as MARK
 from nearsame.schemas import ORDER, PAGES, RECORDS
 from nearsame.sources.base import BATCH_BYTES, Columns, Part

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.compressions import Compression
 from nearsame.errors import NearSameError, SourceError
-from nearsame.inputs import Files
+from nearsame.files.compressions import Compression
+from nearsame.files.inputs import Files
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.files import File, is_url
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable

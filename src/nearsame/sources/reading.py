@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ColumnError, SourceError
-from nearsame.passed_over import PassedOver
+from nearsame.files.passed_over import PassedOver
 from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart
 from nearsame.sources.folder import TextFolder, alike
 from nearsame.sources.limits import require_room

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from nearsame.compressions import COMPRESSIONS, MOST_MAGIC, Compression, recognised
 from nearsame.errors import SourceError
+from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, Compression, recognised
 from nearsame.sources.files import File
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.streams import BrokenStreamError, chunks

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.compressions import MAGIC, Compression, compressor
 from nearsame.errors import NearSameError, OutputError
+from nearsame.files.compressions import MAGIC, Compression, compressor
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
 

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.compressions import COMPRESSIONS
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 

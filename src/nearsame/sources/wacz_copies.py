@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from nearsame.compressions import Compression
 from nearsame.errors import SourceError
+from nearsame.files.compressions import Compression
 from nearsame.sources import packages
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of
 from nearsame.sources.streams import sink

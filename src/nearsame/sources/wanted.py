@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
-from nearsame.compressions import COMPRESSIONS, Compression
 from nearsame.errors import ConfigError
-from nearsame.formats import BY_SUFFIX, PAGES, TEXTS
+from nearsame.files.compressions import COMPRESSIONS, Compression
+from nearsame.files.formats import BY_SUFFIX, PAGES, TEXTS
 from nearsame.recipes.choices import FILE_KINDS
 from nearsame.sources.files import suffixed_name
 

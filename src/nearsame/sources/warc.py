@@ -19,7 +19,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
-from nearsame.compressions import Compression
+from nearsame.files.compressions import Compression
 from nearsame.sources import archives
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of

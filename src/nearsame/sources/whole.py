@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from nearsame.compressions import COMPRESSIONS
 from nearsame.errors import ConfigError, SourceError
-from nearsame.inputs import is_folder
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.inputs import is_folder
 from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.files import File, is_url, suffixed_name
 from nearsame.sources.standard_input import plain_input

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from nearsame.errors import StoreDamagedError, StoreError
-from nearsame.inputs import is_address
+from nearsame.files.inputs import is_address
 from nearsame.stores.base import Store
 
 __all__ = ["create_store", "open_store"]

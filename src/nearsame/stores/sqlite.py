@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nearsame.arrow import Int64s
 from nearsame.errors import StoreDamagedError, StoreError
-from nearsame.placing import Beside, put_back, to_disk
+from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.stores.checksums import sealed
 from nearsame.stores.sqlite_files import (
     APPLICATION,

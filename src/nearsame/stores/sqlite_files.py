@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
-from nearsame.placing import Beside
+from nearsame.files.placing import Beside
 from nearsame.stores.checksums import require_settings
 from nearsame.stores.sqlite_mishaps import BUSY, DAMAGED, code_of
 from nearsame.stores.sqlite_rows import MAKE

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.comparisons import ComparedText, Comparison, Measured, Passage
+from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps

@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.answers.findings import Closing, Evaluation, Lost, Score, Trade
 from nearsame.arrow import Rows
 from nearsame.clock import Silent
 from nearsame.errors import ConfigError
-from nearsame.findings import Closing, Evaluation, Lost, Score, Trade
+from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
-from nearsame.inputs import Inputs, several
 from nearsame.installation import versions
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import JudgedBy

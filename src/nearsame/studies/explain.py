@@ -8,7 +8,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nearsame.comparisons import Explanation
+from nearsame.answers.comparisons import Explanation
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import ExampleName, MethodName, SearchKind

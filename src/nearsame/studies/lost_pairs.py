@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.answers.findings import Scatter
 from nearsame.arrow import Rows
 from nearsame.engines.local import Local
 from nearsame.errors import TooManyPairsError
-from nearsame.findings import Scatter
 from nearsame.flow import pipeline
 from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound

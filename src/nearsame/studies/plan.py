@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.answers.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
-from nearsame.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
-from nearsame.inputs import several
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
 from nearsame.recipes.settings import MinHashSettings, given_settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nearsame.errors import SourceError
-from nearsame.inputs import Inputs, several
+from nearsame.files.inputs import Inputs, several
 from nearsame.outputs import folder
 from nearsame.recipes.arguments import checked
 from nearsame.sources import Columns, open_parts

@@ -16,7 +16,7 @@ from nearsame.clock import Progress, Silent
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
-from nearsame.inputs import several
+from nearsame.files.inputs import several
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.learnt import is_learnt, learnt_form

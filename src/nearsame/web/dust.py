@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Unpack
 
-from nearsame.inputs import Inputs
+from nearsame.files.inputs import Inputs
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical

@@ -18,7 +18,7 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
-from nearsame.inputs import Inputs
+from nearsame.files.inputs import Inputs
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked, require_number

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from nearsame import api
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.files.inputs import several
 from nearsame.flow.options import ContentOptions, MachineOptions
-from nearsame.inputs import several
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method

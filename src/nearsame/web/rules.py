@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from nearsame.errors import ConfigError
-from nearsame.inputs import Inputs
+from nearsame.files.inputs import Inputs
 from nearsame.outputs import folder
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl

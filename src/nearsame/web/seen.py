@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.answers.matches import FoundBy, Match
 from nearsame.arrow import UInt64s
 from nearsame.errors import ConfigError, StoreError, UnknownIdError
 from nearsame.flow.steps import steps
 from nearsame.index.index import Index
-from nearsame.matches import FoundBy, Match
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from nearsame.errors import ConfigError
-from nearsame.inputs import Inputs
+from nearsame.files.inputs import Inputs
 from nearsame.outputs import lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nearsame.engines.spark.places import HadoopPlace
 from nearsame.errors import NearSameError, OutputError
-from nearsame.placing import to_disk
+from nearsame.files.placing import to_disk
 
 __all__ = ["appearing", "mended"]
 

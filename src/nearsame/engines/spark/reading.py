@@ -20,7 +20,7 @@ from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import Footers, HadoopFile, footers
 from nearsame.engines.spark.places import as_pattern
 from nearsame.errors import ColumnError, SourceError
-from nearsame.formats import FORMATS
+from nearsame.files.formats import FORMATS
 
 __all__ = ["UNREAD", "Given", "is_frame", "read"]
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from nearsame import arrow
+from nearsame.answers.stats import Component
 from nearsame.arrow import Rows
 from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
@@ -22,7 +23,6 @@ from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound, unbounded
 from nearsame.kernels.stamps import Array, Each
 from nearsame.stages.clusters.keepers import Decided
-from nearsame.stats import Component
 
 __all__ = ["Connected"]
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.answers.stats import Component
 from nearsame.arrow import Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
-from nearsame.stats import Component
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 

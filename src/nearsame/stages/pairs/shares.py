@@ -13,8 +13,8 @@ from math import exp, lgamma, log
 
 import numpy as np
 
+from nearsame.answers.stats import Share
 from nearsame.arrow import Rows
-from nearsame.stats import Share
 
 __all__ = ["beta_quantile", "bunched_share", "share"]
 

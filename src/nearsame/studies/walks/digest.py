@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.methods import Digest
 from nearsame.stages.features.digests import FORGEABLE, TextDigests

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.engines.local import Flow, Local
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.methods import Containment, Cosine, Jaccard

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.recipes.choices import ExampleName
 from nearsame.recipes.methods import Jaccard, MinHash, ModP, SimHash
 from nearsame.stages.keys.bands import collision_probability

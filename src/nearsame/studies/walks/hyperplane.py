@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.methods import Hyperplane

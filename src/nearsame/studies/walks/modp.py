@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.methods import ModP
 from nearsame.stages.pairs import likeness

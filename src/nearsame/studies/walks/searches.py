@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearsame import arrow
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_rotations, hamming_search
 from nearsame.recipes.methods import SimHash

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.comparisons import Step
+from nearsame.answers.comparisons import Step
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps

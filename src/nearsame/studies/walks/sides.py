@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels.deciding import verify_pairs
 from nearsame.kernels.scores import Bound

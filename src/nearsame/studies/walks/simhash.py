@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import xxhash
 
-from nearsame.comparisons import Explanation, Step
+from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.recipes.methods import SimHash

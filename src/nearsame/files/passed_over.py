@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from nearsame.compressions import COMPRESSIONS
+from nearsame.files.compressions import COMPRESSIONS
 from nearsame.installation import install_command
 
 __all__ = ["PassedOver", "kind_of"]

@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from nearsame.inputs import Inputs
+from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
 
 __all__ = [

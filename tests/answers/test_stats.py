@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import nearsame as ns
+from nearsame.answers.comparisons import Measured
+from nearsame.answers.stats import Audit, Share, Stats
 from nearsame.clock import Clock, Silent
-from nearsame.comparisons import Measured
-from nearsame.stats import Audit, Share, Stats
 
 TEXTS = ["a b c d e f", "a b c d e f", "a b c d e g", "", None, "***"]
 
