@@ -89,7 +89,8 @@ def test_text_files_get_a_file_of_annotations(tmp_path: Path) -> None:
         (source / name).write_text(name)
     first = b'{"path":"a.txt","cluster":0,"witness_id":null,"num_duplicates":1}'
     for copy_files, home in ((False, tmp_path / "one"), (True, tmp_path / "two")):
-        (part,) = open_parts([source], columns=Columns(), copy_files=copy_files)
+        (part,) = open_parts([source], columns=Columns())
+        part = part.as_files() if copy_files else part
         part.copy(home / part.target, NONE, ANNOTATIONS)
         lines = (home / "annotations.jsonl").read_bytes().splitlines()
         assert (first, 3) == (lines[0], len(lines))

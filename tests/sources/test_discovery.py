@@ -97,7 +97,7 @@ def test_copies_of_text_files_stay_below_their_target(tree: Path, monkeypatch: p
     """Whatever the spelling, no copied path is absolute or goes up."""
     monkeypatch.chdir(tree / "a")
     for sources in (["../c.txt", "notes.md"], ["notes.md", str(tree / "c.txt")], ["b/../notes.md", "notes.md"]):
-        for part in open_parts(sources, columns=Columns(), copy_files=True):
+        for part in open_parts(sources, columns=Columns()):
             paths = [Path(path) for path in part.paths]  # type: ignore[attr-defined]
             assert not any(path.is_absolute() or ".." in path.parts for path in paths)
     with pytest.raises(SourceError, match="leads out of"):

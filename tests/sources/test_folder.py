@@ -17,9 +17,9 @@ def _folder(path: Path, texts: list[bytes], *, copy_files: bool = False) -> Text
     path.mkdir(parents=True)
     for number, text in enumerate(texts):
         (path / f"{number:03}.txt").write_bytes(text)
-    (part,) = open_parts([path], columns=Columns(), copy_files=copy_files)
+    (part,) = open_parts([path], columns=Columns())
     assert isinstance(part, TextFolder)
-    return part
+    return part.as_files() if copy_files else part
 
 
 def test_a_copy_lists_the_paths_that_stay(tmp_path: Path) -> None:

@@ -203,4 +203,4 @@ def _led_out(parts: Sequence[Any]) -> Iterator[str]:
 
 
 def _as_files(part: Any) -> Any:
-    return replace(part, copy_files=True, target=".") if isinstance(part, TextFolder) else part
+    return part.as_files() if isinstance(part, TextFolder) else part

@@ -71,13 +71,12 @@ class _Listing(NamedTuple):
         return self.wanted.form(self.url(path))[0]
 
 
-def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
+def open_parts(
     sources: Sequence[Any],
     *,
     columns: Columns,
     strict: bool = False,
     stdin: BinaryIO | None = None,
-    copy_files: bool = False,
     without_extras: bool = False,
     wanted: Wanted = _WHATEVER,
 ) -> Parts:
@@ -89,7 +88,6 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
         columns: The columns that will be read; named ones that text files cannot have are refused here.
         strict: Whether a record that cannot be read is an error.
         stdin: What `-` reads, in place of standard input.
-        copy_files: Whether folders of text files are copied as files, not as a list of paths.
         without_extras: Whether files of folders and globs whose reader is not installed may be passed over, as others
             are: whoever says so reports them.
         wanted: Which files are read, and as what, where their names do not say so.
@@ -115,7 +113,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     for source in _texts_together(sources, wanted):
         if isinstance(source, _Listing):
             listing = _with_columns(source, columns)
-            opened += _parts_of(listing, columns, strict=strict, copy_files=copy_files)
+            opened += _parts_of(listing, columns, strict=strict)
             passed_over += listing.passed_over
         elif isinstance(source, str):
             opened.append(json_input(stdin, strict=strict))
@@ -304,7 +302,7 @@ def _located_remotely(url: str, wanted: Wanted) -> _Listing:
     return _explicit(root + container, named[at:], url, wanted)
 
 
-def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: bool) -> Iterator[Part]:
+def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[Part]:
     texts = [path for path in listing.paths if listing.suffix(path) in _TEXTS]
     for path in listing.paths:
         url = listing.url(path)
@@ -328,7 +326,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool, copy_files: 
         yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
     if texts:
         _refuse_columns(columns, listing.root)
-        yield _text_folder(listing, texts, strict=strict, copy_files=copy_files)
+        yield _text_folder(listing, texts, strict=strict)
 
 
 def _reader_of(form: Format) -> Callable[..., Part]:
@@ -338,15 +336,14 @@ def _reader_of(form: Format) -> Callable[..., Part]:
     return reader
 
 
-def _text_folder(listing: _Listing, texts: list[str], *, strict: bool, copy_files: bool) -> TextFolder:
+def _text_folder(listing: _Listing, texts: list[str], *, strict: bool) -> TextFolder:
     files = [] if is_url(listing.root) else [File(listing.url(path)) for path in texts]
     return TextFolder(
         listing.root,
         tuple(texts),
         name=listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or ".",
-        target="." if copy_files else list_name(texts),
+        target=list_name(texts),
         strict=strict,
-        copy_files=copy_files,
         stamps=tuple(file.stamp() for file in files),
     )
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,10 @@ class TextFolder:
     def text_bytes(self, columns: Columns) -> int:  # noqa: ARG002  (the files are the texts)
         """The bytes of all files."""
         return self.size_bytes() or 0
+
+    def as_files(self) -> Self:
+        """The same folder, of which the files are copied, not a list of their paths."""
+        return replace(self, copy_files=True, target=".")
 
     def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
         """Refuse to go by files at these positions that have changed."""
