@@ -71,7 +71,7 @@ class _Listing(NamedTuple):
         return self.wanted.form(self.url(path))[0]
 
 
-def open_parts(
+def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     sources: Sequence[Any],
     *,
     columns: Columns,
