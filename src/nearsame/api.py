@@ -263,7 +263,13 @@ def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tup
         chosen_vectors(method, options["vector_column"]),
         (options["url_column"] or "url", *other_columns),
     )
-    return with_max_record(with_pages(columns, options), options["max_record"])
+    columns = with_max_record(with_pages(columns, options), options["max_record"])
+    text, identity = options["against_text_column"], options["against_id_column"]
+    other = next((name for name in ("items", "vectors", "html") if getattr(columns, name) is not None), None)
+    if text is not None and other is not None:
+        message = f"against_text_column={text!r}: the documents are not read from a column of texts"
+        raise ConfigError(message, hint="Leave it out.")
+    return replace(columns, against_text=text, against_id=identity)
 
 
 def _require_urls(run: Run, *given: Any) -> None:
@@ -288,6 +294,8 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     parts = [open_parts(several(judged), columns=asked.columns, without_extras=lenient, wanted=wanted)]
     if other is None:
         parts.append(Parts())
+        if asked.columns.against_text or asked.columns.against_id:
+            raise ConfigError("columns of the against side are named, and there is none", hint="Give against.")
     else:
         columns = replace(asked.columns, order=())
         parts.append(open_parts(several(other), columns=columns, without_extras=lenient, wanted=wanted))

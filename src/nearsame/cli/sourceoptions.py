@@ -84,6 +84,8 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         TEXT_COLUMN,
         ID_COLUMN,
+        spec("--against-text-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
+        spec("--against-id-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
         FEATURES_COLUMN,
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
         *PAGES,

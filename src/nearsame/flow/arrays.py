@@ -106,7 +106,9 @@ class Arrays:
     def load(self, method: Method, step: Steps) -> Any:
         """A flow of the documents; of pages, of the texts that are in them."""
         reading = self.reading
-        self.engine.expect(int(method.stored_ratio * text_bytes(reading.all_parts, reading.columns)))
+        sides = ((reading.against, True), (reading.parts, False))
+        size = sum(text_bytes(parts, reading.columns.of_side(against=against)) for parts, against in sides)
+        self.engine.expect(int(method.stored_ratio * size))
         reading.columns = replace(reading.columns, room=_room(step, self.engine))
         flow = self.engine.load(reading)
         return self.engine.map(flow, PageTexts(reading.columns.extract)) if reading.pages else flow

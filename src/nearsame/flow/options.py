@@ -122,6 +122,10 @@ class EngineOptions(MachineOptions, total=False):
 class RunOptions(SourceOptions, EngineOptions, total=False):
     """What `dedup` and `pairs` take: what to read, where to run, what comes first, what is required."""
 
+    against_text_column: Annotated[
+        str | None, Doc("The column of texts of `against`, where it has another name there.")
+    ]
+    against_id_column: Annotated[str | None, Doc("And the column of ids.")]
     include: Annotated[
         str | Sequence[str] | None,
         Doc("Patterns, as in `*.java` or `notes/**`: of folders and patterns, only files that fit one are read."),

@@ -93,7 +93,7 @@ class Run:
         """The texts of some rows, read again."""
         source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
         by_part = {
-            number: texts(part, position[source == number], self.reading.columns, self.extract)
+            number: texts(part, position[source == number], self.reading.columns_of(number), self.extract)
             for number, part in enumerate(self.reading.all_parts)
             if (source == number).any()
         }

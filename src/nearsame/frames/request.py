@@ -135,7 +135,7 @@ class Request:
         numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}
         there = {name for loaded in given for name in loaded.frame.columns}
         lacking = [name for name in self.columns.order if number and name not in there]  # the other side all stays
-        columns = replace(self.columns, may_lack=not lacking)
+        columns = replace(self.columns.of_side(against=number == 0), may_lack=not lacking)
         parts = [part_of(loaded, columns, numbers=numbers, strict=self.strict) for loaded in given]
         require_one_choice(parts)
         return parts

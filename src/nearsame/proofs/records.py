@@ -97,6 +97,14 @@ class Reader:
         """The columns that --keep goes by."""
         return tuple(self.columns.get("order", ()))
 
+    def columns_of(self, part: Part) -> Mapping[str, Any]:
+        """The columns that are read of a part."""
+        given = self.columns
+        if not part.against:
+            return given
+        names = {name: given.get(f"against_{name}") or given.get(name) for name in ("text", "id")}
+        return {**given, **names}
+
     def documents(self, part: Part, pieces: Iterator[Piece] | None = None) -> Iterator[Record]:
         """The documents of a part; of one that has pieces, from these."""
         gone = self.skipped.get(part.name, frozenset())
@@ -130,7 +138,7 @@ class Reader:
 
     def _objects(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
         first, names, strings = sniffed(pieces)
-        content, name = chosen(self.columns, names, strings)
+        content, name = chosen(self.columns_of(part), names, strings)
         gone = self.skipped.get(part.name, frozenset())
         for piece in itertools.chain(first, pieces):
             if piece.position is None or piece.position in gone:
@@ -156,14 +164,14 @@ class Reader:
             elif piece.position is not None and piece.position not in gone:
                 fields = csv_fields(piece.data, delimiter)
                 if not places:
-                    places = self._places(header, fields)
+                    places = self._places(part, header, fields)
                 yield self._row(
                     piece.position, [None if at is None or at >= len(fields) else fields[at] for at in places]
                 )
 
-    def _places(self, header: list[str], fields: list[bytes]) -> list[int | None]:
+    def _places(self, part: Part, header: list[str], fields: list[bytes]) -> list[int | None]:
         strings = [name for name, value in zip(header, fields, strict=False) if not _is_number(value)]
-        content, name = chosen(self.columns, header, strings)
+        content, name = chosen(self.columns_of(part), header, strings)
         wanted = (name, content, *self.orders, *self.beside)
         return [header.index(column) if column in header else None for column in wanted]
 
@@ -175,7 +183,8 @@ class Reader:
         return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
 
     def _index(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
-        content, name = self.columns.get("text") or "digest", self.columns.get("id") or "url"
+        columns = self.columns_of(part)
+        content, name = columns.get("text") or "digest", columns.get("id") or "url"
         lines, gone = IndexLines(), self.skipped.get(part.name, frozenset())
         for piece in pieces:
             said = None if piece.position is None else lines.read(piece.data)
@@ -197,7 +206,7 @@ class Reader:
         with self.table(part) as opened:
             schema = opened.schema
             strings = [column.name for column in schema if is_string(column.type)]
-            content, name = chosen(self.columns, schema.names, strings)
+            content, name = chosen(self.columns_of(part), schema.names, strings)
             wanted = (name, content, *self.orders, *self.beside)
             read = (texts, contents, *([orders] * len(self.orders)), *([texts] * len(self.beside)))
             position = 0

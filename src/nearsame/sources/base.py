@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -71,6 +71,14 @@ class Columns:
     room: RecordRoom | None = None  # what one record may take of the memory
     bare: bool = False  # redirects and revisits of archives come too, without a text
     may_lack: bool = False  # whether a source may lack columns of `order`
+    against_text: str | None = None  # of the `against` side, where it calls the text otherwise
+    against_id: str | None = None  # and the id
+
+    def of_side(self, *, against: bool) -> "Columns":
+        """The same for the sources of one side."""
+        if not against:
+            return self
+        return replace(self, text=self.against_text or self.text, id=self.against_id or self.id)
 
 
 class Skipped(NamedTuple):

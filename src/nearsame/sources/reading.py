@@ -75,7 +75,7 @@ class Reading:
         def read(columns: Columns) -> Iterator[pa.RecordBatch]:
             return part.read(columns, skip, only) if isinstance(part, TextFolder) else part.read(columns, skip)
 
-        lenient, num_skipped = replace(self.columns, may_lack=True), len(self.skipped)
+        lenient, num_skipped = replace(self.columns_of(number), may_lack=True), len(self.skipped)
         if number != len(self.against) or not self.columns.order or self.columns.may_lack:
             return read(lenient)
         batches, first = read(self.columns), list[pa.RecordBatch]()
@@ -103,6 +103,10 @@ class Reading:
             else:
                 if lacking:
                     raise lacking[0]
+
+    def columns_of(self, number: int) -> Columns:
+        """What is read of a part."""
+        return self.columns.of_side(against=number < len(self.against))
 
     @property
     def all_parts(self) -> list[Part]:

@@ -113,10 +113,11 @@ class _Product:
     def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
         """The documents of a source, or of its copy at another place."""
         given = copy or self._tables.get(part.name, part.path)
-        parts = [self._folder(part)] if part.format == "pages" else open_parts([given], columns=self.columns)
+        columns = self.columns.of_side(against=part.against)
+        parts = [self._folder(part)] if part.format == "pages" else open_parts([given], columns=columns)
         wanted: Any = next(iter(parts))
-        reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], self.columns)
-        extract = PageTexts(self.columns.extract) if reading.pages else None
+        reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], columns)
+        extract = PageTexts(columns.extract) if reading.pages else None
         start = 0
         with Sharing() as share:
             for batch in reading:

@@ -1,0 +1,62 @@
+"""The other side may call its columns otherwise, on both engines; several sources of it are told apart."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import nearsame as ns
+from nearsame.errors import ColumnError, ConfigError
+from tests.cli.commands import run
+
+TEXTS = ("the quick brown fox jumps over the lazy dog", "a rose is a rose is a rose is a rose", "nothing like it")
+
+
+def _lines(table, path):
+    path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+
+
+WRITERS = {"jsonl": _lines, "csv": pa.csv.write_csv, "parquet": pq.write_table}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_columns_of_the_other_side_have_their_own_names(tmp_path, kind):
+    """The witness is named by its id and source, texts are found again, and the proof holds."""
+    new, first, second = (tmp_path / f"{name}.{kind}" for name in ("new", "first", "second"))
+    WRITERS[kind](pa.table({"body": TEXTS, "key": ["a", "b", "c"], "text": ["x", "y", "z"]}), new)
+    for number, path in enumerate((first, second)):
+        WRITERS[kind](pa.table({"content": ["of another"], "text": [TEXTS[number]], "name": [f"n{number}"]}), path)
+    options = ["--text-column", "body", "--id-column", "key", "--against-text-column", "text", "--against-id-column"]
+    out = tmp_path / "out"
+    done = run("dedup", new, "--against", first, "--against", second, *options, "name", "-o", out)
+    assert 0 == done.exit_code, done.stderr
+    removed = pq.read_table(out / "removed.parquet").to_pylist()
+    expected = [("a", "n0", str(first)), ("b", "n1", str(second))]
+    assert expected == [(row["id"], row["witness_id"], row["witness_source"]) for row in removed]
+    verification = ns.verify(out)
+    assert verification.holds, verification
+    names = {"text_column": "body", "against_text_column": "text", "against_id_column": "name"}
+    found = ns.pairs(new, against=(first, second), **names)
+    assert [("n0", 1.0), ("n1", 1.0)] == [(row["a_id"], row["similarity"]) for row in found.table.to_pylist()]
+
+
+def test_without_another_side_its_columns_are_refused():
+    """And where documents are no texts; a column that is not there is named."""
+    with pytest.raises(ConfigError, match="columns of the against side are named, and there is none"):
+        ns.dedup(["a"], against_text_column="text")
+    with pytest.raises(ConfigError, match="against_text_column='text'"):
+        ns.dedup([{"f": [1]}], against=[{"f": [1]}], features_column="f", against_text_column="text")
+    with pytest.raises(ColumnError, match="against has no column 'body'"):
+        ns.dedup(["a"], against=["a"], against_text_column="body")
+
+
+@pytest.mark.usual
+def test_spark_takes_them_too(spark):
+    """With the same answer."""
+    new = spark.createDataFrame([("a", TEXTS[0], "x"), ("b", TEXTS[2], "y")], "key string, body string, text string")
+    old = spark.createDataFrame([("n0", TEXTS[0], "z")], "name string, text string, content string")
+    names = {"text_column": "body", "id_column": "key", "against_text_column": "text", "against_id_column": "name"}
+    found = ns.dedup(new, against=old, engine=ns.Spark(spark), **names)
+    assert [("a", "n0")] == [(row["id"], row["witness_id"]) for row in found.removals.collect()]
