@@ -15,7 +15,7 @@ __all__ = ["walk"]
 
 
 def walk(given: Sequence[Given], recipe: ModP) -> Explanation:
-    """Hashes, remainders, fingerprint."""
+    """The hashes of a document, their remainders, and the fingerprint that these make."""
     sets = named_sets(given, recipe)
     sketches = Fingerprints(recipe.modulus, recipe.floor)(sets.batch)
     kept = [frozenset(row.values.to_numpy().view("uint64").tolist()) for row in sketches.column("items")]
