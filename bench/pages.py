@@ -3,13 +3,17 @@
 1. The pages are made (tests/quality/page_kinds.py); each kind is de-duplicated by itself, at the defaults.
 2. So is each way to mark readers' comments (tests/quality/comment_marks.py): articles with comments beside the same
    ones without. The table has recall and precision of the pages that go, of all ways together.
-3. The libraries alone are given the same pages; a page without a text of theirs has its visible text, as people would
-   do it. justext goes by the frequent words of a language: a third of the made words are given as these.
+3. Pages of real sites (tests/quality/real_pages.py) are de-duplicated beside what people took for their content, where
+   NEARSAME_DATA has them; else their table stays as it is.
+4. The libraries alone are given the same pages; a page without a text of theirs has its visible text, as people would
+   do it. justext goes by the frequent words of a language: English ones, and a third of the made words.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import report
 from resiliparse.extract.html2text import extract_plain_text
@@ -19,6 +23,7 @@ sys.path.insert(0, str(report.ROOT))
 import nearsame as ns
 from tests.quality.comment_marks import MARKS, commented
 from tests.quality.page_kinds import Page, Writer, by_kind, verdict
+from tests.quality.real_pages import real_pages
 
 PAGE = report.ROOT / "docs" / "quality.md"
 NUM_COMMENTED = 18  # articles
@@ -33,7 +38,7 @@ def library(name: str) -> Callable[[str], str]:
         return lambda html: trafilatura.extract(html, include_comments=False) or ""
     import justext  # noqa: PLC0415  (comes with trafilatura)
 
-    stop = frozenset(Writer("").words[::3])
+    stop = justext.get_stoplist("English") | frozenset(Writer("").words[::3])
     return lambda html: "\n".join(p.text for p in justext.justext(html.encode(), stop) if not p.is_boilerplate)
 
 
@@ -100,11 +105,28 @@ def comments() -> str:
     return report.markdown(header, rows)
 
 
+def real() -> str:
+    """The table of pages of real sites; nothing where they are not there."""
+    folder = os.environ.get("NEARSAME_DATA")
+    pages = real_pages(Path(folder)) if folder else []
+    if not pages:
+        return ""
+    header, verdicts = ("", *WAYS), {way: verdict(pages, removed(pages, way)) for way in WAYS}
+    rows = [
+        (f"{len(pages):,} pages", *(_cell(*verdicts[way]) for way in WAYS)),
+        ("recall, precision", *(_shares(*verdicts[way]) for way in WAYS)),
+    ]
+    report.show("Pages of real sites", header, rows)
+    return report.markdown(header, rows)
+
+
 def main() -> None:
     """Print the tables, and write them into docs/quality.md."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     note = report.made_by("pages", ("nearsame", "resiliparse", "trafilatura", "justext"))
-    for name, table in (("pages", kinds()), ("comments", comments())):
+    for name, table in (("pages", kinds()), ("comments", comments()), ("real", real())):
+        if not table:
+            continue
         report.write_between(PAGE, name, f"{table}\n\n{note}")
 
 

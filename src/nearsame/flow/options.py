@@ -34,7 +34,7 @@ class TextOptions(TypedDict, total=False):
     extract: Annotated[
         Extract | None,
         Doc(
-            "How web pages become texts: `main` content (all visible text where a page has none), all visible `text`,"
+            "How web pages become texts: `main` content (more where that is too little), all visible `text`,"
             " `none` (the markup itself), or the main content as `trafilatura` sees it. Default main."
         ),
     ]
