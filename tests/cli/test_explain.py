@@ -5,6 +5,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from nearsame.cli.main import commands
 from nearsame.recipes.choices import EXAMPLE_NAMES
@@ -181,3 +182,77 @@ def test_what_does_nothing_is_refused(arguments, message):
     """By name."""
     result = run(*arguments)
     assert (2, True) == (result.exit_code, message in result.stderr), result.stderr
+
+
+LONG = f"{'x' * 200} {'漢字' * 60} {' '.join(f'word{number}' for number in range(50))}"
+
+
+@pytest.mark.parametrize("texts", [(LONG,), (LONG, f"{LONG} more"), ("", "***")], ids=["one", "two", "without words"])
+@pytest.mark.parametrize("method", ["jaccard", "cosine", "containment", "minhash", "modp", "simhash", "digest"])
+def test_no_text_makes_a_table_wider(texts, method):
+    """Long words and wide characters are folded, and 128 bits have room."""
+    wide = [("--bits", 128), ("--bits", 32)] if method == "simhash" else [()]
+    for settings in wide:
+        result = run(*texts, "--method", method, *settings, "--all")
+        assert (0, True) == (result.exit_code, max(map(cell_len, result.stdout.splitlines())) <= 80), result.stderr
+
+
+def test_markdown_has_the_same_tables():
+    """A column of numbers is aligned right; what a text holds is no mark."""
+    result = run("a|b <i> *c*", "--unit", "chars", "--shingle-size", 11, "--keep-punctuation", "--markdown")
+    assert "### 1. The text becomes weighted features" in result.stdout
+    assert "| ---: | --- | ---: | ---: | --- |" in result.stdout
+    assert r"| 1 | a\|b \<i\> \*c\* | 1 | 1 |" in result.stdout
+    cut = run(TEXT, *MINHASH, "--markdown").stdout
+    assert "... and 108 more: --all shows them." in cut
+    assert 128 < len(run(TEXT, *MINHASH, "--markdown", "--all").stdout.splitlines())
+    both = run(TEXT, "--markdown", "--json")
+    assert (2, True) == (both.exit_code, "--json and --markdown are both given" in both.stderr)
+
+
+def records(tmp_path, name="a.jsonl"):
+    """Three of them; the last has no id of its own."""
+    lines = ({"id": "a", "text": "a rose"}, {"id": 7, "text": "a daisy"}, {"id": None, "text": "an aster"})
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def test_a_record_is_chosen_by_its_id(tmp_path):
+    """By its place where it has none; two of one file, one of each of two, or one and a text."""
+    path, other = records(tmp_path), records(tmp_path, "b.jsonl")
+
+    def sizes(*arguments):
+        result = run(*arguments, "--method", "digest", "--json")
+        assert 0 == result.exit_code, result.stderr
+        return [row[-1] for row in json.loads(result.stdout)["steps"][0]["rows"]]
+
+    assert ["a rose"] == sizes(path, "--id", "a")
+    assert ["an aster"] == sizes(path, "--id", f"{path}:2")
+    assert ["a daisy", "a rose"] == sizes(path, "--id", 7, "--id", "a")
+    assert ["a daisy", "a rose"] == sizes(path, other, "--id", 7, "--id", "a")
+    assert ["a rose", "the text"] == sizes(path, "the text", "--id", "a")
+
+
+def test_columns_of_records_can_be_named(tmp_path):
+    """Of a CSV file, too."""
+    path = tmp_path / "a.csv"
+    path.write_text("key,title,body\nx,one,two words\n", "utf-8")
+    result = run(path, "--id", "x", "--id-column", "key", "--text-column", "body", "--method", "digest", "--json")
+    assert "two words" == json.loads(result.stdout)["steps"][0]["rows"][0][-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "holds records, not one text"),
+        (("--id", "z"), "has no record with the id 'z'"),
+        (("--id", "a", "--id", "b", "--id", "c"), "--id is given 3 times"),
+        (("--id", "a", "--extract", "text"), "extract does nothing"),
+        (("--text-column", "text"), "--text-column does nothing without --id"),
+    ],
+)
+def test_records_that_cannot_be_chosen_are_errors(tmp_path, arguments, message):
+    """A file of records is never read as one text."""
+    result = run(records(tmp_path), *arguments)
+    assert (True, True) == (result.exit_code != 0, message in result.stderr), result.stderr

@@ -148,7 +148,7 @@ def test_a_measure_that_there_is_not(home: Path) -> None:
     """What similarities are called is one of known words."""
     path = home / "stats.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"measure": "likeness"}), "utf-8")
-    assert any(problem.startswith('stats.json: measure="likeness" cannot be') for problem in _problems(home))
+    assert any(problem.startswith('stats.json: measure="likeness" is impossible') for problem in _problems(home))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """`nearsame explain`: one text in, or two, a method step by step out."""
 
 import sys
-from collections.abc import Callable
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+_READING = options.section(
+    "Sources",
+    options.spec(
+        "--id",
+        "ids",
+        multiple=True,
+        metavar="ID",
+        help="FILE holds records: this one; twice for two, of one file or of each.",
+        stands="a file is one text",
+    ),
+    sourceoptions.TEXT_COLUMN,
+    sourceoptions.ID_COLUMN,
+)
 _EXPLAINING = options.section(
     "Method",
     recipeoptions.chosen("simhash"),
@@ -60,21 +73,28 @@ _OF_CODES = ("bits", "k", "search", "blocks", "header")
 @click.command(cls=options.Command, short_help="Walk through a method with one text or two, step by step.")
 @click.argument("text", cls=options.Argument, required=False, metavar="[FILE|TEXT]", reads=True)
 @click.argument("other", cls=options.Argument, required=False, metavar="[FILE|TEXT]", reads=True)
+@_READING
 @sourceoptions.page_files
 @_EXPLAINING
 @recipeoptions.text
-@options.output(options.WHOLE, options.AS_JSON)
+@options.output(
+    options.WHOLE,
+    options.spec("--markdown", is_flag=True, help="Tables of Markdown.", stands="for a terminal"),
+    options.AS_JSON,
+)
 @options.running_plainly
 @click.pass_context
 def explain(ctx: click.Context, /, **given: Any) -> None:
     """Walk through a method with one text, step by step, as textbooks do; with two, side by side, and compare them.
 
-    FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; anything else is
-    the TEXT itself; - is standard input. Defaults stand in brackets.
+    FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; of a file of
+    records --id chooses one. Anything else is the TEXT itself; - is standard input. Defaults stand in brackets.
     """
     from nearsame.outputs import console, explanation
     from nearsame.outputs.report_page import ReportPage
 
+    if given["as_json"] and given["markdown"]:
+        raise ConfigError("--json and --markdown are both given", hint="Leave one of them out.")
     if given["example"] is not None:
         walk = _example(ctx, given)
     elif given["codes"] is not None:
@@ -83,6 +103,8 @@ def explain(ctx: click.Context, /, **given: Any) -> None:
         walk = _texts(ctx, given)
     if given["as_json"]:
         console.print_json(walk.record())
+    elif given["markdown"]:
+        click.echo(explanation.markdown(walk, everything=given["everything"]), nl=False)
     else:
         explanation.report(ReportPage(sys.stdout), walk, everything=given["everything"])
 
@@ -106,7 +128,6 @@ def _codes(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
 
 
 def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
-    from nearsame.flow.page_reading import texts_of
     from nearsame.sources.whole import read_json
     from nearsame.studies import explain as study
 
@@ -117,8 +138,9 @@ def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
     texts = [text for text in (given["text"], given["other"]) if text is not None]
     orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
     recipe = built(ctx.command, given)
-    sides: list[Any] = _read(texts, given["extract"], texts_of)
-    if given["numbers"] or recipe.of_vectors:
+    are_numbers = given["numbers"] or recipe.of_vectors
+    sides: list[Any] = _read(texts, given, are_numbers=are_numbers)
+    if are_numbers:
         sides = list(map(_numbers, sides))
     return study.explain(*sides, method=recipe, orders=orders)
 
@@ -140,15 +162,40 @@ def _whole(text: str) -> int:
         raise ConfigError(f"--turns {text!r} is not a whole number", hint="Write them as in 0,2.") from None
 
 
-def _read(texts: list[str], extract: str | None, texts_of: Callable[..., list[str]]) -> list[str]:
-    """What files hold, or the texts themselves."""
+def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list[str]:
+    """What files and records hold, or the texts themselves."""
+    from nearsame.flow.page_reading import text_of_record, texts_of, with_pages
+    from nearsame.sources import Columns
+
+    ids, extract = given["ids"], given["extract"]
+    if len(ids) > len(texts) == 1:
+        texts = texts * 2
+    if len(ids) > len(texts):
+        raise ConfigError(f"--id is given {len(ids)} times", hint="A walk is for one document, or for two.")
+    for name in ("text_column", "id_column"):
+        if given[name] is not None and not ids:
+            raise ConfigError(f"--{name.replace('_', '-')} does nothing without --id", hint="Leave it out.")
+    rest = texts[len(ids) :]
     if texts.count("-") > 1:
         raise ConfigError("- is given twice, and standard input can be read once", hint="Name a file for one of them.")
-    files = [text for text in texts if _is_file(text)]
-    if extract is not None and not files:
+    files = [text for text in rest if _is_file(text)]
+    if not are_numbers:
+        _refuse_records(files)
+    if extract is not None and not files and not ids:
         raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
-    contents = dict(zip(files, texts_of(files, extract), strict=True)) if files else {}
-    return [contents.get(text, text) for text in texts]
+    columns = with_pages(Columns(given["text_column"], given["id_column"]), {"extract": extract})
+    chosen = [text_of_record(*each, columns) for each in zip(texts, ids, strict=False)]
+    contents = dict(zip(files, texts_of(files, None if ids else extract), strict=True)) if files else {}
+    return [*chosen, *(contents.get(text, text) for text in rest)]
+
+
+def _refuse_records(files: list[str]) -> None:
+    from nearsame.files.formats import BY_SUFFIX
+    from nearsame.sources.files import suffixed_name
+
+    for file in files:
+        if any(suffix in BY_SUFFIX for suffix in PurePath(suffixed_name(file)).suffixes[-2:]):
+            raise ConfigError(f"{file} holds records, not one text", hint="Choose one of them with --id.")
 
 
 def _is_file(text: str) -> bool:

@@ -8,20 +8,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.options import TextOptions
 from nearsame.recipes.choices import Extract
-from nearsame.sources import MAX_DOCUMENT, Columns
+from nearsame.sources import MAX_DOCUMENT, Columns, Skipped, open_parts
+from nearsame.sources.base import apart, into
 from nearsame.sources.files import File, suffixed_name
-from nearsame.sources.page_records import is_page, page_of_file
+from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
 from nearsame.sources.whole import read_text
 from nearsame.stages.texts.page_text import PageTexts, page_text
 
-__all__ = ["refuse_idle", "require_pages", "sampled", "texts_of", "with_max_record", "with_pages"]
+__all__ = ["refuse_idle", "require_pages", "sampled", "text_of_record", "texts_of", "with_max_record", "with_pages"]
 
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
@@ -103,6 +107,32 @@ def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
         read_text(path) if kind is None else _text_of_page(path, kind, extract or "main")
         for path, kind in zip(paths, kinds, strict=True)
     ]
+
+
+def text_of_record(source: str, wanted: str, columns: Columns) -> str:
+    """The text of the first record that has this id; one that has none of its own is called `file:position`.
+
+    Raises:
+        SourceError: There is no such record, or the source cannot be read.
+    """
+    skipped: list[Skipped] = []
+    for part in open_parts([source], columns=columns):
+        pages = getattr(part, "pages", False) or columns.html is not None
+        refuse_idle(columns, pages=pages)
+        for batch in part.read(columns, into(skipped)):
+            own, *_ = apart(batch)
+            positions = own.column("position").cast(pa.string())
+            names = pc.coalesce(own.column("id"), pc.binary_join_element_wise(part.name, positions, ":"))
+            place = pc.index(names, wanted).as_py()
+            if place < 0:
+                continue
+            record = own.slice(place, 1)
+            if pages:
+                record = PageTexts(columns.extract)(as_pages(record.column("position"), record, columns))
+            return str(record.column("text")[0].as_py() or "")
+    unread = f"; {len(skipped):,} records cannot be read" if skipped else ""
+    hint = "Give the id that its column says, or file:position, which counts from 0."
+    raise SourceError(f"{source} has no record with the id {wanted!r}{unread}", hint=hint)
 
 
 def _text_of_page(path: str, kind: str, extract: Extract) -> str:
