@@ -9,10 +9,12 @@ import contextlib
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -113,7 +115,7 @@ class Reader:
         try:
             for record in self._read(part, pieces):
                 if record.position not in gone:
-                    yield record
+                    yield self._with_folder(part, record)
         except (*BROKEN, SourceError) as error:
             self.broken.setdefault(part.name, first_line(error))
 
@@ -136,6 +138,16 @@ class Reader:
             case "nothing" | None:
                 return iter(())
 
+    def _with_folder(self, part: Part, record: Record) -> Record:
+        """The record with what names of folders say, in place of columns of --keep that its file lacks."""
+        lacking = [name for name in self.orders if name not in record.order]
+        if not lacking or not part.is_own:
+            return record
+        at = record.position if part.form.is_folder else 0
+        path = os.fsdecode(part.paths[at] or b"") if part.paths else ""
+        said = {name: value for name in lacking for value in _said_by_folder(path, name)}
+        return record._replace(order={**record.order, **dict.fromkeys(lacking), **said})
+
     def _objects(self, part: Part, pieces: Iterator[Piece]) -> Iterator[Record]:
         first, names, strings = sniffed(pieces)
         content, name = chosen(self.columns_of(part), names, strings)
@@ -145,7 +157,8 @@ class Reader:
                 continue
             fields = parsed(piece.data)
             if fields is not None:
-                order, others = {column: fields.get(column) for column in self.orders}, self._beside(fields.get)
+                order = {column: fields.get(column) for column in self.orders if column in names}
+                others = self._beside(fields.get)
                 yield Record(piece.position, _id(fields.get(name or "")), fields.get(content or ""), order, others)
 
     def _beside(self, get: Callable[[str], Any]) -> dict[str, str | None]:
@@ -177,7 +190,7 @@ class Reader:
 
     def _row(self, position: int, fields: list[bytes | None]) -> Record:
         (name, text), others = fields[:2], fields[2 + len(self.orders) :]
-        order = dict(zip(self.orders, fields[2:], strict=False))
+        order = {name: value for name, value in zip(self.orders, fields[2:], strict=False) if value is not None}
         known = [cell.decode("utf-8", "backslashreplace") if cell else None for cell in (name, *others)]
         content = None if text is None else text.decode("utf-8", "replace")
         return Record(position, known[0], content, order, dict(zip(self.beside, known[1:], strict=True)))
@@ -199,8 +212,7 @@ class Reader:
                 continue
             data = b"".join(raw(os.fsdecode(path or b""), None))
             name = (file or b"").decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
-            order = dict.fromkeys(self.orders)
-            yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"), order)
+            yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"))
 
     def _table(self, part: Part) -> Iterator[Record]:
         with self.table(part) as opened:
@@ -219,8 +231,10 @@ class Reader:
                     for how, column in zip(read, wanted, strict=True)
                 ]
                 for at, (one, text, *others) in zip(range(len(batch)), zip(*lists, strict=False), strict=False):
-                    order = dict(zip(self.orders, others, strict=False))
-                    known = dict(zip(self.beside, map(_text, others[len(order) :]), strict=True))
+                    order = {
+                        column: value for column, value in zip(self.orders, others, strict=False) if column in there
+                    }
+                    known = dict(zip(self.beside, map(_text, others[len(self.orders) :]), strict=True))
                     yield Record(position + at, _id(one), text, order, known)
                 position += len(batch)
 
@@ -319,6 +333,16 @@ def _until_broken(chunks: Iterator[bytes], broken: dict[str, str], name: str) ->
 def default_id(part: Part, record: Record) -> str:
     """What a document is called: its id, or else its source and position."""
     return f"{part.name}:{record.position}" if record.id is None else record.id
+
+
+def _said_by_folder(path: str, name: str) -> Iterator[int | str | None]:
+    """What the nearest folder says, as in `year=2024`; nothing where none does."""
+    for folder in reversed(path.split("/")[:-1]):
+        key, equals, value = map(unquote, folder.partition("="))
+        if equals and key == name:
+            is_number = re.fullmatch(r"-?[0-9]{1,18}", value)
+            yield None if value == "__HIVE_DEFAULT_PARTITION__" else int(value) if is_number else value
+            return
 
 
 def _id(value: Any) -> str | None:

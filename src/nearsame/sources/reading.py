@@ -2,7 +2,8 @@
 
 1. Rows are numbered in order of reading, from 0: the `against` side first, then the others, part by part.
 2. Where a document came from is written down beside it, and so are the value that --keep goes by and what else is
-   known besides its content (`Columns.beside`), null where its source has no such column.
+   known besides its content (`Columns.beside`), null where its source has no such column. A column of --keep that a
+   file does not have may be said by its folder (folder_keys.py).
 """
 
 from collections import Counter
@@ -21,6 +22,7 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.files.passed_over import PassedOver
 from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart
 from nearsame.sources.folder import TextFolder, alike
+from nearsame.sources.folder_keys import folder_values, of_positions
 from nearsame.sources.limits import require_room
 from nearsame.sources.ordering import one_order
 from nearsame.sources.page_records import as_pages
@@ -93,6 +95,8 @@ class Reading:
     def _require_orders(self) -> None:
         """Refuse a column of --keep that no part of the judged side has."""
         for name in self.columns.order:
+            if any(values is not None for values in self._said[name][len(self.against) :]):
+                continue
             lacking: list[ColumnError] = []
             for part in self.parts:
                 try:
@@ -103,6 +107,11 @@ class Reading:
             else:
                 if lacking:
                     raise lacking[0]
+
+    @cached_property
+    def _said(self) -> dict[str, list[pa.Array | None]]:
+        """Of each column of --keep what names of folders say, by part."""
+        return {name: folder_values(name, self.all_parts) for name in self.columns.order}
 
     def columns_of(self, number: int) -> Columns:
         """What is read of a part."""
@@ -204,7 +213,7 @@ class Reading:
             )
         )
         if self.columns.order:
-            self._orders.append(dict.fromkeys(self.columns.order, pa.nulls(len(batch))) | orders)
+            self._orders.append({name: orders.get(name, self._of_folders(name, source, batch)) for name in self._said})
         if self.columns.beside:
             nulls = pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))
@@ -224,6 +233,12 @@ class Reading:
         else:
             self.progress.add(len(batch), 0)
         return pa.RecordBatch.from_arrays([rows, content], schema=schema)
+
+    def _of_folders(self, name: str, source: int, batch: pa.RecordBatch) -> pa.Array:
+        """What names of folders say of some records, whose file has no such column; nulls, where they say nothing."""
+        values, part = self._said[name][source], self.all_parts[source]
+        positions = batch.column("position").to_numpy()
+        return pa.nulls(len(batch)) if values is None else of_positions(values, part, positions)
 
     @property
     def _content(self) -> tuple[str, pa.Schema]:

@@ -1,0 +1,81 @@
+"""What names of folders say is a column for --keep, of any kind of file, and on both engines."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearsame as ns
+from nearsame.errors import ColumnError
+from nearsame.sources import Columns, open_parts
+from nearsame.sources.reading import Reading
+
+TEXT = "the quick brown fox jumps over the lazy dog near the river"
+
+
+def _written(home: Path, **files: str) -> Path:
+    for name, folder in files.items():
+        path = home / "in" / folder / name.replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("txt"):
+            path.write_text(TEXT)
+        elif name.endswith("csv"):
+            path.write_text(f"text\n{TEXT}\n")
+        elif name.endswith("parquet"):
+            pq.write_table(pa.table({"text": [TEXT]}), path)
+        else:
+            path.write_text(f'{{"text": "{TEXT}"}}\n')
+    return home / "in"
+
+
+def _values(source: Path, name: str = "k") -> list[object]:
+    columns = Columns(order=(name,))
+    reading = Reading(open_parts([source], columns=columns), columns)
+    list(reading)
+    return reading.orders[name].to_pylist()
+
+
+def test_folders_say_what_files_do_not(tmp_path: Path) -> None:
+    """Text files each, in order; numbers where all are; the nearest folder, and only the name that is asked for."""
+    source = _written(
+        tmp_path, a_jsonl="k=9", b_csv="k=10/x=1", c_parquet="k=7/k=11", d_txt="k=12", e_txt="x=3", f_txt=""
+    )
+    assert [10, 11, 9, None, 12, None] == _values(source)
+    source = _written(tmp_path / "other", a_jsonl="k=a%20b", b_csv="k=10", c_csv="k=__HIVE_DEFAULT_PARTITION__")
+    assert ["10", None, "a b"] == _values(source)
+
+
+def test_a_column_of_the_file_comes_first(tmp_path: Path) -> None:
+    """Its nulls stay nulls."""
+    source = _written(tmp_path, a_jsonl="k=9")
+    (source / "k=9" / "b.jsonl").write_text(f'{{"text": "{TEXT}", "k": 1}}\n{{"text": "{TEXT}"}}\n')
+    assert [9, 1, None] == _values(source)
+    with pytest.raises(ColumnError, match="no column 'j'"):
+        _values(source, "j")
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("max:year", "2024"), ("min:year", "999"), ("newest:year", "2024")])
+def test_the_document_of_the_latest_folder_stays(tmp_path: Path, keep: str, kept: str) -> None:
+    """And the proof holds, which reads names on its own."""
+    source = _written(tmp_path, a_jsonl="year=2023", b_parquet="year=2024", c_txt="year=999", d_csv="year=2000")
+    found = ns.dedup(source, keep=keep)
+    assert f"year={kept}" == Path(_kept_source(found)).parent.name
+    found.write(tmp_path / "out")
+    verification = ns.verify(tmp_path / "out")
+    assert verification.holds, verification
+    if keep != "newest:year":
+        assert not [note for note in verification.notes if "not checked" in note]
+
+
+def _kept_source(found: ns.Result) -> str:
+    (keeper,) = {(row["witness_source"], row["witness_id"]) for row in found.removals.to_pylist()}
+    return f"{keeper[0]}/{keeper[1]}" if keeper[1].endswith(".txt") else keeper[0]
+
+
+@pytest.mark.usual
+def test_spark_says_the_same(tmp_path: Path, spark: object) -> None:
+    """It finds such folders itself."""
+    source = _written(tmp_path, a_parquet="year=2023", b_parquet="year=2024", c_parquet="year=999")
+    found = ns.dedup(str(source), keep="max:year", engine=ns.Spark(spark))
+    assert [2024] == [row["year"] for row in found.kept().collect()]
