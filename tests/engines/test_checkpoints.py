@@ -100,7 +100,7 @@ def test_a_kill_at_the_very_first_write_leaves_a_folder_that_can_be_used(corpus,
     [
         ({"method": ns.Jaccard(threshold="0.7")}, "threshold was 0.8 and is 0.7"),
         ({"method": ns.MinHash()}, "method was 'jaccard' and is 'minhash'"),
-        ({"keep": "last"}, "keep was 'first' and is 'last'"),
+        ({"keep": "last"}, "keep was ['first'] and is ['last']"),
     ],
 )
 def test_another_recipe_is_refused_by_the_names_of_its_fields(how, expected, corpus, tmp_path):
