@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 from click.testing import CliRunner
@@ -256,3 +257,23 @@ def test_records_that_cannot_be_chosen_are_errors(tmp_path, arguments, message):
     """A file of records is never read as one text."""
     result = run(records(tmp_path), *arguments)
     assert (True, True) == (result.exit_code != 0, message in result.stderr), result.stderr
+
+
+def test_every_command_of_the_page_runs(tmp_path, monkeypatch, root):
+    """With files such as it names."""
+    records(tmp_path, "crawl.jsonl").write_text('{"id": "page-1", "text": "a"}\n{"id": "page-2", "text": "b"}\n')
+    for name, content in (("a.txt", TEXT), ("b.html", f"<p>{TEXT}</p>"), ("codes.txt", "1 3 7 0xff")):
+        (tmp_path / name).write_text(content, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    page = (root / "docs" / "explain.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    commands_of_page = [shlex.split(line, comments=True)[2:] for block in blocks for line in block.splitlines()]
+    assert len(commands_of_page) >= 7
+    assert [] == [words for words in commands_of_page if run(*words).exit_code]
+
+
+def test_every_example_has_its_row_in_the_page(root):
+    """And no other."""
+    page = (root / "docs" / "explain.md").read_text("utf-8")
+    table = page[page.index("## Examples of the literature") :]
+    assert [*EXAMPLE_NAMES] == re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)

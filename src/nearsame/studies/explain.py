@@ -5,16 +5,14 @@
 3. A method has one walk, in a module of its own (`walks/`); here is which.
 """
 
+import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from nearsame.answers.comparisons import Explanation
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import ExampleName, MethodName, SearchKind
 from nearsame.recipes.methods import Method, SimHash, as_recipe
-from nearsame.studies.walks import digest, exact_sets, hyperplane, minhash, modp, searches, simhash
-from nearsame.studies.walks.examples import EXAMPLES
 from nearsame.studies.walks.sides import Given
 
 __all__ = ["explain", "explain_codes", "explain_example"]
@@ -54,12 +52,11 @@ def explain(
     if of_two:
         raise ConfigError(f"{of_two[0]} is about two documents, and there is one", hint="Give two, or leave it out.")
     if orders is None:
-        return _WALKS[recipe.name](given, recipe)
-    walk = _ORDERED.get(recipe.name)
-    if walk is None:
+        return _walk(_WALKS[recipe.name])(given, recipe)
+    if recipe.name not in _ORDERED:
         message = f"orders do nothing to method={recipe.name}"
         raise ConfigError(message, hint=f"Leave them out, or choose {' or '.join(_ORDERED)}.")
-    return walk(given, recipe, orders)
+    return _walk(_ORDERED[recipe.name])(given, recipe, orders)
 
 
 @checked
@@ -92,7 +89,7 @@ def explain_codes(  # noqa: PLR0913  (a keyword for each question)
         [[1, 2, 1]]
     """
     recipe = SimHash(bits=bits, table={}, k=k, search=search, blocks=blocks, header=header)  # a table allows any bits
-    return searches.walk([searches.read_code(code, bits) for code in codes], recipe, turns)
+    return _walk("searches.walk")(codes, recipe, turns)
 
 
 @checked
@@ -109,20 +106,27 @@ def explain_example(name: ExampleName) -> Explanation:
         >>> explain_example("zero-mod-p").answer["fingerprint"]
         [664, 492, 236, 908]
     """
-    return EXAMPLES[name]()
+    examples = importlib.import_module("nearsame.studies.walks.examples").EXAMPLES
+    walked: Explanation = examples[name]()
+    return walked
 
 
 _OF_TWO = ("confirm", "jaccard_floor", "remove", "verify")  # settings about what is compared
-_WALKS: dict[str, Callable[[Sequence[Given], Any], Explanation]] = {
-    "jaccard": exact_sets.walk_jaccard,
-    "cosine": exact_sets.walk_cosine,
-    "containment": exact_sets.walk_containment,
-    "minhash": minhash.walk,
-    "modp": modp.walk,
-    "simhash": simhash.walk,
-    "hyperplane": hyperplane.walk,
-    "digest": digest.walk,
+_WALKS = {
+    "jaccard": "exact_sets.walk_jaccard",
+    "cosine": "exact_sets.walk_cosine",
+    "containment": "exact_sets.walk_containment",
+    "minhash": "minhash.walk",
+    "modp": "modp.walk",
+    "simhash": "simhash.walk",
+    "hyperplane": "hyperplane.walk",
+    "digest": "digest.walk",
 }
-_ORDERED: dict[str, Callable[[Sequence[Given], Any, Sequence[Sequence[str]]], Explanation]] = {
-    "minhash": minhash.walk_orders
-}
+_ORDERED = {"minhash": "minhash.walk_orders"}
+
+
+def _walk(name: str) -> Callable[..., Explanation]:
+    """A walk by its place in `walks/`: loaded when it is asked for, with what only its method needs."""
+    module, _, function = name.partition(".")
+    walk: Callable[..., Explanation] = getattr(importlib.import_module(f"nearsame.studies.walks.{module}"), function)
+    return walk

@@ -60,8 +60,9 @@ def read_code(code: int | str, bits: int) -> int:
     return value
 
 
-def walk(numbers: Sequence[int], recipe: SimHash, turns: Sequence[int] | None) -> Explanation:
+def walk(given: Sequence[int | str], recipe: SimHash, turns: Sequence[int] | None) -> Explanation:
     """The codes, how they meet, and which near pairs were compared."""
+    numbers = [read_code(code, recipe.bits) for code in given]
     if not 2 <= len(numbers) <= _MOST_CODES:
         message = f"a walk is for 2 to {_MOST_CODES:,} codes, and {len(numbers):,} are given"
         raise ConfigError(message, hint="Give a few of them.")
