@@ -38,6 +38,7 @@ _OWN: dict[str, Callable[[], dict[str, Any]]] = {  # what a call needs beside, o
     "Index.open": lambda: {"where": "seen.ns", "read_only": True},
     "UrlRules.load": lambda: {"path": "rules.json"},
     "evaluate": lambda: {"methods": ["jaccard"], "apart": False},
+    "leaks": lambda: {"train": TEXTS, "evals": [{"question": TEXTS[0]}]},
     "learn_urls": lambda: {"source": PAGES},
     "mirrors": lambda: {"source": PAGES},
     "verify": lambda: {"directory": "clean"},
@@ -59,7 +60,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
             index.add({"id": "rose", "text": TEXTS[0], "url": URL})
             yield SimpleNamespace(
                 Result=ns.dedup(TEXTS), Pairs=ns.pairs(TEXTS), Mirrors=ns.mirrors(PAGES), UrlRules=rules,
-                Urls=ns.urls([URL]), Index=index, Evaluation=evaluation,
+                Urls=ns.urls([URL]), Index=index, Evaluation=evaluation, Leaks=ns.leaks(TEXTS, [{"q": TEXTS[0]}]),
             )  # fmt: skip
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from nearsame.studies.compare import compare
     from nearsame.studies.evaluate import evaluate
     from nearsame.studies.explain import explain, explain_codes, explain_example
+    from nearsame.studies.leak_results import Leaks
+    from nearsame.studies.leaks import leaks
     from nearsame.studies.plan import plan, plan_simhash
     from nearsame.studies.restore import Restored, restore
     from nearsame.studies.verify import Verification, verify
@@ -70,6 +72,7 @@ __all__ = [
     "IndexMismatchError",
     "IndexStats",
     "Jaccard",
+    "Leaks",
     "Learning",
     "Likeness",
     "Match",
@@ -106,6 +109,7 @@ __all__ = [
     "explain",
     "explain_codes",
     "explain_example",
+    "leaks",
     "learn_urls",
     "mirrors",
     "pairs",
@@ -142,6 +146,8 @@ _HOMES = {
     ),
     "nearsame.studies.evaluate": ("evaluate",),
     "nearsame.studies.explain": ("explain", "explain_codes", "explain_example"),
+    "nearsame.studies.leak_results": ("Leaks",),
+    "nearsame.studies.leaks": ("leaks",),
     "nearsame.answers.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
     "nearsame.answers.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),

@@ -15,6 +15,7 @@ __all__ = [
     "FEATURES",
     "ITEMS",
     "KEYS",
+    "LEAKS",
     "ORIGINS",
     "PAGES",
     "PAIRS",
@@ -179,5 +180,20 @@ CLUSTERS = pa.schema(
         pa.field("row", pa.int64(), nullable=False),
         pa.field("witness", pa.int64(), nullable=False),
         pa.field("similarity", pa.float64(), nullable=False),
+    ]
+)
+
+# A text that is looked for, and the part of a document that has the most of it: how many of its distinct shingles, from
+# which character of the document to which, and which of the text's words these are; passage: that part of the document.
+LEAKS = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("text", pa.int64(), nullable=False),
+        pa.field("shared", pa.int64(), nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("text_start", pa.int64(), nullable=False),
+        pa.field("text_end", pa.int64(), nullable=False),
+        pa.field("passage", pa.large_string(), nullable=False),
     ]
 )

@@ -59,6 +59,8 @@ COMMANDS = [
     ["explain", "{home}/a.txt", "--json"],
     ["evaluate", "{home}", "--sample", "3"],
     ["mirrors", "{home}/{name}.jsonl"],
+    ["leaks", "{home}/{name}.jsonl", "--eval", "{home}/{name}.jsonl", "--least-bytes", "0"],
+    ["leaks", "{home}", "--eval", "{home}/{name}.jsonl", "--eval-column", "{name}", "-o", "{out}", "--json"],
     ["index", "create", "{out}-{name}", "{home}/{name}.jsonl"],
     ["index", "stats", "{home}/{name}"],
 ]  # fmt: skip

@@ -54,6 +54,21 @@ CASES = [
     Case("urls", ("urls", "{home}/in/a.jsonl", "-o", "{home}/out.jsonl", "--overwrite", "-q"), "out.jsonl"),
     Case("mirrors", ("mirrors", "{home}/in/a.jsonl", "-o", "{home}/out", "--overwrite", "-q")),
     Case(
+        "leaks",
+        (
+            "leaks",
+            "{home}/in/a.jsonl",
+            "--eval",
+            "{home}/in/a.csv",
+            "-o",
+            "{home}/out",
+            "--remove",
+            "documents",
+            "--overwrite",
+            "-q",
+        ),
+    ),
+    Case(
         "evaluate",
         ("evaluate", "{home}/in/a.jsonl", "--methods", "jaccard", "-o", "{home}/out.md", "--overwrite", "-q"),
         "out.md",

@@ -40,6 +40,7 @@ _NAMES = (
     "compare",
     "explain",
     "evaluate",
+    "leaks",
     "urls",
     "mirrors",
     "verify",
@@ -50,7 +51,7 @@ _NAMES = (
 
 _EPILOG = """Exit codes: 0 done; 1 compare says that they are not near-duplicates, or verify or index check
 that something is wrong; 2 the request cannot be met as it is; 3 some input could not be read, whether the rest was done
-without it or not; 4 what was measured is not what --require-recall or --max-residual asks for."""
+without it or not; 4 what was measured is not what --require-recall, --max-residual or --max-leaked asks for."""
 
 
 class _Commands(options.Commands):
@@ -161,6 +162,7 @@ def commands() -> None:
       nearsame compare a.txt b.txt           two texts by every measure
       nearsame explain "some text" "another" a method step by step
       nearsame evaluate crawl/ --sample 2000 how methods do on your texts
+      nearsame leaks crawl/ --eval tests/    which test items are in training data
       nearsame urls urls.txt                 which URLs name one page
       nearsame mirrors crawl/                which sites serve the same pages
       nearsame verify clean/                 an output proved again, by other code

@@ -18,6 +18,7 @@ __all__ = [
     "MachineOptions",
     "RunOptions",
     "SourceOptions",
+    "StrictOptions",
     "TextOptions",
     "ThreadOptions",
     "WatchOptions",
@@ -61,11 +62,16 @@ class WatchOptions(TypedDict, total=False):
     ]
 
 
-class ContentOptions(DocumentOptions, WatchOptions, total=False):
+class StrictOptions(TypedDict, total=False):
+    """What becomes of records that cannot be read."""
+
+    strict: Annotated[bool, Doc("Whether a record that cannot be read is an error."), Default(value=False)]
+
+
+class ContentOptions(DocumentOptions, WatchOptions, StrictOptions, total=False):
     """What is read of a document."""
 
     features_column: Annotated[str | None, Doc("A list column of ready items that takes the place of the text.")]
-    strict: Annotated[bool, Doc("Whether a record that cannot be read is an error."), Default(value=False)]
 
 
 class SourceOptions(ContentOptions, total=False):

@@ -11,7 +11,7 @@ from nearsame.kernels._jit import jit
 from nearsame.kernels.hashing import hash_bytes
 from nearsame.kernels.tokens import PUNCTUATION, SPACE, decode, fold, search
 
-__all__ = ["token_spans"]
+__all__ = ["token_places", "token_spans"]
 
 _OTHER, _WHITE, _ACCENT, _UNSEEN = 0, 3, 4, 5  # classes in the Unicode table
 _NO_MARK = np.uint8(0)
@@ -43,6 +43,20 @@ def _next(data, i, end, follows, punctuation, stage1, stage2):
 
 
 @jit
+def _token(data, behind, end, flags, stage1, stage2, text, marks, j, size):
+    """(first byte, the byte behind the last, the folded byte behind it) of the token folded at text[j]."""
+    punctuation = flags & PUNCTUATION != 0
+    first, after = _next(data, behind, end, False, punctuation, stage1, stage2)
+    if flags & SPACE != 0 and text[j] == _SPACE_BYTE:
+        return behind, first, j + 1
+    j += _width(text[j])
+    while j < size and marks[j] != _NO_MARK:
+        _, after = _next(data, after, end, True, punctuation, stage1, stage2)
+        j += _width(text[j])
+    return first, after, j
+
+
+@jit
 def token_spans(data, start, end, flags, keys, stops, stage1, stage2, text, marks, hashes, spans):
     """The tokens of data[start:end]; returns their number.
 
@@ -62,8 +76,6 @@ def token_spans(data, start, end, flags, keys, stops, stage1, stage2, text, mark
             stands between its neighbours.
     """
     size = fold(data, start, end, flags, stage1, stage2, text, marks)
-    punctuation = flags & PUNCTUATION != 0
-    spaces = flags & SPACE != 0
     count = 0
     behind = start
     j = 0
@@ -72,20 +84,43 @@ def token_spans(data, start, end, flags, keys, stops, stage1, stage2, text, mark
             j += 1
             continue
         began = j
-        first, after = _next(data, behind, end, False, punctuation, stage1, stage2)
-        if spaces and text[j] == _SPACE_BYTE:
-            first, after = behind, first
-            j += 1
-        else:
-            j += _width(text[j])
-            while j < size and marks[j] != _NO_MARK:
-                _, after = _next(data, after, end, True, punctuation, stage1, stage2)
-                j += _width(text[j])
-        behind = after
+        first, behind, j = _token(data, behind, end, flags, stage1, stage2, text, marks, j, size)
         h = hash_bytes(text, began, j, keys)
         if stops.size == 0 or not search(stops, h):
             hashes[count] = h
             spans[count, 0] = first
-            spans[count, 1] = after
+            spans[count, 1] = behind
             count += 1
     return count
+
+
+@jit
+def token_places(data, start, end, flags, stage1, stage2, text, marks, wanted, spans):
+    """Find out where some tokens of data[start:end] stand; none are left out.
+
+    Args:
+        data: uint8, read-only.
+        start: first byte.
+        end: the byte behind the last.
+        flags: as in `fold`.
+        stage1: the Unicode table.
+        stage2: the same.
+        text: uint8 scratch, as in `fold`.
+        marks: the same.
+        wanted: int64, ascending: which tokens, from 0.
+        spans: int64[wanted, 2], filled as there; what is beyond the last token is not.
+    """
+    size = fold(data, start, end, flags, stage1, stage2, text, marks)
+    count = filled = 0
+    behind = start
+    j = 0
+    while j < size and filled < wanted.size:
+        if marks[j] == _NO_MARK:
+            j += 1
+            continue
+        first, behind, j = _token(data, behind, end, flags, stage1, stage2, text, marks, j, size)
+        while filled < wanted.size and wanted[filled] == count:
+            spans[filled, 0] = first
+            spans[filled, 1] = behind
+            filled += 1
+        count += 1

@@ -29,7 +29,11 @@ __all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
 
 _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
 _STATS = "stats.json"
-_WRITES = ({"documents", "kept", "recipe"}, {"stats", "settings", "mirrors"})  # of a run; of mirrors
+_WRITES = (  # of a run; of mirrors; of leaks
+    {"documents", "kept", "recipe"},
+    {"stats", "settings", "mirrors"},
+    {"stats", "settings", "matrix"},
+)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ __all__ = [
     "KeepByColumn",
     "KeepPlain",
     "LayerName",
+    "LeakRemoval",
     "MeasureName",
     "MethodName",
     "OwnLayer",
@@ -108,6 +109,7 @@ JudgedBy = Literal["jaccard", "cosine"]  # exact joins, by which `evaluate` hold
 StoreKind = Literal["shingles", "sketch", "text"]
 IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]
+LeakRemoval = Literal["none", "documents"]  # what of training data with leaked items is left out
 CrawlAction = Literal["drop", "mark"]  # what becomes of near-duplicates in a crawl
 Preferred = Literal["most-complete", "fastest", "freshest", "named"]
 ExampleName = Literal[  # of the literature, that `explain` walks through

@@ -15,6 +15,7 @@ import pyarrow as pa
 from nearsame.errors import SourceError
 from nearsame.sources.base import Annotations, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.items import plain_records
 from nearsame.sources.parts import FilePart, damage, strictly
 from nearsame.sources.streams import copy_raw, sink
 from nearsame.sources.tables import annotated_schema, require_sound
@@ -75,6 +76,21 @@ class Columnar(FilePart):
                 start += len(batch)
             if left := self.unread(opened, source):
                 skip(Skipped(self.name, None, None, f"unread: {left:,} bytes after the end of the stream"))
+
+    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The readable records, whole, with their positions."""
+        skip = strictly(skip, strict=self.strict)
+        with self.whole(skip) as source, damage(self.name):
+            opened = self._opened(source, skip)
+            if opened is None:
+                return
+            names = self.schema(opened).names
+            chosen = Chosen(None, None, beside=tuple(name for name in names if names.count(name) == 1))
+            start = 0
+            for batch in self.batches(opened, chosen):
+                require_sound(batch, self.name)
+                yield from plain_records(batch, np.arange(start, start + len(batch)), skip, self.name)
+                start += len(batch)
 
     def copy(
         self,

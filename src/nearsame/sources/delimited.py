@@ -26,6 +26,7 @@ from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.files import File
+from nearsame.sources.items import plain_records
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
 from nearsame.sources.streams import Block, RecordSpans, blocks, chunks, sink, unread_rest, without_bom, without_removed
@@ -62,6 +63,24 @@ class Delimited(FilePart):
                 block.data.release()  # what works on the records now needs the memory
                 yield from records(batch, chosen, good + block.position, _with_lines(skip, block), self.name, columns)
                 del raw, batch  # likewise what reads the next ones
+            if block.broken:
+                skip(unread_rest(block, self.name))
+
+    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The readable records, whole, with their positions; all values are strings."""
+        skip, columns = strictly(skip, strict=self.strict), Columns()
+        for block, header in self._blocks(skip, longest(columns)):
+            if block.passing is not None:
+                pass_by(block, columns, skip, self.name)
+                continue
+            good = _good(block, header, columns, skip, self.name)
+            names = [name for name in header.names if header.names.count(name) == 1]
+            if len(good) and names:
+                self._refuse_header(header.names)
+                raw = _parsed(block, good, _Wanted(header.names, names, self.delimiter))
+                texts = {name: raw.column(name).view(pa.large_string()) for name in names}
+                batch = pa.RecordBatch.from_pydict(texts)
+                yield from plain_records(batch, good + block.position, _with_lines(skip, block), self.name)
             if block.broken:
                 skip(unread_rest(block, self.name))
 

@@ -78,6 +78,22 @@ class JsonLines(FilePart):
             if block.broken:
                 skip(unread_rest(block, self.name))
 
+    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The readable records, whole, with their positions."""
+        skip, columns = strictly(skip, strict=self.strict), Columns()
+        for block in self._blocks(skip, longest(columns)):
+            if block.passing is not None:
+                pass_by(block, columns, skip, self.name)
+                continue
+            for index in _good(block, columns, skip, self.name).tolist():
+                record = json_object(block.raw(index))
+                if isinstance(record, dict):
+                    yield block.position + index, record
+                else:
+                    skip(Skipped(self.name, block.position + index, block.line_of(index), record))
+            if block.broken:
+                skip(unread_rest(block, self.name))
+
     def copy(
         self,
         target: Path,

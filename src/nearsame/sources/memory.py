@@ -19,6 +19,7 @@ from nearsame.errors import OutputError, SourceError
 from nearsame.files.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.items import plain_records
 from nearsame.sources.kinds import splits_of, taken
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import sink
@@ -75,6 +76,13 @@ class Memory:
         start = 0
         for batch in self.table.select(chosen.names()).to_batches():
             yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
+            start += len(batch)
+
+    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The readable records, whole, with their positions."""
+        skip, start = strictly(skip, strict=self.strict), 0
+        for batch in self.table.to_batches():
+            yield from plain_records(batch, np.arange(start, start + len(batch)), skip, self.name)
             start += len(batch)
 
     def copy(

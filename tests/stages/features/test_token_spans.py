@@ -9,7 +9,7 @@ from nearsame import arrow
 from nearsame.errors import ConfigError
 from nearsame.kernels import tokens, unicode
 from nearsame.kernels.hashing import hash_keys
-from nearsame.stages.features.token_spans import place, runs
+from nearsame.stages.features.token_spans import located, place, runs
 from nearsame.stages.texts.aligned import align
 from tests.oracle import tokens as oracle
 
@@ -83,3 +83,17 @@ def test_the_textbook_sentence_has_sixteen_shingles():
     text = b"Tropical fish include fish found in tropical environments around the world, including both freshwater"
     text += b" and salt water species"
     assert 16 == runs(place(np.frombuffer(text, np.uint8), 0, 0).hashes, 3, 0).size
+
+
+@pytest.mark.parametrize(("flags", "recipe"), FLAGS)
+@given(text=TEXTS, wanted=st.sets(st.integers(0, 12)))
+def test_some_tokens_are_where_all_tokens_are(flags, recipe, text, wanted):
+    """Those that are asked for, one of them twice."""
+    del recipe
+    data = np.frombuffer(text.encode(), np.uint8)
+    placed = place(data, flags, 0)
+    chosen = np.array(sorted(number for number in wanted if number < placed.starts.size), np.int64)
+    chosen = np.concatenate([chosen[:1], chosen])
+    starts, ends = located(data, flags, chosen)
+    assert placed.starts[chosen].tolist() == starts.tolist()
+    assert placed.ends[chosen].tolist() == ends.tolist()

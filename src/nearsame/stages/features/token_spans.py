@@ -11,7 +11,7 @@ from nearsame.kernels import spans, unicode
 from nearsame.kernels.hashing import hash_keys
 from nearsame.stages.features.words import hash_words
 
-__all__ = ["Placed", "place", "runs"]
+__all__ = ["Placed", "located", "place", "runs"]
 
 
 class Placed(NamedTuple):
@@ -37,6 +37,19 @@ def place(text: arrow.Bytes, flags: int, seed: int, stop_words: AbstractSet[str]
         arrow.frozen(text), 0, text.size, flags, hash_keys(seed), stops, *tables, *scratch, hashes, places
     )
     return Placed(arrow.frozen(hashes[:count]), arrow.frozen(places[:count, 0]), arrow.frozen(places[:count, 1]))
+
+
+def located(text: arrow.Bytes, flags: int, tokens: arrow.Int64s) -> tuple[arrow.Int64s, arrow.Int64s]:
+    """The first byte of each of these tokens (ascending numbers, from 0) of a UTF-8 text, and the one behind its last.
+
+    >>> located(np.frombuffer(b"The cat!", np.uint8), 0, np.array([1]))
+    (array([4]), array([7]))
+    """
+    tables = unicode.tables()
+    scratch = np.zeros((2, 2 * text.size + 128), np.uint8)
+    places = np.zeros((tokens.size, 2), np.int64)
+    spans.token_places(arrow.frozen(text), 0, text.size, flags, *tables, *scratch, arrow.frozen(tokens), places)
+    return places[:, 0].copy(), places[:, 1].copy()
 
 
 def runs(tokens: arrow.UInt64s, size: int, seed: int, *, step: int = 1) -> arrow.UInt64s:

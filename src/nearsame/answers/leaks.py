@@ -1,0 +1,65 @@
+"""What a search for leaks counts: of all benchmarks, and of each."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["BenchmarkCounts", "LeakStats"]
+
+
+@dataclass(frozen=True)
+class BenchmarkCounts:
+    """What became of one benchmark.
+
+    Attributes:
+        name: of the benchmark.
+        items: that it has.
+        sought: of these, those with a text that was looked for.
+        leaked: of these, those of which a text was found.
+        documents: in which one was found.
+        texts: that the items have.
+        unsought: of these, those that were not looked for, by reason.
+        boilerplate: different shingles that were left out.
+    """
+
+    name: str
+    items: int
+    sought: int
+    leaked: int
+    documents: int
+    texts: int
+    unsought: Mapping[str, int]
+    boilerplate: int
+
+
+@dataclass(frozen=True)
+class LeakStats:
+    """Counts.
+
+    Attributes:
+        documents: that were read.
+        text_bytes: of their texts.
+        skipped: records that could not be read, of both sides.
+        ignored: files of folders and patterns that were passed over.
+        items: of all benchmarks.
+        sought: of these, those with a text that was looked for.
+        leaked: of these, those of which a text was found.
+        leaked_documents: documents in which one was found.
+        benchmarks: each by itself.
+        seconds: of each step.
+    """
+
+    documents: int
+    text_bytes: int
+    skipped: int
+    ignored: int
+    items: int
+    sought: int
+    leaked: int
+    leaked_documents: int
+    benchmarks: tuple[BenchmarkCounts, ...]
+    seconds: Mapping[str, float]
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return asdict(self)

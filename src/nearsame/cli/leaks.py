@@ -1,0 +1,152 @@
+"""`nearsame leaks`: training data and benchmarks in; which items leaked and where, and clean data, out."""
+
+import sys
+from typing import Any
+
+import click
+
+from nearsame.cli import options, sourceoptions
+from nearsame.cli.outcome import ended
+from nearsame.errors import ConfigError
+from nearsame.recipes.choices import LeakRemoval
+
+__all__ = ["leaks"]
+
+_TOO_MANY = 4
+
+_EVALS = options.section(
+    "Sources",
+    options.spec(
+        "--eval",
+        "evals",
+        multiple=True,
+        required=True,
+        metavar="SOURCE",
+        reads=True,
+        help="A benchmark: a file, a folder or a pattern. Repeatable.",
+    ),
+    options.spec(
+        "--eval-column",
+        "eval_columns",
+        multiple=True,
+        metavar="NAME",
+        help="Look for the texts of this column. Repeatable; in objects as in choices.text.",
+        stands="all of strings but the id",
+    ),
+    options.spec("--eval-id-column", metavar="NAME", help="Column of the items' ids.", stands="id, or else file:row"),
+    sourceoptions.TEXT_COLUMN,
+    sourceoptions.ID_COLUMN,
+    *sourceoptions.PAGES,
+    sourceoptions.STRICT,
+)
+_RULE = options.section(
+    "Deciding",
+    options.spec(
+        "--threshold",
+        type=float,
+        metavar="NUMBER",
+        help="Share of a text's shingles that one window of a document must have.",
+        stands="0.8",
+    ),
+    options.spec("--shingle-size", type=int, metavar="N", help="Words in a row that are compared.", stands="5"),
+    options.spec(
+        "--window", type=float, metavar="TIMES", help="Length of a window, in lengths of the text.", stands="2"
+    ),
+    options.spec(
+        "--boilerplate",
+        type=int,
+        metavar="N",
+        help="A shingle in more texts of a benchmark counts for none.",
+        stands="10",
+    ),
+    options.spec(
+        "--least-bytes",
+        type=int,
+        metavar="N",
+        help="Look for texts whose different words have together at least N bytes.",
+        stands="32",
+    ),
+    options.spec(
+        "--max-leaked",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Exit with 4 if more items leaked, as in 0.",
+        stands="none",
+    ),
+)
+
+
+@click.command(cls=options.Command, short_help="Find the items of benchmarks that stand in training data.")
+@click.argument("sources", cls=options.Argument, nargs=-1, required=True, metavar="TRAIN...", reads=True)
+@_EVALS
+@_RULE
+@options.output(
+    options.spec(
+        "-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder that is to appear.", stands="none"
+    ),
+    options.spec(
+        "--remove",
+        type=options.words(LeakRemoval),
+        default="none",
+        metavar="WHAT",
+        help="documents: DIR gets kept/, the training data without the documents in which an item was found.",
+        stands="none",
+    ),
+    options.spec(
+        "--markdown",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A summary for a model card.",
+        stands="none",
+    ),
+    options.overwriting("DIR and FILE", "if they exist."),
+    options.in_json("Counts and leaked items"),
+)
+@options.running
+def leaks(**given: Any) -> int:
+    """Find the items of benchmarks that stand anywhere inside the documents of training data.
+
+    TRAIN is as SOURCE in `nearsame dedup`. Each --eval is one benchmark; its records are items, whose texts (question,
+    choices, answer) are looked for each by itself, whatever the case, punctuation, markup and line breaks. What is
+    found is in the words of the document, at the threshold. Defaults stand in brackets.
+
+    DIR appears complete or not at all, with items (the leaked ones), spans (where, with both passages), matrix
+    (benchmark by source), unsought (texts that are too short or say too little), boilerplate, and stats.json.
+    """
+    _check(given)
+    from nearsame.outputs import console
+    from nearsame.outputs.leaks import show_leaks
+    from nearsame.studies.leaks import LeakOptions
+    from nearsame.studies.leaks import leaks as find
+
+    directory, overwrite = given["output"], given["overwrite"]
+    chosen = {name: value for name, value in options.given_options(given, LeakOptions).items() if value is not None}
+    with console.watched(quiet=given["quiet"]) as progress:
+        found = find(given["sources"], given["evals"], progress=progress, **chosen)
+        if directory is not None:
+            found.write(directory, remove=given["remove"], overwrite=overwrite)
+        if given["markdown"] is not None:
+            found.write_markdown(given["markdown"], overwrite=overwrite)
+    if given["as_json"]:
+        console.print_json(found.record())
+    elif not given["quiet"]:
+        report = console.Report(sys.stdout)
+        show_leaks(report, found.record(), found.skipped, found.passed_over)
+        if directory is not None:
+            report.written(directory, folder=True)
+        if given["markdown"] is not None:
+            report.written(given["markdown"])
+    most, leaked = given["max_leaked"], found.stats.leaked
+    if most is not None and leaked > most:
+        what = "1 item" if leaked == 1 else f"{leaked:,} items"
+        click.echo(f"error: {what} leaked, more than --max-leaked {most:,}", err=True)
+        return _TOO_MANY
+    return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["output"] is None:
+        if given["remove"] != "none":
+            raise ConfigError(f"--remove {given['remove']} does nothing without -o", hint="Add -o DIR.")
+        if given["overwrite"] and given["markdown"] is None:
+            raise ConfigError("--overwrite does nothing without -o or --markdown", hint="Leave it out.")

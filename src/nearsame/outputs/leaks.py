@@ -1,0 +1,171 @@
+"""What people read about leaks: a summary on the terminal, and one for a model card.
+
+Everything shown stands in the record; nothing is computed here but words and shares.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame._version import __version__
+from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.console import Report, clean, described
+from nearsame.outputs.promises import in_bytes, plural
+
+__all__ = ["leaks_markdown", "show_leaks"]
+
+_SHOWN, _SHOWN_SKIPS, _COLUMNS = 10, 5, 6
+_WHY = {
+    "short": "too short for a shingle, or too little of them in several pieces",
+    "plain": "of too few different words",
+    "boilerplate": "all boilerplate",
+    "empty": "without a word",
+}
+
+
+def show_leaks(report: Report, record: Mapping[str, Any], skipped: pa.Table, passed_over: PassedOver) -> None:
+    """The summary of a run, and the items with the largest scores."""
+    stats = record["stats"]
+    seconds = sum(stats["seconds"].values())
+    speed = stats["text_bytes"] / 1e6 / max(seconds, 1e-3)
+    about = f"{in_bytes(stats['text_bytes'])} of text in {seconds:,.1f} s, {speed:,.1f} MB/s"
+    _row(report, "documents", stats["documents"], about)
+    benchmarks = stats["benchmarks"]
+    of = f"of {_count(len(benchmarks), 'benchmark')}; {stats['sought']:,} were looked for"
+    _row(report, "items", stats["items"], of)
+    _row(report, "leaked", stats["leaked"], f"in {_count(stats['leaked_documents'], 'document')}")
+    report.line()
+    report.line(f"  {'benchmark':<32}{'items':>9}{'sought':>9}{'leaked':>9}{'share':>8}{'documents':>11}")
+    for one in benchmarks:
+        share = f"{one['leaked'] / max(one['items'], 1):.1%}"
+        counts = "".join(f"{one[name]:>9,}" for name in ("items", "sought", "leaked"))
+        report.line(f"  {_short(one['name'], 31):<32}{counts}{share:>8}{one['documents']:>11,}")
+    _items(report, record["items"])
+    _remarks(report, record, skipped, passed_over)
+    report.line(_definition(record["settings"]))
+
+
+def _items(report: Report, items: Sequence[Mapping[str, Any]]) -> None:
+    if not items:
+        return
+    report.heading("Leaked items")
+    for item in items[:_SHOWN]:
+        where = f"{_count(item['documents'], 'document')}, {', '.join(item['columns'])}"
+        name = f"{_short(item['benchmark'], 20)} {_short(item['item'], 30)}"
+        report.line(f"  {item['score']:.3f} {_short(f'{name}: {clean(where)}', 66)}")
+    if len(items) > _SHOWN:
+        report.line(f"  and {len(items) - _SHOWN:,} more, with -o or --json")
+
+
+def _remarks(report: Report, record: Mapping[str, Any], skipped: pa.Table, passed_over: PassedOver) -> None:
+    report.line()
+    for reason, number in _unsought(record).items():
+        report.line(f"Not looked for: {_count(number, 'text')} {_WHY[reason]}.")
+    left_out = record["boilerplate"]
+    if left_out:
+        one = left_out[0]
+        example = f"such as {clean(one['shingle'])!r}, in {one['texts']:,} texts of {clean(one['benchmark'])}"
+        report.line(f"Left out as boilerplate: {_count(len(left_out), 'shingle')}, {example}.")
+    for sentence in passed_over.sentences():
+        report.line(sentence)
+    if skipped.num_rows:
+        _row(report, "not readable", skipped.num_rows, "counted nowhere else")
+        for line in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
+            report.line(f"  {described(line)}")
+        if skipped.num_rows > _SHOWN_SKIPS:
+            report.line(f"  and {skipped.num_rows - _SHOWN_SKIPS:,} more")
+
+
+def leaks_markdown(record: Mapping[str, Any]) -> str:
+    """A section of a model card: what was looked for, how, and what was found of each benchmark and where."""
+    stats = record["stats"]
+    lines = [
+        "## Contamination by benchmarks",
+        "",
+        f"{_found(stats)} {_definition(record['settings'])}",
+        "",
+        "| benchmark | items | looked for | leaked | share of items | documents |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for one in stats["benchmarks"]:
+        share = f"{one['leaked'] / max(one['items'], 1):.2%}"
+        counts = " | ".join(f"{one[name]:,}" for name in ("items", "sought", "leaked"))
+        lines.append(f"| {_cell(one['name'])} | {counts} | {share} | {one['documents']:,} |")
+    lines += _by_source(record["matrix"])
+    unsought = [f"{number:,} {_WHY[reason]}" for reason, number in _unsought(record).items()]
+    if unsought:
+        lines += ["", f"Texts of items that were not looked for: {'; '.join(unsought)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _found(stats: Mapping[str, Any]) -> str:
+    """What was found, in a sentence."""
+    items = f"{stats['leaked']:,} of {_count(stats['items'], 'item')}"
+    documents = f"{stats['leaked_documents']:,} of {_count(stats['documents'], 'training document')}"
+    size = in_bytes(stats["text_bytes"])
+    return (
+        f"{items} of {_count(len(stats['benchmarks']), 'benchmark')} were found in {documents} ({size} of text) by"
+        f" nearsame {__version__}."
+    )
+
+
+def _definition(rule: Mapping[str, Any]) -> str:
+    """What counts as found."""
+    size = rule["shingle_size"]
+    return (
+        f"A text of an item counts as found if one window of a document, {rule['window']:g} times as long as the text,"
+        f" has at least {rule['threshold']:g} of the text's different {size}-word shingles (case, punctuation, markup"
+        f" and line breaks aside); a text with fewer than {size} of them, if it stands there word for word. Shingles in"
+        f" more than {_count(rule['boilerplate'], 'text')} of a benchmark do not count."
+    )
+
+
+def _by_source(matrix: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The leaked items by benchmark and source, those sources that have most; nothing, where all is in one source."""
+    totals: dict[str, int] = {}
+    for line in matrix:
+        totals[line["source"]] = totals.get(line["source"], 0) + line["items"]
+    sources = sorted(totals, key=lambda name: (-totals[name], name))[:_COLUMNS]
+    if not sources:
+        return []
+    counts = {(line["benchmark"], line["source"]): line["items"] for line in matrix}
+    names = " | ".join(map(_cell, sources))
+    more = "" if len(totals) == len(sources) else f" (of {len(totals):,} sources those with most)"
+    lines = ["", f"Leaked items by source{more}:", "", f"| benchmark | {names} |"]
+    lines.append(f"| --- |{' ---: |' * len(sources)}")
+    for benchmark in dict.fromkeys(line["benchmark"] for line in matrix):
+        numbers = " | ".join(f"{counts.get((benchmark, source), 0):,}" for source in sources)
+        lines.append(f"| {_cell(benchmark)} | {numbers} |")
+    return lines
+
+
+def _unsought(record: Mapping[str, Any]) -> dict[str, int]:
+    """How many texts were not looked for, by reason."""
+    counts = dict.fromkeys(_WHY, 0)
+    for one in record["stats"]["benchmarks"]:
+        for reason, number in one["unsought"].items():
+            counts[reason] += number
+    return {reason: number for reason, number in counts.items() if number}
+
+
+def _cell(text: str) -> str:
+    r"""A text in a table: neither a bar nor a line of its own.
+
+    >>> _cell("a|b\nc")
+    'a\\|b c'
+    """
+    return clean(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {plural(number, noun)}"
+
+
+def _short(text: str, width: int) -> str:
+    text = clean(text)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _row(report: Report, name: str, count: int, remark: str) -> None:
+    report.line(f"{name:<16}{count:>10,}   {remark}".rstrip())

@@ -1,0 +1,148 @@
+"""Items of a benchmark: records with all of their texts, each by its column, as they stand.
+
+1. A text is a string, or the strings of a list, which are its pieces. What is in an object is a column by its path
+   (`choices.text`), in lists of objects, too. Numbers, and all else that is no string, say nothing.
+2. A record that cannot be read is reported, with its place.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.arrow import Rows
+from nearsame.errors import ColumnError, SourceError
+from nearsame.sources.base import Part, Skip, Skipped
+from nearsame.sources.columns import is_stringlike
+
+__all__ = ["Items", "plain_records", "read_items"]
+
+_ROWS = 1_000  # become Python values at once
+
+
+@dataclass
+class Items:
+    """The items of one benchmark; text i is the one of item owners[i] in the column columns[i]."""
+
+    name: str
+    ids: list[str] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    texts: list[tuple[str, ...]] = field(default_factory=list)
+
+    def add(self, identity: str, texts: Mapping[str, Sequence[str]]) -> None:
+        """One more item, with the pieces of each of its texts."""
+        self.ids.append(identity)
+        for column, pieces in texts.items():
+            self.owners.append(len(self.ids) - 1)
+            self.columns.append(column)
+            self.texts.append(tuple(pieces))
+
+
+def read_items(name: str, parts: Sequence[Part], wanted: Sequence[str], id_column: str | None, skip: Skip) -> Items:
+    """The items of the parts of one benchmark, in order.
+
+    Args:
+        name: What the benchmark is called.
+        parts: Where it is.
+        wanted: The columns that are read, or their beginnings (`choices`); none: all that hold strings but the id.
+        id_column: The column of ids; `id` if None, else `source:position`.
+        skip: Who is told of what cannot be read.
+
+    Raises:
+        ColumnError: The benchmark has none of the wanted columns, or no such ids.
+        SourceError: A part does not hold records.
+    """
+    items, seen = Items(name), dict[str, None]()
+    for part in parts:
+        objects = getattr(part, "objects", None)
+        if objects is None:
+            hint = "Name files of records: JSON lines, CSV, Parquet, Arrow; or a folder of text files."
+            raise SourceError(f"{part.name} does not hold items of a benchmark", hint=hint)
+        for position, record in objects(skip):
+            seen.update(dict.fromkeys(record))
+            texts: dict[str, list[str]] = {}
+            for key, value in record.items():
+                if key != (id_column or "id"):
+                    _collect(key, value, texts)
+            identity = _id(record.get(id_column or "id")) or f"{part.name}:{position}"
+            if not _is_unicode([identity, *texts, *chain.from_iterable(texts.values())]):
+                skip(Skipped(part.name, position, None, "half of a surrogate pair in a text"))
+                continue
+            items.add(identity, {column: pieces for column, pieces in texts.items() if _is_wanted(column, wanted)})
+    if items.ids:
+        _require(items, [id_column] if id_column else [], list(seen))
+        if wanted and not items.texts:
+            _require(items, wanted, list(seen))
+    return items
+
+
+def _require(items: Items, wanted: Sequence[str], seen: Sequence[str]) -> None:
+    """Refuse a benchmark that has none of these columns, or none with texts."""
+    known = [name for name in wanted if name.partition(".")[0] in seen or name in seen]
+    if wanted and not known:
+        message = f"the benchmark {items.name} has no column {' or '.join(map(repr, wanted))}"
+        raise ColumnError(message, hint=f"Choose of its columns: {', '.join(seen)}.")
+
+
+def _id(value: Any) -> str | None:
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
+
+
+def _is_wanted(column: str, wanted: Sequence[str]) -> bool:
+    return not wanted or any(column == one or column.startswith(f"{one}.") for one in wanted)
+
+
+def _is_unicode(texts: Sequence[str]) -> bool:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _collect(column: str, value: Any, texts: dict[str, list[str]]) -> None:
+    """Add the strings of a value to their columns."""
+    if isinstance(value, str):
+        texts.setdefault(column, []).append(value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _collect(f"{column}.{key}", inner, texts)
+    elif isinstance(value, list):
+        for element in value:
+            _collect(column, element, texts)
+
+
+def plain_records(batch: pa.RecordBatch, positions: Rows, skip: Skip, source: str) -> Iterator[tuple[int, Any]]:
+    """Rows as dicts, with their positions; one with a string that is not UTF-8 goes to `skip`."""
+    names = [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _tells(column.type)]
+    chosen = batch.select(names)
+    for start in range(0, len(chosen), _ROWS):
+        some, places = chosen.slice(start, _ROWS), positions[start : start + _ROWS].tolist()
+        try:
+            records = some.to_pylist()
+        except UnicodeDecodeError:
+            yield from _one_by_one(some, places, skip, source)
+        else:
+            yield from zip(places, records, strict=True)
+
+
+def _one_by_one(batch: pa.RecordBatch, places: list[int], skip: Skip, source: str) -> Iterator[tuple[int, Any]]:
+    for row, position in enumerate(places):
+        try:
+            records = batch.slice(row, 1).to_pylist()
+        except UnicodeDecodeError as error:
+            skip(Skipped(source, position, None, f"invalid UTF-8 at byte {error.start} of a text"))
+        else:
+            yield position, records[0]
+
+
+def _tells(kind: pa.DataType) -> bool:
+    """Whether there may be a text in it, or an id."""
+    if pa.types.is_struct(kind):
+        return any(_tells(kind.field(at).type) for at in range(kind.num_fields))
+    if pa.types.is_dictionary(kind) or (pa.types.is_nested(kind) and hasattr(kind, "value_type")):
+        return _tells(kind.value_type)
+    return is_stringlike(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)

@@ -1,0 +1,255 @@
+"""Which items of benchmarks stand in training data: the answer of `leaks`, as tables and as files.
+
+1. Everything here follows from what was found; nothing is looked for.
+2. An item is leaked if one of its texts is. A text that several items share is a line for each.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame.answers.leaks import BenchmarkCounts, LeakStats
+from nearsame.files.passed_over import PassedOver
+from nearsame.outputs import folder
+from nearsame.outputs.annotations import Verdict
+from nearsame.outputs.leaks import leaks_markdown
+from nearsame.outputs.tables import RowNames, skipped_table
+from nearsame.outputs.writing import copy_parts
+from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import LeakRemoval
+from nearsame.studies.leak_search import Searched
+
+__all__ = ["Leaks"]
+
+_WHERE = [("benchmark", pa.string()), ("item", pa.string()), ("column", pa.string())]
+_SPANS = pa.schema(
+    [
+        *_WHERE, ("id", pa.string()), ("source", pa.string()), ("row", pa.int64()), ("score", pa.float64()),
+        ("shared", pa.int64()), ("shingles", pa.int64()), ("start", pa.int64()), ("end", pa.int64()),
+        ("passage", pa.large_string()), ("item_start", pa.int64()), ("item_end", pa.int64()),
+        ("item_passage", pa.large_string()),
+    ]
+)  # fmt: skip
+_ITEMS = pa.schema(
+    [*_WHERE[:2], ("score", pa.float64()), ("columns", pa.list_(pa.string())), ("documents", pa.int64())]
+)
+_MATRIX = pa.schema(
+    [("benchmark", pa.string()), ("source", pa.string()), ("items", pa.int64()), ("documents", pa.int64())]
+)
+_UNSOUGHT = pa.schema([*_WHERE, ("reason", pa.string())])
+_BOILERPLATE = pa.schema([("benchmark", pa.string()), ("shingle", pa.string()), ("texts", pa.int64())])
+
+
+@checked
+@dataclass(frozen=True)
+class Leaks:
+    """Items of benchmarks that stand in training data."""
+
+    _searched: Searched
+
+    def __repr__(self) -> str:
+        stats = self.stats
+        return f"Leaks({stats.leaked:,} of {stats.items:,} items, in {stats.leaked_documents:,} documents)"
+
+    @cached_property
+    def stats(self) -> LeakStats:
+        """Counts, of all and of each benchmark."""
+        searched, counts = self._searched, tuple(map(self._counts, range(len(self._searched.benchmarks))))
+        reading = searched.reading
+        return LeakStats(
+            documents=reading.num_documents,
+            text_bytes=searched.text_bytes,
+            skipped=len(reading.skipped) + len(searched.skipped),
+            ignored=self.passed_over.total,
+            items=sum(one.items for one in counts),
+            sought=sum(one.sought for one in counts),
+            leaked=sum(one.leaked for one in counts),
+            leaked_documents=int(self._searched.documents.size),
+            benchmarks=counts,
+            seconds={step: round(seconds, 4) for step, seconds in searched.clock.seconds.items()},
+        )
+
+    @cached_property
+    def items(self) -> pa.Table:
+        """The leaked items, the largest score first: which of their columns were found, and in how many documents."""
+        found, about = self._searched.hits, self._searched.places
+        owners, which = np.unique(about[found["text"], 1], return_inverse=True)
+        best = np.zeros(owners.size)
+        np.maximum.at(best, which, found["score"])
+        rows: list[tuple[Any, ...]] = []
+        pairs = np.unique(np.stack([which, found["row"]]), axis=1)
+        documents = np.bincount(pairs[0], minlength=owners.size)
+        columns: list[dict[str, None]] = [{} for _ in owners]
+        names = self._searched.columns
+        for item, text in np.unique(np.stack([which, found["text"]]), axis=1).T.tolist():
+            columns[item].setdefault(names[text])
+        for at in np.lexsort((owners, -best)).tolist():
+            name, item = self._searched.item(int(owners[at]))
+            rows.append((name, item, float(best[at]), list(columns[at]), int(documents[at])))
+        return _table(rows, _ITEMS)
+
+    @cached_property
+    def spans(self) -> pa.Table:
+        """A line for each leaked text and document: the share that it has, and both passages, by their characters.
+
+        Texts in several pieces (the choices of a question) are counted with an end of line between them.
+        """
+        found, names = self._searched.hits, self._searched.reading
+        order = np.lexsort((found["row"], found["text"], -found["score"]))
+        ids = RowNames(names.origins, [part.name for part in names.all_parts]).of(found["row"][order])
+        chosen = {name: values[order] for name, values in found.items()}
+        texts = chosen["text"].tolist()
+        places = [self._searched.item(owner) for owner in self._searched.places[chosen["text"], 1].tolist()]
+        known: dict[tuple[int, int, int], tuple[int, int, str]] = {}
+        own = [
+            known.get(key) or known.setdefault(key, self._searched.passage(*key))
+            for key in zip(texts, chosen["text_start"].tolist(), chosen["text_end"].tolist(), strict=True)
+        ]
+        of_items = list(zip(*own, strict=True)) or [(), (), ()]
+        where = list(zip(*places, strict=True)) or [(), ()]
+        lines = pa.array(chosen["line"])
+        columns = [
+            *where, [self._searched.columns[text] for text in texts], *ids,
+            *(chosen[name] for name in ("score", "shared", "shingles", "start", "end")),
+            self._searched.found.column("passage").take(lines).combine_chunks(), *of_items,
+        ]  # fmt: skip
+        return _from_columns(columns, _SPANS)
+
+    @cached_property
+    def matrix(self) -> pa.Table:
+        """For each benchmark and source how many items leaked there, and into how many documents; where some did."""
+        found, about = self._searched.hits, self._searched.places
+        sources = self._searched.reading.origins.column("source").to_numpy()[found["row"]].astype(np.int64)
+        owners, numbers = about[found["text"], 1], about[found["text"], 0]
+        items, documents = (
+            Counter(map(tuple, np.unique(np.stack([numbers, sources, of]), axis=1)[:2].T.tolist()))
+            for of in (owners, found["row"])
+        )
+        names = [part.name for part in self._searched.reading.all_parts]
+        rows = [
+            (self._searched.benchmarks[benchmark].name, names[source], count, documents[benchmark, source])
+            for (benchmark, source), count in sorted(items.items())
+        ]
+        return _table(rows, _MATRIX)
+
+    @cached_property
+    def unsought(self) -> pa.Table:
+        """The texts that were not looked for, with the reason: `short`, `plain`, `boilerplate` or `empty`."""
+        reasons = self._searched.reasons
+        rows = [
+            (*self._searched.item(int(self._searched.places[text, 1])), self._searched.columns[text], reasons[text])
+            for text in range(len(reasons))
+            if reasons[text]
+        ]
+        return _table(rows, _UNSOUGHT)
+
+    @cached_property
+    def boilerplate(self) -> pa.Table:
+        """The shingles that count for nothing, since too many texts of a benchmark have them."""
+        rows = [
+            (self._searched.benchmarks[one.benchmark].name, b" ".join(one.words).decode(), one.texts)
+            for one in self._searched.sought.boilerplate
+        ]
+        return _table(rows, _BOILERPLATE)
+
+    @property
+    def skipped(self) -> pa.Table:
+        """The records that could not be read, of both sides."""
+        return skipped_table([*self._searched.skipped, *self._searched.reading.skipped])
+
+    @property
+    def passed_over(self) -> PassedOver:
+        """The files of folders and patterns that were not read, by their kinds."""
+        return self._searched.passed_over + self._searched.reading.passed_over
+
+    def record(self) -> dict[str, Any]:
+        """Counts, settings, matrix, leaked items and boilerplate, JSON-able."""
+        return {
+            "stats": self.stats.record(),
+            "settings": dict(self._searched.settings),
+            "matrix": self.matrix.to_pylist(),
+            "items": self.items.to_pylist(),
+            "boilerplate": self.boilerplate.to_pylist(),
+        }
+
+    def markdown(self) -> str:
+        """A summary for a model card."""
+        return leaks_markdown(self.record())
+
+    def write(
+        self, directory: str | os.PathLike[str], *, remove: LeakRemoval = "none", overwrite: bool = False
+    ) -> None:
+        """Write a folder that appears complete or not at all: the tables as Parquet, and `stats.json`.
+
+        Args:
+            directory: The folder.
+            remove: `documents`: the training data, too, in `kept/`, without the documents in which an item was found.
+            overwrite: Whether a folder that exists is replaced.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        searched = self._searched
+        place = folder.require_place(directory, searched.inputs, overwrite=overwrite)
+        with folder.appearing(place) as home, searched.clock("writing"):
+            home.mkdir()
+            for name in ("items", "spans", "matrix", "unsought", "boilerplate"):
+                folder.write_table(getattr(self, name), home / f"{name}.parquet")
+            if len(self.skipped):
+                folder.write_table(self.skipped, home / "skipped.parquet")
+            if remove == "documents":
+                parts = searched.reading.all_parts
+                names = RowNames(searched.reading.origins, [part.name for part in parts])
+                copy_parts(
+                    dict(enumerate(parts)),
+                    Verdict(names, self._searched.documents, self._searched.documents),
+                    home / "kept",
+                )
+            folder.write_json({**self.record(), "remove": remove}, home / "stats.json")
+
+    def write_markdown(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the summary for a model card; the file appears complete or not at all.
+
+        Args:
+            path: The file.
+            overwrite: Whether a file that exists is replaced.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        place = folder.require_place(path, self._searched.inputs, folder=False, overwrite=overwrite)
+        with folder.appearing(place) as made:
+            made.write_text(self.markdown(), "utf-8")
+
+    def _counts(self, number: int) -> BenchmarkCounts:
+        items, own = self._searched.benchmarks[number], self._searched.places[:, 0] == number
+        reasons = np.array(self._searched.reasons, np.str_)[own]
+        here = own[self._searched.hits["text"]]
+        return BenchmarkCounts(
+            name=items.name,
+            items=len(items.ids),
+            sought=int(np.unique(self._searched.places[own, 1][reasons == ""]).size),
+            leaked=int(np.unique(self._searched.places[self._searched.hits["text"], 1][here]).size),
+            documents=int(np.unique(self._searched.hits["row"][here]).size),
+            texts=int(own.sum()),
+            unsought={reason: count for reason, count in sorted(Counter(reasons.tolist()).items()) if reason},
+            boilerplate=sum(one.benchmark == number for one in self._searched.sought.boilerplate),
+        )
+
+
+def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    return _from_columns(list(zip(*rows, strict=True)) or [()] * len(schema), schema)
+
+
+def _from_columns(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)

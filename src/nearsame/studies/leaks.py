@@ -1,0 +1,211 @@
+"""Leaks: which items of benchmarks stand in training data, as a whole or nearly, anywhere inside of a document.
+
+1. An item is a record of a benchmark. Its texts (question, choices, answer) are looked for each by itself.
+2. The training data are streamed: what is held is what is looked for, and what was found.
+3. What is found is in the words of the document, at the threshold that was asked for; nothing else is.
+"""
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Annotated, Any, Unpack
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+from nearsame.clock import Clock
+from nearsame.engines.local import Local
+from nearsame.errors import ConfigError
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.formats import BY_SUFFIX, TEXTS
+from nearsame.files.inputs import Inputs, names_of, several
+from nearsame.files.passed_over import PassedOver
+from nearsame.flow.options import DocumentOptions, StrictOptions, ThreadOptions
+from nearsame.flow.page_reading import require_pages, with_pages
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.leaks import LeakRule
+from nearsame.recipes.signatures import Default, Doc
+from nearsame.sources import Columns, Part, Skipped, into, open_parts
+from nearsame.sources.items import Items, read_items
+from nearsame.sources.kinds import require_distinct
+from nearsame.sources.parts import strictly
+from nearsame.sources.reading import Reading
+from nearsame.stages.features.leaks import LeakStage
+from nearsame.stages.features.sought import SoughtTexts
+from nearsame.stages.texts.page_text import PageTexts
+from nearsame.studies.leak_results import Leaks
+from nearsame.studies.leak_search import Searched
+
+__all__ = ["LeakOptions", "leaks"]
+
+
+class LeakOptions(DocumentOptions, ThreadOptions, StrictOptions, total=False):
+    """What is read of both sides, and when a text counts as found."""
+
+    eval_columns: Annotated[
+        tuple[str, ...] | list[str] | None,
+        Doc(
+            "The columns of the benchmarks whose texts are looked for, each by itself; default all that hold strings,"
+            " but the id. In objects by path, as in `choices.text`, or all of it: `choices`."
+        ),
+    ]
+    eval_id_column: Annotated[
+        str | None, Doc("The column of the benchmarks' ids; default `id`, else `source:position`.")
+    ]
+    threshold: Annotated[
+        float,
+        Doc(
+            "The share of a text's different shingles that one window of a document must have. At 0.8 a text of 40"
+            " words is found with a word changed, and half of a text is not."
+        ),
+        Default(0.8),
+    ]
+    shingle_size: Annotated[int, Doc("Words in a row that are compared."), Default(5)]
+    window: Annotated[
+        float, Doc("The length of a window, in lengths of the text that is looked for: 1 or more."), Default(2)
+    ]
+    boilerplate: Annotated[
+        int,
+        Doc(
+            "A shingle that more different texts of one benchmark have than these is part of a prompt, and counts for"
+            " none."
+        ),
+        Default(10),
+    ]
+    least_bytes: Annotated[
+        int,
+        Doc(
+            "The different words of a text have at least so many bytes of UTF-8; a text with fewer is a phrase that"
+            " many know, and is not looked for."
+        ),
+        Default(32),
+    ]
+
+
+@checked
+def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
+    r"""Find the items of benchmarks that stand anywhere inside the documents of training data.
+
+    Args:
+        train: Whatever `dedup` takes.
+        evals: The benchmarks: a file, folder or table is one, and a tuple of such is several; a dict gives them names.
+
+    Raises:
+        ConfigError: A setting cannot be.
+        SourceError: A source cannot be read, or a benchmark does not hold records.
+
+    Example:
+        >>> evals = {"animals": [{"question": "Which wise old wallaby waltzes with Wendy every Wednesday evening?"}]}
+        >>> page = "<b>Quiz</b>: which wise old wallaby\nwaltzes with Wendy, every Wednesday evening? Answer below."
+        >>> leaks([page, "a daisy"], evals).items.column("score").to_pylist()
+        [1.0]
+    """
+    rule = LeakRule.of(
+        options["threshold"], options["shingle_size"], options["window"], options["boilerplate"], options["least_bytes"]
+    )
+    if options["threads"] is not None:
+        require_number("threads", options["threads"], 1)
+    clock, named = Clock(options["progress"]), _named(evals)
+    require_distinct([*several(train), *(source for _, source in named)])
+    _require_one_input([*several(train), *(source for _, source in named)])
+    columns = with_pages(Columns(options["text_column"], options["id_column"]), options)
+    lenient = not options["strict"]
+    parts = open_parts(several(train), columns=columns, without_extras=lenient)
+    reading = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])
+    require_pages(reading)
+    skipped: list[Skipped] = []
+    with clock("benchmarks"):
+        opened = [_opened(name, source, lenient=lenient) for name, source in named]
+        benchmarks = [_items(name, found, options, skipped) for name, found in opened]
+        texts = [text for items in benchmarks for text in items.texts]
+        numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
+        sought = SoughtTexts.made(texts, numbers, rule)
+    with clock("training", reading.size_bytes):
+        found, text_bytes = _search(reading, sought, options["threads"])
+    files = tuple(part.files for part in (*parts, *(part for _, found in opened for part in found)))
+    inputs = Inputs((*names_of(train), *names_of(tuple(source for _, source in named))), (), files)
+    passed_over = sum((found.passed_over for _, found in opened), PassedOver())
+    given = {name: options[name] for name in ("eval_columns", "eval_id_column", "text_column", "html_column")}
+    settings = {**rule.record(), **given, "extract": columns.extract if reading.pages else None}
+    return Leaks(
+        Searched(benchmarks, sought, reading, found, text_bytes, skipped, passed_over, inputs, clock, settings)
+    )
+
+
+def _named(evals: Any) -> list[tuple[str, Any]]:
+    """The benchmarks with their names.
+
+    Raises:
+        ConfigError: There are none, or two of one name.
+    """
+    if isinstance(evals, Mapping):
+        named = [(str(name), source) for name, source in evals.items()]
+    else:
+        sources = several(evals)
+        names = list(map(_name, sources))
+        again = {name for name, times in Counter(names).items() if times > 1}
+        named = [
+            (os.fspath(source) if name in again and isinstance(source, str | os.PathLike) else name, source)
+            for name, source in zip(names, sources, strict=True)
+        ]
+    if not named:
+        raise ConfigError("there are no benchmarks", hint="Name at least one.")
+    for name, times in Counter(name for name, _ in named).items():
+        if times > 1:
+            hint = "Name each once; in Python, a dict of name to source tells them apart."
+            raise ConfigError(f"{times} benchmarks are called {name}", hint=hint)
+    return named
+
+
+def _name(source: Any) -> str:
+    """What a benchmark is called: its file without the endings, or its folder.
+
+    >>> _name("evals/gsm8k.jsonl.gz"), _name("evals/mmlu/"), _name("evals/arc.easy/*.parquet")
+    ('gsm8k', 'mmlu', 'evals/arc.easy/*.parquet')
+    """
+    if not isinstance(source, str | os.PathLike):
+        return "memory"
+    typed = os.fspath(source)
+    path = PurePath(typed)
+    if glob.has_magic(typed) or typed == "-":
+        return typed
+    while path.suffix.lower() in {*COMPRESSIONS, *BY_SUFFIX, *TEXTS}:
+        path = path.with_suffix("")
+    return path.name or typed
+
+
+def _require_one_input(sources: list[Any]) -> None:
+    """Refuse to read standard input for two things."""
+    if sum(isinstance(source, str) and source == "-" for source in sources) > 1:
+        raise ConfigError("- is named twice, and standard input can be read only once", hint="Name a file.")
+
+
+def _opened(name: str, source: Any, *, lenient: bool) -> tuple[str, Any]:
+    return name, open_parts(several(source), columns=Columns(), without_extras=lenient)
+
+
+def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Skipped]) -> Items:
+    skip = strictly(into(skipped), strict=options["strict"])
+    return read_items(name, parts, options["eval_columns"] or (), options["eval_id_column"], skip)
+
+
+def _search(reading: Reading, sought: SoughtTexts, threads: int | None) -> tuple[pa.Table, int]:
+    """LEAKS of all documents, and the bytes of their texts."""
+    engine = Local(threads or 0)
+    text_bytes = 0
+
+    def texts() -> Iterator[pa.RecordBatch]:
+        nonlocal text_bytes
+        pages = engine.map(engine.load(reading), PageTexts(reading.columns.extract))
+        for batch in engine.read(pages) if reading.pages else reading:
+            text_bytes += pc.sum(pc.binary_length(batch.column("text"))).as_py() or 0
+            yield batch
+
+    try:
+        found = list(engine.read(engine.map(engine.load(texts()), LeakStage(sought))))
+    finally:
+        engine.close()
+    return pa.Table.from_batches(found, schema=schemas.LEAKS), text_bytes

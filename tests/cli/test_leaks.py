@@ -1,0 +1,112 @@
+"""`nearsame leaks`: what is printed, written and refused."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from .commands import leftovers, run, words, write_jsonl
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Training data of three documents, of which one holds an item of one of two benchmarks."""
+    first, second = (" ".join(words(30, seed)) for seed in (1, 2))
+    records = [{"id": "a", "text": f"before {first} behind"}, {"id": "b", "text": " ".join(words(60, 3))},
+               {"id": "c", "text": "a daisy"}]  # fmt: skip
+    write_jsonl(tmp_path / "train.jsonl", records)
+    write_jsonl(tmp_path / "quiz.jsonl", [{"id": "q1", "question": first}, {"id": "q2", "question": "Who?"}])
+    write_jsonl(tmp_path / "songs.jsonl", [{"id": "s1", "line": second}])
+    return tmp_path
+
+
+def _evals(home: Path) -> list[str]:
+    return ["--eval", str(home / "quiz.jsonl"), "--eval", str(home / "songs.jsonl")]
+
+
+def test_leaks_are_printed(home: Path) -> None:
+    """Within 80 columns: counts, benchmarks, the items, and what counts as found."""
+    result = run("leaks", home / "train.jsonl", *_evals(home))
+    assert 0 == result.exit_code, result.stderr
+    assert "leaked                   1   in 1 document" in result.stdout
+    assert "  quiz                                    2        1        1   50.0%          1" in result.stdout
+    assert "  1.000 quiz q1: 1 document, question" in result.stdout
+    assert "Not looked for: 1 text too short" in result.stdout
+    assert "has at least 0.8 of the text's different 5-word shingles" in " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_a_folder_and_a_summary_appear(home: Path) -> None:
+    """With the training data that are left, where they are asked for."""
+    out, card = home / "out", home / "card.md"
+    result = run("leaks", home / "train.jsonl", *_evals(home), "-o", out, "--remove", "documents", "--markdown", card)
+    assert 0 == result.exit_code, result.stderr
+    assert [f"Written: {out}/", f"Written: {card}"] == result.stdout.splitlines()[-2:]
+    names = ["boilerplate.parquet", "items.parquet", "kept", "matrix.parquet", "spans.parquet", "stats.json",
+             "unsought.parquet"]  # fmt: skip
+    assert names == sorted(path.name for path in out.iterdir())
+    lines = (out / "kept" / "train.jsonl").read_text("utf-8").splitlines()
+    assert ["b", "c"] == [json.loads(line)["id"] for line in lines]
+    assert ["a"] == pq.read_table(out / "spans.parquet").column("id").to_pylist()
+    assert "| quiz | 2 | 1 | 1 | 50.00% | 1 |" in card.read_text("utf-8")
+    assert [] == leftovers(home)
+
+
+def test_all_of_it_comes_as_json(home: Path) -> None:
+    """Counts, settings, matrix, items and boilerplate."""
+    found = json.loads(run("leaks", home / "train.jsonl", *_evals(home), "--json", "--threshold", "0.9").stdout)
+    assert (1, 0.9) == (found["stats"]["leaked"], found["settings"]["threshold"])
+    assert [("quiz", "q1")] == [(item["benchmark"], item["item"]) for item in found["items"]]
+
+
+@pytest.mark.parametrize(("most", "status"), [(0, 4), (1, 0)])
+def test_the_exit_code_says_whether_too_many_leaked(home: Path, most: int, status: int) -> None:
+    """For CI; what is to be written is written all the same."""
+    result = run("leaks", home / "train.jsonl", *_evals(home), "-q", "--max-leaked", most, "-o", home / "out")
+    assert (status, "") == (result.exit_code, result.stdout)
+    assert (home / "out" / "stats.json").is_file()
+    if status:
+        assert "error: 1 item leaked, more than --max-leaked 0\n" == result.stderr
+
+
+def test_columns_of_a_benchmark_are_chosen(home: Path) -> None:
+    """And those that it has not are refused, with those that it has."""
+    train, quiz = home / "train.jsonl", home / "quiz.jsonl"
+    assert 0 == run("leaks", train, "--eval", quiz, "--eval-column", "question").exit_code
+    result = run("leaks", train, "--eval", quiz, "--eval-column", "answer")
+    assert (2, True) == (result.exit_code, "has no column 'answer'" in result.stderr)
+    assert "question" in result.stderr
+    assert "s1" in run("leaks", home / "songs.jsonl", "--text-column", "line", "--eval", home / "songs.jsonl").stdout
+
+
+def test_records_that_cannot_be_read_are_told(home: Path) -> None:
+    """Of both sides, with exit code 3."""
+    (home / "quiz.jsonl").write_text('{"question": \n{"question": "Who?"}\n', "utf-8")
+    result = run("leaks", home / "train.jsonl", *_evals(home))
+    assert (3, True) == (result.exit_code, "quiz.jsonl, line 1: " in " ".join(result.stdout.split()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "Missing option '--eval'"),
+        (["--eval", "none.jsonl"], 3, "none.jsonl"),
+        (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
+        (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o or --markdown"),
+        (["--eval", "quiz.jsonl", "--threshold", "2"], 2, "threshold=2.0 is not above 0 and at most 1"),
+        (["--eval", "quiz.jsonl", "--markdown", "quiz.jsonl", "--overwrite"], 2, "quiz.jsonl"),
+        (["--eval", "quiz.jsonl", "-o", "quiz.jsonl"], 2, "quiz.jsonl"),
+        (["--eval", "quiz.jsonl", "--eval", "quiz.jsonl"], 2, "2 benchmarks are called quiz.jsonl"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, said: str
+) -> None:
+    """In words, before anything is written."""
+    monkeypatch.chdir(home)
+    result = run("leaks", "train.jsonl", *arguments)
+    assert status == result.exit_code, result.output
+    assert said in result.stderr
+    assert ["quiz.jsonl", "songs.jsonl", "train.jsonl"] == sorted(path.name for path in home.iterdir())
