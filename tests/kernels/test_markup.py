@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from nearsame.kernels.markup import survey, tame
 
-_BOUNDS = (9, 9, 9, 99, 9)
+_BOUNDS = (9, 9, 9, 99, 9, 0)
 ANYTHING = st.text("<>/ab =\"'!-\n", max_size=200).map(str.encode) | st.binary(max_size=100)
 
 
 def _survey(page: bytes) -> tuple[int, ...]:
-    out = np.zeros((1, 5), np.int64)
+    out = np.zeros((1, 6), np.int64)
     survey(np.frombuffer(page, np.uint8), np.array([0, len(page)], np.int64), out)
     return tuple(out[0].tolist())
 
@@ -56,6 +56,20 @@ def test_the_most_attributes_of_a_tag_are_those_of_the_standard_library(tags: li
         (b"<!-- <div><div> --><div>", 1),
         (b"<DIV><div></DIV></div>", 2),
         (b"a < b <3 <div", 1),
+        (b"<div><table><td></div></table>" * 3, 4),
+        (b"<div><select></div></select>" * 3, 4),
+        (b"<table><td><object></table>" * 3, 2),
+        (b"<svg><path d=x /><path/></svg>" * 3, 1),
+        (b"<svg><p><path/><path/></svg>", 3),
+        (b"<svg><html><html>", 3),
+        (b"<!--><div>", 1),
+        (b"<!-- --!><div>", 1),
+        (b"<!----!><div>", 1),
+        (b"<!--!> <div> --> <div>", 1),
+        (b"<!a b='><div>", 1),
+        (b"<?a b='><div>", 1),
+        (b"</ a='><div>", 1),
+        (b"<script><!-- <script> </script><div> --></script><div>", 1),
         (b"", 0),
     ],
 )
@@ -85,6 +99,29 @@ def test_options_beyond_the_bound_become_a_space() -> None:
 def test_tags_beyond_the_bound_become_a_space_and_scripts_stay_scripts() -> None:
     """What a script says would become text without its tags."""
     assert b"<b>1</b>2 3 4<script>x</script>5" == _tame(b"<b>1</b>2<i>3</i>4<script>x</script>5", 9, 9, 9, 2)
+
+
+@pytest.mark.parametrize(
+    ("page", "tamed"),
+    [
+        (b"<svg><script>a<b</script></svg><p>1", b"<svg><script>a b</script></svg><p>1"),
+        (b"<select><title><div></select>1", b"<select> <div></select>1"),
+        (b"<svg><![CDATA[<a b=']]></svg>1", b"<svg> <a b=']]></svg>1"),
+        (b"<frameset><style><table>", b"<frameset> <table>"),
+    ],
+)
+def test_where_a_script_may_be_none_its_tags_go(page: bytes, tamed: bytes) -> None:
+    """Parsers do not skip it in a drawing, a list or a frameset, and what is no tag is none for them, either."""
+    assert _survey(page)[5] == 1
+    assert tamed == _tame(page, 9, 9)
+    assert _survey(b"<svg><title>x</title><style>y</style></svg><script>a<b</script>")[5] == 0
+
+
+def test_open_formatting_counts_for_each_tag_and_goes() -> None:
+    """Parsers open it anew in each paragraph; without it no word is parted."""
+    page = b"<p>" + b"<b id=x>" * 20 + b"a</b>b" + b"<p>c" * 100
+    assert _survey(page)[3] > 1000
+    assert b"<p>" + b"<b id=x>" * 8 + b"ab" + b"<p>c" * 100 == _tame(page, 9, 99, 9, 999)
 
 
 @given(ANYTHING)

@@ -199,6 +199,11 @@ def test_no_bytes_raise(mime: str | None, body: bytes, charset: str | None, extr
         b"<script>" * 1000 + b"</script><p>needle",
         b"<main></main>" * 50_000 + b"<p>" + b"a needle " * 40,
         b"<script type=application/ld+json>{}</script>" * 50_000 + b"<p>a needle is a needle is a needle",
+        b"<div><table><td></div></table>" * 50_000 + b"<p>needle",
+        b"<svg><script></style>" * 50_000 + b"</svg><p>a needle is a needle is a needle",
+        b"<!-->" + b"<div>" * 100_000 + b"needle",
+        b"<?a b='>" + b"<div>" * 100_000 + b"needle",
+        b"<p>" + b"".join(b"<b id=b%d>" % n for n in range(250)) + b"</p>" + b"<p>x" * 100_000 + b"<p>needle",
     ],
     ids=[
         "deep",
@@ -213,6 +218,11 @@ def test_no_bytes_raise(mime: str | None, body: bytes, charset: str | None, extr
         "scripts",
         "empty places",
         "records",
+        "ends in tables",
+        "scripts in drawings",
+        "a comment that ends at once",
+        "a quote in no tag",
+        "formatting that stays open",
     ],
 )
 @pytest.mark.parametrize("extract", ["main", "text"])

@@ -28,6 +28,7 @@ class _Bounds(NamedTuple):
     options: int = 2_000  # tags of options and their groups: parsers look at all others of a list for each
     tags: int = 500_000  # some 3 µs and 700 bytes each
     strays: int = 16  # for each the parser keeps a copy of the text so far
+    doubts: int = 0  # tags for the parser, none for the survey
 
 
 _BOUNDS = _Bounds()
