@@ -97,14 +97,14 @@ def test_what_two_files_define_is_the_first_ones_and_nothing_else_is_seen(tmp_pa
 
 def test_what_is_left_open_is_held_to_a_list():
     """The build ends where a kernel needs what nobody promised."""
-    with pytest.raises(ConfigError, match="kernels need what is not known: memset"):
+    with pytest.raises(ConfigError, match="kernels need unknown functions: memset"):
         link([compiled(FIRST), compiled(SECOND)], "seen_", frozenset({"malloc"}))
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"#!/bin/sh\n", "something else than an object file"),
+        (b"#!/bin/sh\n", "something other than an object file"),
         (compiled("@own = thread_local global i64 7\ndefine ptr @seen() {\n ret ptr @own\n}"), "a reference of kind"),
     ],
     ids=["no object file", "a variable of a thread"],

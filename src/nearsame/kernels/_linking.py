@@ -84,7 +84,7 @@ class _Object:
 
 def _sections(data: bytes) -> Iterable[_Section]:
     if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
-        raise ConfigError("kernels were compiled to something else than an object file for x86-64", hint=_UNKNOWN)
+        raise ConfigError("kernels were compiled to something other than an object file for x86-64", hint=_UNKNOWN)
     start, (width, count) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<HH", data, 58)
     for at in range(start, start + width * count, width):
         _, kind, flags, _, offset, size, link, info, align, _ = struct.unpack_from("<IIQQQQIIQQ", data, at)
@@ -121,7 +121,7 @@ class _Library:
         elif target is not None:
             self.tasks.append((place, _RELATIVE, "", target + addend))
         else:
-            raise ConfigError(f"kernels have a reference to {name!r}, which is nowhere", hint=_UNKNOWN)
+            raise ConfigError(f"kernels have a reference to {name!r}, which is not defined", hint=_UNKNOWN)
 
     def put_sections(self, objects: Iterable[_Object], flags: int) -> None:
         """Those with these flags."""
@@ -185,7 +185,7 @@ def _elsewhere(objects: Iterable[_Object], allowed: frozenset[str]) -> list[str]
     unknown = needed - allowed
     if unknown:
         hint = "Write it into runtime.ll, or keep it out of kernels."
-        raise ConfigError(f"kernels need what is not known: {', '.join(sorted(unknown))}", hint=hint)
+        raise ConfigError(f"kernels need unknown functions: {', '.join(sorted(unknown))}", hint=hint)
     return sorted(needed)
 
 

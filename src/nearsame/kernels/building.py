@@ -102,7 +102,7 @@ def _in_turn(pool: Executor, level: str, parts: list[Any]) -> list[tuple[bytes, 
         return list(pool.map(_compile, [level] * len(parts), parts))
     except BrokenProcessPool as error:
         message = "kernels were not built: a process that compiled them was ended"
-        raise ConfigError(message, hint="Read what it wrote above; it may be memory that is missing.") from error
+        raise ConfigError(message, hint="Read what it wrote above; memory may have run out.") from error
 
 
 def _compile(level: str, lines: list[tuple[int, str]]) -> tuple[bytes, dict[str, Any]]:

@@ -174,7 +174,10 @@ def unpack(codes: UInt64s, packed: UInt64s) -> CodePairs:
 
 def _checked(codes: UInt64s) -> UInt64s:
     if len(codes) >= _MAX_ROWS:
-        raise ConfigError(f"{len(codes)} codes are not below {_MAX_ROWS}", hint="Search the codes in several parts.")
+        raise ConfigError(
+            f"{len(codes):,} codes are too many: at most {_MAX_ROWS - 1:,} can be searched at once",
+            hint="Search the codes in several parts.",
+        )
     return frozen(codes)
 
 
