@@ -21,7 +21,7 @@ from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow import audits, costs, layers, pipeline
-from nearsame.flow.arrays import Arrays
+from nearsame.flow.arrays import HOST, Arrays
 from nearsame.flow.checks import (
     chosen_recipe,
     chosen_ties,
@@ -46,7 +46,7 @@ from nearsame.kernels.deciding import Work
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
-from nearsame.recipes.methods import Digest, Method
+from nearsame.recipes.methods import Digest, Method, SimHash
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns, Part, Parts, Wanted, open_parts
@@ -84,6 +84,14 @@ class DedupOptions(RunOptions, total=False):
             " canonical URL (`url`; where that is a guess, only those with similar texts), of one page by a `redirect`,"
             " by rel=`canonical` or by a WARC `revisit`, those of the same text (`digest`), and those that the method"
             " finds (`text`). Default: the method alone."
+        ),
+    ]
+    group_by: Annotated[
+        str | None,
+        Doc(
+            "Duplicates are only sought among documents of one value: of a column, of a name of folders as in"
+            " `lang=en/`, or of the `host` of their URLs. Those without a value are a group, too. Boilerplate is"
+            " counted in all documents together."
         ),
     ]
     urls: Annotated[
@@ -136,14 +144,21 @@ def dedup(
     if method.of_vectors and any(one.by_length for one in policy.policies):
         raise ConfigError(f"keep={keep!r} cannot rank vectors of one length", hint="Choose another policy.")
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
+    group_by = options["group_by"]
+    if group_by is not None:
+        if isinstance(method, SimHash):
+            message = f"group_by={group_by!r} and SimHash: codes are compared all at once"
+            raise ConfigError(message, hint="Choose another method, or run it for each group.")
+        columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
     settings: dict[str, Any] = {
+        **({} if group_by is None else {"group_by": group_by}),
         "keep": keep if isinstance(keep, str) else list(keep), "within": within, "clusters": clusters,
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
     asked = _Asked(method, policy, columns, options, settings, named, urls, within)
     if options["engine"] is not None:
-        refuse_on_spark(use=use, urls=options["urls"])
+        refuse_on_spark(use=use, urls=options["urls"], group_by=group_by)
         return required.met_by(_on_spark(asked).dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
@@ -308,16 +323,18 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     require_pages(reading)
     ready, settings, used = asked.columns.items is not None, asked.settings, asked.layers or ()
     before = json.dumps([settings["use"], settings["urls"]]) if layered else None
+    group_by = settings.get("group_by")
     guesses = for_guesses(recipe, has_text="text" in used)
     settings |= {"guesses": guesses.record()} if layers.GUESSED in used else {}
     known = {} if workdir is None else identity(reading, recipe, asked.keep, listing=asked.listing, layers=before)
+    known |= {} if group_by is None else {"group_by": group_by}
     inputs = inputs_of(sides, parts, recipe, workdir)
     engine = asked.engine(known, recipe.stored_ratio)
     try:
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
         if first_layers is None:
-            corpus = Arrays(reading, engine, asked.keep)
+            corpus = Arrays(reading, engine, asked.keep, group_by=group_by)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)
@@ -331,7 +348,7 @@ def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     engine = asked.engine()
     try:
-        how = layers.Layering(asked.layers or (), asked.keep, asked.within, guesses)
+        how = layers.Layering(asked.layers or (), asked.keep, asked.within, guesses, asked.settings.get("group_by"))
         return layers.first(pages, how, (engine, kept), clock)
     finally:
         engine.close()

@@ -23,6 +23,7 @@ _ONE_MACHINE = {
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
+    "group_by": "--group-by",
     "include": "--include",
     "exclude": "--exclude",
     "read_as": "--as",

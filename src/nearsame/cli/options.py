@@ -224,6 +224,12 @@ deciding = section(
         " digest, text (the method). As in url,digest,text.",
         stands="text",
     ),
+    spec(
+        "--group-by",
+        metavar="COLUMN",
+        help="Seek duplicates only among documents of one value: of a column, of folders lang=en, or the host.",
+        stands="among all",
+    ),
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
     spec(
         "--clusters",

@@ -95,6 +95,7 @@ class Machine(Engine, Protocol):
 
     seconds: Any  # time that workers spent in each stage
     tallies: Any  # what stages that have a `tally` count of their batches, by name
+    groups: Rows | None  # by row: documents of two groups neither equal each other nor meet
 
     @property
     def record_bytes(self) -> int:

@@ -25,7 +25,7 @@ from nearsame import arrow
 from nearsame.arrow import Rows
 from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
-from nearsame.engines.meeting import assemble, same_features, take_lists
+from nearsame.engines.meeting import apart, assemble, same_features, take_lists
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
@@ -63,6 +63,7 @@ class Local:
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # thread seconds spent in each stage
     tallies: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # what stages count
     room: dict[str, Any] = field(default_factory=dict)  # what was chosen by what the memory holds
+    groups: Rows | None = None  # by row: documents of two groups neither equal each other nor meet
 
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
@@ -235,11 +236,11 @@ class Local:
 
     def collapse(self, flow: Flow, ranks: Rows) -> Rows:
         """For each row the best row with equal features."""
-        return same_features(flow.batches, ranks, self.each, self.space)
+        return same_features(apart(flow.batches, "set_a", self.groups), ranks, self.each, self.space)
 
     def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
         """Group the entries by key, number the documents by priority, and put their features in that order."""
-        entries = assemble(lambda: self.read(keys), ranks, self.each, self.space)
+        entries = assemble(lambda: iter(apart(self.read(keys), "key", self.groups)), ranks, self.each, self.space)
         items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space)
         return Meeting(entries, items, offsets)
 

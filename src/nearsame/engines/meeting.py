@@ -2,9 +2,12 @@
 
 1. Documents in a meeting are numbered by priority: 0 is the most worth keeping.
 2. A key that only one document has is dropped before anything is sorted twice.
+3. Where documents stand in groups, the group is part of every key, and of what tells that features are equal: two
+   groups give two different numbers to be mixed in, so equal features of two groups are never held for equal.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -18,13 +21,43 @@ from nearsame.engines.space import Space
 from nearsame.kernels import buckets as kernel
 from nearsame.kernels.buckets import Entries
 
-__all__ = ["assemble", "same_features", "take_lists"]
+__all__ = ["apart", "assemble", "same_features", "take_lists"]
 
 _PARTS = 256
 _SHIFT = np.uint64(56)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # SplitMix64
 Int32s = npt.NDArray[np.int32]
 Batches = Callable[[], Iterator[pa.RecordBatch]]  # read anew at each call
 Each = Callable[[Iterable[Any], Callable[[Any], Any]], Iterator[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Apart(Iterable[pa.RecordBatch]):
+    """Batches of which a column has the group of each row mixed in."""
+
+    batches: Iterable[pa.RecordBatch]
+    column: str
+    mixed_in: npt.NDArray[np.int64]  # by row
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Each batch, as often as it can be read."""
+        for batch in self.batches:
+            at = batch.schema.get_field_index(self.column)
+            values = arrow.ints(batch.column(at)) ^ self.mixed_in[arrow.ints(batch.column("row"))]
+            yield batch.set_column(at, batch.schema.field(at), pa.array(values))
+
+
+def apart(batches: Iterable[pa.RecordBatch], column: str, groups: Rows | None) -> Iterable[pa.RecordBatch]:
+    """The batches, with the groups of rows (numbers from -1 on) mixed into a column of hashes; as they are without any.
+
+    Every step can be undone, so no two groups give the same number.
+    """
+    if groups is None:
+        return batches
+    mixed = (groups + 2).astype(np.uint64) * _SPREAD[0]
+    for shift, factor in ((30, _SPREAD[1]), (27, _SPREAD[2])):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * factor
+    return _Apart(batches, column, (mixed ^ (mixed >> np.uint64(31))).view(np.int64))
 
 
 def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:

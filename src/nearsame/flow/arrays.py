@@ -30,7 +30,9 @@ from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["Arrays", "placed"]
+__all__ = ["HOST", "Arrays", "groups_of", "placed"]
+
+HOST = "host"  # of the URL: no column need be called so
 
 _NOTHING = Describe.close([])
 
@@ -51,6 +53,7 @@ class Arrays:
         ranks: the place in the order of priority.
         best: the best row with equal features.
         notes: what one must know of the priority.
+        group_by: what two documents must have in common to be compared: a column that was read, or `host`.
     """
 
     reading: Reading
@@ -60,6 +63,7 @@ class Arrays:
     ranks: Rows = field(default_factory=_no_rows)
     best: Rows = field(default_factory=_no_rows)
     notes: tuple[str, ...] = ()
+    group_by: str | None = None
 
     at_once = True
 
@@ -127,7 +131,10 @@ class Arrays:
 
     def described(self, features: Any) -> tuple[Any, "Arrays"]:
         """(features, a corpus that knows every document)."""
-        return features, replace(self, about=Describe.close(self.engine.fold(features, Describe())))
+        about = Describe.close(self.engine.fold(features, Describe()))
+        if self.group_by is not None:
+            self.engine.groups = groups_of(self.reading, self.group_by)
+        return features, replace(self, about=about)
 
     def ranked(self, order: Order) -> "Arrays":
         """A corpus that knows each document's place in an order."""
@@ -189,6 +196,22 @@ def _room(step: Steps, engine: Machine) -> RecordRoom:
     token_bytes = max(getattr(stage, "token_bytes", 0) for stage in step.features)
     of_chars = any(getattr(stage, "flags", 0) & tokens.CHARS for stage in step.features)
     return RecordRoom(engine.record_bytes, token_bytes, of_chars)
+
+
+def groups_of(reading: Reading, group_by: str) -> Rows:
+    """By row the number of its group; documents without a value are one, too.
+
+    Raises:
+        ConfigError: It is about hosts, and no document has one.
+    """
+    if group_by != HOST:
+        column = reading.orders[group_by].combine_chunks()
+    else:
+        column = hosts(reading.beside(reading.columns.beside[0]).combine_chunks())
+        if column.null_count == reading.num_documents > 0:
+            message = f"group_by={HOST}: no document has one in the column {reading.columns.beside[0]!r}"
+            raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
+    return np.asarray(column.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
 
 
 def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:

@@ -181,10 +181,13 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     items, offsets = state.corpus.engine.take(state.leaders, rows)
     few = affordable(state.method, threshold, (rows, items, offsets), int(state.corpus.best.size), ranking)
     rows, items, offsets = rows[:few], items[: offsets[few]], offsets[: few + 1]
+    groups = state.corpus.engine.groups
+    most = most if groups is None else ALL_PARTNERS  # the first ones may be of other groups
     stage = partners_stage(state.method, threshold, (rows, items, offsets), ranking(rows), most)
     pairs = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
     owners, partners = (pairs.column(name).to_numpy() for name in ("owner", "row"))
-    return rows, owners, partners
+    same = slice(None) if groups is None else groups[rows[owners]] == groups[partners]
+    return rows, owners[same], partners[same]
 
 
 def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:

@@ -26,7 +26,7 @@ from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
-from nearsame.flow.arrays import Arrays, placed
+from nearsame.flow.arrays import Arrays, groups_of, placed
 from nearsame.flow.contents import Contents, digested
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import OneForm, PageFacts
@@ -239,12 +239,14 @@ class Layering:
         keep: which of several documents stays.
         within: whether documents of the judged side are compared with each other.
         guesses: which texts are near enough where URLs are one by a guess.
+        group_by: what two documents must have in common.
     """
 
     use: tuple[OwnLayer, ...]
     keep: Keep
     within: bool
     guesses: Method
+    group_by: str | None = None
 
 
 def first(pages: PageFacts, asked: Layering, engines: tuple[Machine, Machine], clock: Clock) -> Layers:
@@ -262,6 +264,8 @@ def first(pages: PageFacts, asked: Layering, engines: tuple[Machine, Machine], c
     with clock("features", reading.size_bytes):
         texts = digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
+    if asked.group_by is not None:
+        engines[0].groups = engines[1].groups = groups_of(reading, asked.group_by)
     priority, notes = placed(order_of(asked.keep), asked.keep, about, reading)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
     left = np.ones(priority.size, np.bool_)

@@ -227,11 +227,12 @@ def _first_pass(proof: _Proof, store: Store) -> None:
         key = key_of(part.number, record.position)
         proof.kinds |= {(name, type(record.order.get(name, record))) for name in proof.reader.orders}
         proof.redirects.see(record.beside)
-        known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key}
+        group = proof.reader.group(record, proof.recipe.get("group_by"))
+        known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key, "group": group}
         store.add(key, known | {"number": tally.documents if is_numbered else None})
         tally.see(record.content, record.id, record.beside.get(proof.reader.beside[0]), against=part.against)
         if not part.against and claims.line(key) is None:
-            proof.sample.offer(part, record.position, record.content)
+            proof.sample.offer(part, record.position, record.content, group)
     for name, why in proof.reader.broken.items():
         if name not in claims.skipped and name not in proof.lost:
             proof.findings.wrong(name, f"it cannot be read to its end: {why}")
@@ -250,18 +251,20 @@ def _second_pass(proof: _Proof, store: Store) -> None:
     seen = 0
     for part, record in _documents(proof):
         line = None if part.against else claims.line(key_of(part.number, record.position))
-        layer = "text"
+        layer, group = "text", proof.reader.group(record, proof.recipe.get("group_by"))
         if line is not None:
             seen += 1
             claim = claims.claim(line)
             layer, witness = claim.layer, _stored(proof, store, int(claims.witnesses[line]))
+            if witness is not None and group is not None and list(group) != witness["group"]:
+                findings.wrong(f"removed.parquet, line {claim.line}", "the witness is of another group")
             rows.check(claim, part, record, witness)
             via = witness if claim.via is None else _stored(proof, store, int(claims.vias.get(claim.via, -1)))
             proof.tally.note_other(layer, record.content, None if via is None else via["content"])
         elif proof.sample.size:
-            proof.sample.compare(part, record.position, record.content, findings, may_miss=may_miss)
+            proof.sample.compare(part, record.position, (record.content, group), findings, may_miss=may_miss)
         if layer == "text":
-            proof.tally.compare(record.content, proof.judge)
+            proof.tally.compare(record.content, proof.judge, group)
         else:
             proof.tally.leave_out(layer, record.content)
     if seen < len(claims.removed) and claims.is_whole:

@@ -56,13 +56,13 @@ class Sample:
     _told: set[tuple[int, int]] = field(default_factory=set)
     compared: int = 0
 
-    def offer(self, part: Part, position: int, content: Any) -> None:
-        """A document that stays, of the judged side."""
+    def offer(self, part: Part, position: int, content: Any, group: Any = None) -> None:
+        """A document that stays, of the judged side, and its group."""
         if not content or not self.size:
             return
         key = key_of(part.number, position)
         hashed = hashlib.blake2b(f"{self.seed}:{key}".encode(), digest_size=8).digest()
-        entry = (-int.from_bytes(hashed, "big"), key, content)
+        entry = (-int.from_bytes(hashed, "big"), key, (content, group))
         if len(self._drawn) < self.size:
             heappush(self._drawn, entry)
         elif entry > self._drawn[0]:
@@ -75,16 +75,18 @@ class Sample:
 
     def draw(self) -> None:
         """Index what was drawn, once all was offered."""
-        for number, (_, key, content) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
-            items = self._items(content)
+        for number, (_, key, document) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
+            items = self._items(*document)
             self._places.append((key, *self._names[key]))
             self._sizes.append(len(items))
             for item in items:
                 self._index[item].append(number)
 
-    def compare(self, part: Part, position: int, content: Any, findings: Findings, *, may_miss: bool) -> None:
-        """Compare the sampled documents with one that stays."""
-        items = self._items(content) if content else frozenset()
+    def compare(
+        self, part: Part, position: int, document: tuple[Any, Any], findings: Findings, *, may_miss: bool
+    ) -> None:
+        """Compare the sampled documents with one that stays: its content, and its group."""
+        items = self._items(*document) if document[0] else frozenset()
         self.compared += 1
         shared = Counter(number for item in items if item in self._index for number in self._index[item])
         key = key_of(part.number, position)
@@ -107,12 +109,15 @@ class Sample:
         """What came of it."""
         return Residual(len(self._places), self.compared, len(self._similar), may_miss)
 
-    def _items(self, content: Any) -> Any:
+    def _items(self, content: Any, group: Any) -> Any:
+        """What two documents have in common if they are similar; of two groups, nothing."""
         recipe = self.judge.recipe
         if recipe["method"] in _BY_SETS and "text" in recipe.get("use", ("text",)):
-            return self.judge.cut.features(content)
-        plain = recipe["method"] == "digest" and recipe.get("normalise")
-        return frozenset({self.judge.cut.words(content) if plain else content})
+            items = self.judge.cut.features(content)
+        else:
+            plain = recipe["method"] == "digest" and recipe.get("normalise")
+            items = frozenset({self.judge.cut.words(content) if plain else content})
+        return items if group is None else {(group, item) for item in items}
 
     def _similar_by(self, common: int, own: int, other: int, *, against: bool) -> Fraction | None:
         """The similarity that should have removed one of two; None: it is too low."""

@@ -159,6 +159,7 @@ def _setting_problems(
 ) -> Iterator[str]:
     known = [*_ALWAYS, *_page_settings(columns, formats)]
     known += [name for name in ("use", "urls") if name in settings or "use" in settings]
+    known += ["group_by"] if "group_by" in settings else []
     known += ["guesses"] if "guesses" in settings or "url-guess" in _list(settings.get("use")) else []
     if columns["max_record"] != _MAX_RECORD:
         known.append("max_record")
@@ -175,6 +176,7 @@ def _setting_problems(
         "order_column": lambda value: value is None or isinstance(value, str),
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "guesses": _is_guess_recipe,
+        "group_by": lambda value: isinstance(value, str) and method.name != "simhash",
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
@@ -192,6 +194,7 @@ def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) ->
     """What the recipe and the columns that were read say of each other."""
     by = [column for _, column in policies_of(settings["keep"]) if column is not None]
     by += [settings["order_column"]] if settings["order_column"] is not None else []
+    by += [name for name in (settings.get("group_by"),) if name not in (None, "host")]
     if orders_of(columns) != list(dict.fromkeys(by)):
         yield f"columns.order={columns['order']!r} is not what the recipe goes by"
     if columns["bare"] != any(name in settings.get("use", ()) for name in _ARCHIVES):

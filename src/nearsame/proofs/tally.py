@@ -109,8 +109,8 @@ class Tally:
         if name is not None:
             self.ids.add(name)
 
-    def compare(self, content: Any, judge: Judge) -> None:
-        """Count what a document is compared by, which no layer has removed before."""
+    def compare(self, content: Any, judge: Judge, group: Any = None) -> None:
+        """Count what a document is compared by, which no layer has removed before; of two groups nothing is one."""
         if isinstance(content, str):
             self.left_bytes += len(content.encode("utf-8", "surrogatepass"))
         items = judge.items(content) if content else frozenset()
@@ -123,7 +123,7 @@ class Tally:
         self.emptied += is_raw and not is_bare
         size = _RAW_ITEMS if is_raw else len(items)
         self.items += size
-        self.distinct.add("\n".join(sorted(map(repr, items))), size)
+        self.distinct.add("\n".join([repr(group), *sorted(map(repr, items))]), size)
 
     def leave_out(self, layer: str, content: Any) -> None:
         """Count what a layer before the method has removed."""

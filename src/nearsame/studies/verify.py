@@ -148,10 +148,12 @@ def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: i
     columns = [reading.beside(name).slice(start, len(places)).to_pylist() for name in names]
     contents = texts.column(1).to_pylist()
     known = zip(*columns, strict=True)
-    for position, name, content, others in zip(
-        places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True
+    orders = {name: values.slice(start, len(places)).to_pylist() for name, values in reading.orders.items()}
+    for at, (position, name, content, others) in enumerate(
+        zip(places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True)
     ):
-        yield Record(position, name, content, beside=dict(zip(names, others, strict=True)))
+        order = {column: values[at] for column, values in orders.items()}
+        yield Record(position, name, content, order, dict(zip(names, others, strict=True)))
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
