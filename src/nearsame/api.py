@@ -46,7 +46,7 @@ from nearsame.kernels.deciding import Work
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
-from nearsame.recipes.methods import Digest, Method, SimHash
+from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns, Part, Parts, Wanted, open_parts
@@ -146,8 +146,8 @@ def dedup(
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
     if group_by is not None:
-        if isinstance(method, SimHash):
-            message = f"group_by={group_by!r} and SimHash: codes are compared all at once"
+        if method.meets_at_once:
+            message = f"group_by={group_by!r} and method={method.name}: codes are compared all at once"
             raise ConfigError(message, hint="Choose another method, or run it for each group.")
         columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
     settings: dict[str, Any] = {

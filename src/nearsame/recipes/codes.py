@@ -84,6 +84,11 @@ class SimHash(Shingling):
         return self.confirm or self.measure
 
     @property
+    def meets_at_once(self) -> bool:
+        """Codes are sorted, or searched by tables of their own."""
+        return True
+
+    @property
     def compares(self) -> Compared | None:
         """What of two documents the measure that confirms compares, if there is one."""
         return None if self.confirm is None else COMPARED[self.confirm]
