@@ -37,7 +37,7 @@ from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
-from nearsame.flow.page_reading import require_pages, with_max_record, with_pages
+from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
@@ -284,7 +284,7 @@ def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tup
     if text is not None and other is not None:
         message = f"against_text_column={text!r}: the documents are not read from a column of texts"
         raise ConfigError(message, hint="Leave it out.")
-    return replace(columns, against_text=text, against_id=identity)
+    return replace(with_encoding(columns, options["encoding"]), against_text=text, against_id=identity)
 
 
 def _require_urls(run: Run, *given: Any) -> None:
@@ -318,7 +318,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     layered = asked.layers is not None
     reading = Reading(
         parts[0], asked.columns, parts[1], options["batch_rows"], clock.progress, strict=options["strict"],
-        raw_bytes=recipe.raw_bytes and not layered,
+        raw_bytes=recipe.raw_bytes and not layered and asked.columns.encoding is None,
     )  # fmt: skip
     require_pages(reading)
     ready, settings, used = asked.columns.items is not None, asked.settings, asked.layers or ()
@@ -362,7 +362,7 @@ def _on_spark(asked: _Asked) -> "Request":
     options, engine = asked.options, asked.options["engine"]
     names = (
         "html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows",
-        "include", "exclude", "read_as",
+        "include", "exclude", "read_as", "encoding",
     )  # fmt: skip
     if not isinstance(engine, Spark):
         raise ConfigError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["elements", "encoding", "resiliparse", "to_utf8"]
+__all__ = ["decoded", "elements", "encoding", "resiliparse", "to_utf8"]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -58,6 +58,27 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
         return meant, raw
     guess = _known(detect(raw, html5_compatible=False))
     return (guess if guess and _decodes(raw, guess) else named or meant), raw
+
+
+def decoded(raw: bytes, name: str) -> tuple[bytes, str]:
+    """A text file in UTF-8, and the encoding that it has; `auto`: its own, as it is detected.
+
+    Raises:
+        UnicodeDecodeError: It cannot be read by that encoding.
+    """
+    if name == "auto":
+        if _is_plain(raw):
+            return raw, "utf-8"
+        name, raw = encoding(raw, None, markup=b"\0" in raw)
+    return raw.decode(name).encode("utf-8", "surrogatepass"), codecs.lookup(name).name
+
+
+def _is_plain(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in raw and not raw.startswith(codecs.BOM_UTF8)
 
 
 def to_utf8(raw: bytes, name: str) -> bytes:

@@ -24,6 +24,7 @@ _ONE_MACHINE = {
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
     "group_by": "--group-by",
+    "encoding": "--encoding",
     "include": "--include",
     "exclude": "--exclude",
     "read_as": "--as",

@@ -82,6 +82,12 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
             help=f"Read such files as {', '.join(FILE_KINDS)}, as in text=*.log. Repeatable.",
             stands="what their names say",
         ),
+        spec(
+            "--encoding",
+            metavar="NAME",
+            help="Of text files, as in latin-1; auto: of each as it is detected.",
+            stands="UTF-8",
+        ),
         TEXT_COLUMN,
         ID_COLUMN,
         spec("--against-text-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),

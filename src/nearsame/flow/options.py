@@ -128,6 +128,13 @@ class EngineOptions(MachineOptions, total=False):
 class RunOptions(SourceOptions, EngineOptions, total=False):
     """What `dedup` and `pairs` take: what to read, where to run, what comes first, what is required."""
 
+    encoding: Annotated[
+        str | None,
+        Doc(
+            "The encoding of text files, as in `latin-1` or `shift_jis`; `auto` detects that of each one. Default:"
+            " UTF-8, and others are reported as unreadable."
+        ),
+    ]
     against_text_column: Annotated[
         str | None, Doc("The column of texts of `against`, where it has another name there.")
     ]

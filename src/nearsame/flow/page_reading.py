@@ -19,13 +19,23 @@ from nearsame.recipes.choices import Extract
 from nearsame.sources import MAX_DOCUMENT, Columns, Skipped, open_parts
 from nearsame.sources.base import apart, into
 from nearsame.sources.files import File, suffixed_name
+from nearsame.sources.folder import TextFolder
 from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
 from nearsame.sources.whole import read_text
 from nearsame.stages.texts.page_text import PageTexts, page_text
 
-__all__ = ["refuse_idle", "require_pages", "sampled", "text_of_record", "texts_of", "with_max_record", "with_pages"]
+__all__ = [
+    "refuse_idle",
+    "require_pages",
+    "sampled",
+    "text_of_record",
+    "texts_of",
+    "with_encoding",
+    "with_max_record",
+    "with_pages",
+]
 
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
@@ -49,6 +59,22 @@ def with_pages(columns: Columns, options: TextOptions) -> Columns:
     return replace(columns, html=html, extract=kind, max_document=most, asked_of_pages=given)
 
 
+def with_encoding(columns: Columns, encoding: str | None) -> Columns:
+    """The columns, and the encoding of text files.
+
+    Raises:
+        ConfigError: There is no such encoding.
+    """
+    if encoding is None or encoding == "auto":
+        return replace(columns, encoding=encoding)
+    try:
+        "".encode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        message = f"encoding={encoding!r} is not an encoding of texts"
+        raise ConfigError(message, hint="Write it as in latin-1, utf-16 or shift_jis, or auto.") from None
+    return replace(columns, encoding=encoding)
+
+
 def with_max_record(columns: Columns, max_record: int | str | None) -> Columns:
     """The columns, and how long a record that is compared may be.
 
@@ -70,6 +96,10 @@ def require_pages(reading: Reading) -> None:
         ConfigError: There is such a setting.
     """
     refuse_idle(reading.columns, pages=reading.pages)
+    encoding = reading.columns.encoding
+    if encoding is not None and not any(isinstance(part, TextFolder) for part in reading.all_parts):
+        message = f"encoding={encoding!r} is about text files, and no source is one"
+        raise ConfigError(message, hint="Leave it out; records are UTF-8.")
 
 
 def refuse_idle(columns: Columns, *, pages: bool) -> None:

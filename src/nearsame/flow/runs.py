@@ -113,6 +113,13 @@ class Run:
     def _page_notes(self) -> tuple[str, ...]:
         return () if self.pages is None else self.pages.notes
 
+    @property
+    def _encodings(self) -> tuple[str, ...]:
+        """What text files were read as that are not UTF-8."""
+        counts = self.reading.encodings
+        listed = ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items(), key=lambda pair: -pair[1]))
+        return (f"text files in other encodings than UTF-8: {listed}",) if counts else ()
+
     @cached_property
     def measure(self) -> ReportedMeasure:
         """What similarities are, as the column `measure` says it: jaccard, cosine and so on."""
@@ -205,7 +212,14 @@ class Run:
             meeting=0 if entries is None else entries.rows.size,
             measure=self.measure,
             least=float(self.state.method.least),
-            notes=(*self.state.step.notes, *self.state.corpus.notes, *met.notes, *self.notes, *self._page_notes),
+            notes=(
+                *self.state.step.notes,
+                *self.state.corpus.notes,
+                *met.notes,
+                *self.notes,
+                *self._page_notes,
+                *self._encodings,
+            ),
             seconds=self.seconds,
             bytes=self._volumes,
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.corpus.engine.seconds.items()},

@@ -133,7 +133,8 @@ class Reader:
     def _read(  # noqa: PLR0911  (one for each kind)
         self, part: Part, pieces: Iterator[Piece] | None
     ) -> Iterator[Record]:
-        if not part.is_own or (self.columns.get("html") and part.form.reads != "texts"):
+        by_product = self.columns.get("encoding") if part.form.reads == "texts" else self.columns.get("html")
+        if not part.is_own or by_product:
             return self.other(part, None)
         match part.form.reads:
             case "objects":

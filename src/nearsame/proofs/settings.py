@@ -32,7 +32,7 @@ _COLUMNS = {
     "extract": "a text", "max_document": "a number", "asked_of_pages": _TEXTS, "max_record": "a number",
     "bare": "true or false",
 }  # fmt: skip
-_OF_AGAINST = ("against_text", "against_id")  # where they are others
+_NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for
 _WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
 
 
@@ -81,7 +81,7 @@ def about_problems(about: Any) -> Iterator[str]:
 
 def _columns_problems(columns: Any) -> Iterator[str]:
     """What is wrong with what an output says of the columns that were read."""
-    others = {name: "a text" for name in _OF_AGAINST if isinstance(columns, dict) and name in columns}
+    others = {name: "a text" for name in _NEW if isinstance(columns, dict) and name in columns}
     wrong = list(_typed(columns, _COLUMNS | others, "columns"))
     yield from wrong
     if wrong:

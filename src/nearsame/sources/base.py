@@ -73,6 +73,7 @@ class Columns:
     may_lack: bool = False  # whether a source may lack columns of `order`
     against_text: str | None = None  # of the `against` side, where it calls the text otherwise
     against_id: str | None = None  # and the id
+    encoding: str | None = None  # of text files; `auto`: of each as it is detected; None: UTF-8
 
     def of_side(self, *, against: bool) -> "Columns":
         """The same for the sources of one side."""
@@ -94,6 +95,7 @@ class Aside(NamedTuple):
     """Something to count: a record of an archive that is not a document, by what it is, or a page that was `cut`."""
 
     what: str
+    is_encoding: bool = False  # that a text file has, which is not UTF-8
 
 
 Skip = Callable[[Skipped | Aside], None]

@@ -23,6 +23,7 @@ import xxhash
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
+from nearsame.page_encodings import decoded
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
@@ -209,7 +210,13 @@ class TextFolder:
         try:
             with self.file(position).open() as raw:
                 text = raw.read(most + 1)
+            if columns.encoding is not None and len(text) <= most:
+                text, name = decoded(text, columns.encoding)
+                if name != "utf-8":
+                    skip(Aside(name, is_encoding=True))
             reason = why_not_utf8(text) if len(text) <= most else self._why_too_long(position, len(text), columns)
+        except UnicodeDecodeError as error:
+            reason = f"not {error.encoding} at byte {error.start}"
         except OSError as error:  # a SourceError too: here the file is one document among many
             reason = getattr(error, "message", "") or str(error)
         if not reason:

@@ -34,6 +34,7 @@ MANIFEST = pa.schema(
     ]
 )
 _KEY = b"nearsame"
+_NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for: older outputs have none
 
 
 def manifest(
@@ -57,7 +58,7 @@ def manifest(
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
     read = asdict(replace(columns, room=None))
     del read["room"], read["may_lack"]  # which are of the machine and of a part, not of the answer
-    read = {name: value for name, value in read.items() if value is not None or not name.startswith("against_")}
+    read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
     settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: settings.encode()}))
 

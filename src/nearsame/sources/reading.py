@@ -45,6 +45,7 @@ class Reading:
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
+    encodings: Counter[str] = field(default_factory=Counter)  # of text files that are not UTF-8
     aside: Counter[str] = field(default_factory=Counter)  # records of archives that are not documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
@@ -185,7 +186,8 @@ class Reading:
 
     def _skip(self, number: int, skipped: Skipped | Aside) -> None:
         if isinstance(skipped, Aside):
-            self.aside[skipped.what] += 1
+            counts = self.encodings if skipped.is_encoding else self.aside
+            counts[skipped.what] += 1
             return
         if self.strict:
             line = "" if skipped.line is None else f", line {skipped.line}"

@@ -114,7 +114,7 @@ class _Product:
         """The documents of a source, or of its copy at another place."""
         given = copy or self._tables.get(part.name, part.path)
         columns = self.columns.of_side(against=part.against)
-        parts = [self._folder(part)] if part.format == "pages" else open_parts([given], columns=columns)
+        parts = [self._folder(part)] if part.format in ("pages", "text") else open_parts([given], columns=columns)
         wanted: Any = next(iter(parts))
         reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], columns)
         extract = PageTexts(columns.extract) if reading.pages else None
