@@ -20,7 +20,7 @@ from nearsame.recipes.leaks import LeakRule
 from nearsame.stages.features.leaks import LeakStage
 from nearsame.stages.features.sought import SoughtTexts
 
-HEADER = ("items", "shingles", "table MB", "training MB", "documents with an item", "MB/s a core", "µs to make an item")
+HEADER = ("items", "shingles", "table MB", "text MB", "planted", "MB/s a core", "µs an item")
 PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 NUM_WORDS = 60  # of an item
 EVERY = 1_000  # documents, of which one holds an item

@@ -112,12 +112,18 @@ def tree(path):
     if not path.is_dir():
         return path.read_bytes() if path.exists() else None
     return {
-        str(each.relative_to(path)): json.loads(each.read_bytes())["kept"]
+        str(each.relative_to(path)): _counted(each)
         if each.name == "stats.json" and (path / "kept").exists()
         else each.read_bytes()
         for each in sorted(path.rglob("*"))
         if each.is_file() and not each.name.endswith("-shm")  # SQLite's readers use it
     }
+
+
+def _counted(path):
+    """What a run has counted, or which items leaked."""
+    record = json.loads(path.read_bytes())
+    return record.get("kept", record.get("items"))
 
 
 def hidden(home):

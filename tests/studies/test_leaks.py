@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -149,7 +150,7 @@ def test_a_collision_makes_no_leak_and_loses_none(case: Any, size: int, threshol
 
 
 def _replaced(text: str, others: dict[str, str]) -> str:
-    return " ".join(others.get(word, word) for word in text.replace("*", " ").replace("-", " ").split())
+    return " ".join(others.get(word, word) for word in re.findall(r"\w+", text))
 
 
 ROAD = (
