@@ -9,7 +9,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,8 @@ __all__ = ["LeakStage", "Window", "best_window"]
 
 _ROOM = 1 << 12  # hits of one document; more where it has more
 _LEAST_LINES = 1 << 10
+_TOP, _INNER = np.uint8(0xC0), np.uint8(0x80)  # of the bytes of a character all but the first
+_NOTHING: list[list[Any]] = [[] for _ in schemas.LEAKS.names[1:]]
 
 
 class Window(NamedTuple):
@@ -36,16 +39,20 @@ class Window(NamedTuple):
     behind: int
 
 
-class _Line(NamedTuple):
-    """A row of LEAKS."""
+class _Candidate(NamedTuple):
+    """What the hashes say of a text and a document: `at` is the document's place in the batch, start and end bytes."""
 
+    at: int
+    document: Bytes
     text: int
-    shared: int
+    window: Window
     start: int
     end: int
-    text_start: int
-    text_end: int
-    passage: bytes
+
+    @property
+    def passage(self) -> bytes:
+        """The part of the document."""
+        return self.document[self.start : self.end].tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +65,15 @@ class LeakStage:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """LEAKS of a batch of DOCUMENTS."""
-        texts = arrow.strings(batch.column("text"))
-        candidates = _candidates(texts, self.sought)
-        rows, lines = list[int](), list[_Line]()
-        numbers = arrow.ints(batch.column("row"))
-        ends = np.searchsorted(candidates[:, 0], np.arange(len(batch) + 1))
-        for at in np.flatnonzero(np.diff(ends)).tolist():
-            document = texts.data[texts.offsets[at] : texts.offsets[at + 1]]
-            own = candidates[ends[at] : ends[at + 1], 1:]
-            some = list(_lines(document, own[np.argsort(own[:, 0])], self.sought))
-            lines += some
-            rows += [int(numbers[at])] * len(some)
-        columns = [rows, *(list(column) for column in zip(*lines, strict=True))] if lines else [[]] * len(self.output)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns[:-1], self.output, strict=False)]
-        passages = pa.array(columns[-1], pa.large_binary()).view(pa.large_string())
-        return pa.RecordBatch.from_arrays([*arrays, passages], schema=self.output)
+        candidates = list(_placed(arrow.strings(batch.column("text")), self.sought))
+        words = _words([candidate.passage for candidate in candidates])
+        found = (_held(*pair, self.sought) for pair in zip(candidates, words, strict=True))
+        lines = [_line(*pair, self.sought) for pair in found if pair is not None]
+        at, *columns, passages = (list(column) for column in zip(*lines, strict=True)) if lines else ([], *_NOTHING)
+        rows = arrow.ints(batch.column("row"))[np.array(at, np.int64)]
+        arrays = [pa.array(column, pa.int64()) for column in (rows, *columns)]
+        texts = pa.array(passages, pa.large_binary()).view(pa.large_string())
+        return pa.RecordBatch.from_arrays([*arrays, texts], schema=self.output)
 
 
 def _candidates(texts: arrow.Strings, sought: SoughtTexts) -> Int64s:
@@ -102,25 +103,37 @@ def _candidates(texts: arrow.Strings, sought: SoughtTexts) -> Int64s:
     return np.concatenate([np.zeros((0, kernel.FIELDS), np.int64), *found])
 
 
-def _lines(document: Bytes, candidates: Int64s, sought: SoughtTexts) -> Iterator[_Line]:
-    """What the words of a document say of its candidates."""
-    spans = _spans(document, candidates[:, 2:])
-    row: Words | None = None  # all words of the document, where they have to be looked at
-    for (text, *best), span in zip(candidates.tolist(), spans, strict=True):
-        window, (start, end) = Window(*best), span
-        words, asked = _words(document[start:end]), sought.asked(text)
-        if not _confirms(words, asked, window, text, sought):
-            row = row or _words(document)
-            again = best_window(row, text, sought)
-            if again is None:
-                continue
-            window = again
-            words = row[window.first : window.behind]
-            start, end = _spans(document, np.array([window[1:]], np.int64))[0]
-        whole = sought.kinds[text] == WHOLE
-        a, b = (0, len(words)) if whole else _of_text(words, asked, sought)
-        before, behind = (int(np.count_nonzero(document[:byte] & 0xC0 != 0x80)) for byte in (start, end))
-        yield _Line(text, window.shared, before, behind, a, b, document[start:end].tobytes())
+def _placed(texts: arrow.Strings, sought: SoughtTexts) -> Iterator[_Candidate]:
+    """The candidates, by document and text, with the bytes of their passages."""
+    candidates = _candidates(texts, sought)
+    candidates = candidates[np.lexsort((candidates[:, 1], candidates[:, 0]))]
+    ends = np.searchsorted(candidates[:, 0], np.arange(texts.offsets.size))
+    for at in np.flatnonzero(np.diff(ends)).tolist():
+        document = texts.data[texts.offsets[at] : texts.offsets[at + 1]]
+        own = candidates[ends[at] : ends[at + 1]]
+        for (_, text, *best), span in zip(own.tolist(), _spans(document, own[:, 3:]), strict=True):
+            yield _Candidate(at, document, text, Window(*best), *span)
+
+
+def _held(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[_Candidate, Words] | None:
+    """A candidate held to its words: itself, another window of the document, or nothing."""
+    _, document, text, window, _, _ = candidate
+    if _confirms(words, window, text, sought):
+        return candidate, words
+    row = _words([document.tobytes()])[0]
+    best = best_window(row, text, sought)
+    if best is None:
+        return None
+    start, end = _spans(document, np.array([best[1:]], np.int64))[0]
+    return candidate._replace(window=best, start=start, end=end), row[best.first : best.behind]
+
+
+def _line(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[Any, ...]:
+    """A row of LEAKS, with the document's place in the batch for its row."""
+    at, document, text, window, start, end = candidate
+    before = int(np.count_nonzero(document[:start] & _TOP != _INNER))
+    inside = int(np.count_nonzero(document[start:end] & _TOP != _INNER))
+    return at, text, window.shared, before, before + inside, *_of_text(words, text, sought), candidate.passage
 
 
 def _spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
@@ -131,17 +144,17 @@ def _spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
     return list(zip(starts[first].tolist(), ends[last].tolist(), strict=True))
 
 
-def _words(text: Bytes) -> Words:
-    column = arrow.packed([text.tobytes()])
-    folded, ends = join_words(column, FLAGS, arrow.NO_HASHES)
-    return tuple(folded[: ends[-1]].tobytes().split())
+def _words(texts: Sequence[bytes]) -> list[Words]:
+    """The words of some texts."""
+    folded, ends = join_words(arrow.packed(texts), FLAGS, arrow.NO_HASHES)
+    return [tuple(folded[start:end].tobytes().split()) for start, end in pairwise(ends.tolist())]
 
 
-def _confirms(words: Words, asked: dict[Words, int], window: Window, text: int, sought: SoughtTexts) -> bool:
+def _confirms(words: Words, window: Window, text: int, sought: SoughtTexts) -> bool:
     """Whether these words have what their hashes have."""
     if sought.kinds[text] == WHOLE:
         return words == sought.words(text)
-    return len(set(_runs(words, sought)).intersection(asked)) == window.shared
+    return len(set(_runs(words, sought)).intersection(sought.asked(text))) == window.shared
 
 
 def _runs(words: Words, sought: SoughtTexts) -> list[Words]:
@@ -149,8 +162,11 @@ def _runs(words: Words, sought: SoughtTexts) -> list[Words]:
     return [words[at : at + size] for at in range(len(words) - size + 1)]
 
 
-def _of_text(words: Words, asked: dict[Words, int], sought: SoughtTexts) -> tuple[int, int]:
+def _of_text(words: Words, text: int, sought: SoughtTexts) -> tuple[int, int]:
     """Which words of a text are in the window: from the first to the one behind the last of its shingles there."""
+    if sought.kinds[text] == WHOLE:
+        return 0, len(words)
+    asked = sought.asked(text)
     starts = [asked[shingle] for shingle in _runs(words, sought) if shingle in asked]
     return min(starts), max(starts) + sought.rule.shingle_size
 
