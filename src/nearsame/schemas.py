@@ -10,16 +10,19 @@ import pyarrow as pa
 __all__ = [
     "BESIDE",
     "CLUSTERS",
+    "COMPARED",
     "DOCUMENTS",
     "EXTRACTED",
     "FEATURES",
     "ITEMS",
     "KEYS",
     "LEAKS",
+    "LETTERED",
     "ORIGINS",
     "PAGES",
     "PAIRS",
     "RECORDS",
+    "SKETCHED",
     "SKETCHES",
     "SKIPPED",
     "TEXTS",
@@ -154,6 +157,13 @@ SKETCHES = pa.schema(
         pa.field("items", pa.large_list(pa.field("item", pa.int64(), nullable=False)), nullable=False),
     ]
 )
+
+# What two documents are compared by: `items`, and where pairs are confirmed by something else, that beside it.
+COMPARED = ("items", "confirming")
+_CONFIRMING = pa.field(COMPARED[1], _NUMBERS, nullable=False)
+
+LETTERED = FEATURES.append(_CONFIRMING)  # confirming: the text, three characters to a number
+SKETCHED = SKETCHES.append(_CONFIRMING)  # confirming: the same, or the set that was sketched
 
 # place: where in the row's order of keys this one stands (-1: there is no order).
 # probes: 1 if a pair may begin here: of two documents that share a key, one at least must probe.

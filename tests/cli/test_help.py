@@ -56,6 +56,7 @@ IN_WORDS = {
     "header": "the cheapest",
     "table": "none",
     "confirm": "none",
+    "confirm_threshold": "0.8",
 }
 
 

@@ -112,7 +112,7 @@ def made(seed: int, names: tuple[str, ...] = METHODS) -> Case:
     kind = _kind(random, name)
     documents = _documents(random, kind)
     num_against = random.randint(0, len(documents)) if random.random() < 0.3 else None
-    recipe = _RECIPES[name](random, kind, documents)
+    recipe = _confirmed(random, kind, name, _RECIPES[name](random, kind, documents))
     question = random.choice(("dedup", "dedup", "pairs", "star" if num_against is None else "pairs"))
     columns = {
         column: [random.choice((None, *range(4))) for _ in documents] for column in ("when", "score")
@@ -253,6 +253,25 @@ def _shingled(random: Random, kind: str) -> dict[str, Any]:
 
 def _jaccard(random: Random, kind: str, _: Documents) -> dict[str, Any]:
     return _shingled(random, kind) | {"threshold": _threshold(random)}
+
+
+def _confirmed(random: Random, kind: str, name: str, recipe: dict[str, Any]) -> dict[str, Any]:
+    """The recipe with a second measure now and then, if it can have one."""
+    own = {"jaccard": "jaccard", "cosine": "cosine", "minhash": "jaccard"}.get(name)
+    letters = kind == "text" and "drop_boilerplate" not in recipe
+    measures = [
+        one
+        for one in ("jaccard", "cosine", "edit")
+        if (one != own or "verify" in recipe) and (one != "edit" or letters)
+    ]
+    if (
+        name not in ("jaccard", "cosine", "containment", "minhash", "modp")
+        or random.random() < 0.7
+        or "jaccard_floor" in recipe
+    ):
+        return recipe
+    found = {"confirm": random.choice(measures)}
+    return recipe | found | ({"confirm_threshold": _threshold(random)} if random.random() < 0.8 else {})
 
 
 def _containment(random: Random, kind: str, _: Documents) -> dict[str, Any]:

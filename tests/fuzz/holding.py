@@ -101,8 +101,8 @@ def _unfounded(case: Case, expected: Truth, told: dict[int, tuple[int, float]]) 
         wanted = 1.0 if keys[row] == keys[witness] else _value(expected, row, witness)
         if case.recipe.get("verify") == "estimate":
             wrong = _no_estimate(case, similarity)
-            if wrong:
-                return f"{row} is removed for {witness}: {wrong}"
+            if wrong or not expected.also(row, witness):
+                return f"{row} is removed for {witness}: {wrong or 'not confirmed'}"
         elif wanted != similarity:
             return f"{row} is removed for {witness} at {similarity}, which are {wanted}"
     kept = [keys[row] for row in range(case.first, len(keys)) if row not in told and keys[row] is not None]
@@ -139,7 +139,8 @@ def _of_pairs(case: Case, expected: Truth, home: Path) -> Outcome:
     wanted = {pair: float(value) for pair, value in expected.pairs().items()}
     if case.recipe.get("verify") == "estimate":
         wrong = (_no_estimate(case, similarity) for similarity in told.values())
-        return Outcome(next(filter(None, wrong), ""))
+        wrong_pairs = (f"{pair} is not confirmed" for pair in told if not expected.also(*pair))
+        return Outcome(next(filter(None, (*wrong, *wrong_pairs)), ""))
     if expected.exact:
         return Outcome(_difference("pairs", told, wanted))
     false = {pair: value for pair, value in told.items() if wanted.get(pair) != value}

@@ -6,7 +6,7 @@
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -50,6 +50,8 @@ class Truth:
     keys: Sequence[Any]
     similar: Similar
     exact: bool = True
+    sets: Sequence[frozenset[Any]] = ()  # where they are compared
+    also: Callable[[int, int], bool] = lambda _a, _b: True  # what must hold of a pair beside
 
     @cached_property
     def ranked(self) -> list[int]:
@@ -74,14 +76,12 @@ class Truth:
         if case.name == "containment":
             least, floor = Fraction(case.recipe["threshold"]), case.recipe.get("jaccard_floor")
             container = case.recipe.get("remove") == "container"
-            sets = [key or frozenset() for key in self.keys]
             bounds = {"floor": Fraction(floor) if floor else None, "container": container}
-            return containments.decide(sets, least, self.ranked, **how, **bounds)
+            return containments.decide(self.sets, least, self.ranked, **how, **bounds, keys=self.keys, also=self.also)
         if case.asked.get("clusters") == "components":
-            sets = [key or frozenset() for key in self.keys]
             least = Fraction(case.recipe["threshold"])
             measure = jaccard if case.name == "jaccard" else partial(cosine, threshold=least)
-            return components.decide(sets, self.similar, self.ranked, **how, measure=measure)
+            return components.decide(self.sets, self.similar, self.ranked, **how, measure=measure, keys=self.keys)
         if "use" in case.asked:
             return self._by_layers(how)
         return decisions.decide_similar(self.keys, self.similar, self.ranked, **how)
@@ -154,24 +154,19 @@ def _bag(items: list[str], *, repeats: bool) -> frozenset[Any]:
 
 def _by_sets(case: Case) -> Truth:
     sets = _sets(case)
-    exact = case.name == "jaccard"
-    return Truth(
-        case, [items or None for items in sets], decisions.pairs(sets, Fraction(case.recipe["threshold"])), exact
-    )
+    return _with_second(case, sets, decisions.pairs(sets, Fraction(case.recipe["threshold"])), case.name == "jaccard")
 
 
 def _by_cosine(case: Case) -> Truth:
     sets = _sets(case)
-    return Truth(
-        case, [items or None for items in sets], decisions.cosine_pairs(sets, Fraction(case.recipe["threshold"]))
-    )
+    return _with_second(case, sets, decisions.cosine_pairs(sets, Fraction(case.recipe["threshold"])))
 
 
 def _by_containment(case: Case) -> Truth:
     sets, recipe = _sets(case), case.recipe
     floor = recipe.get("jaccard_floor")
     found = containments.pairs(sets, Fraction(recipe["threshold"]), Fraction(floor) if floor else None)
-    return Truth(case, [items or None for items in sets], {pair: max(both) for pair, both in found.items()})
+    return _with_second(case, sets, {pair: max(both) for pair, both in found.items()})
 
 
 def _by_prints(case: Case) -> Truth:
@@ -179,7 +174,33 @@ def _by_prints(case: Case) -> Truth:
     hashes = _hashes(case)
     prints = [fingerprints.fingerprint(items, recipe["modulus"], recipe["floor"]) for items in hashes]
     similar = fingerprints.pairs(hashes, prints, Fraction(recipe["threshold"]))
-    return Truth(case, [items or None for items in hashes], similar)
+    return _with_second(case, hashes, similar)
+
+
+def _with_second(case: Case, sets: Sequence[frozenset[Any]], similar: Similar, exact: bool = True) -> Truth:
+    """What is similar by sets, and by the second measure as well, where one is asked for."""
+    keys: list[Any] = [items or None for items in sets]
+    confirm = case.recipe.get("confirm")
+    if confirm is None:
+        return Truth(case, keys, similar, exact, sets)
+    least = Fraction(case.recipe.get("confirm_threshold", "0.8"))
+    if confirm == "edit":
+        texts = _letters(case)
+        keys = [items and (items, text) for items, text in zip(keys, texts, strict=True)]
+
+    def also(a: int, b: int) -> bool:
+        if keys[a] == keys[b]:
+            return True
+        if confirm == "edit":
+            return _edit(texts[a], texts[b]) >= least
+        return (jaccard if confirm == "jaccard" else partial(cosine, threshold=least))(sets[a], sets[b]) >= least
+
+    return Truth(case, keys, {pair: value for pair, value in similar.items() if also(*pair)}, exact, sets, also)
+
+
+def _letters(case: Case) -> list[str]:
+    how = {name: case.recipe.get(name, False) for name in ("nfkc", "strip_accents")}
+    return [prepare(text or "", **how) for text in case.documents]
 
 
 def _hashes(case: Case) -> list[frozenset[int]]:
@@ -235,8 +256,7 @@ def _code(weights: dict[str, int], recipe: Mapping[str, Any]) -> int:
 
 def _evidence(case: Case, weights: list[dict[str, int]]) -> list[Any]:
     if case.recipe["confirm"] == "edit":
-        how = {name: case.recipe.get(name, False) for name in ("nfkc", "strip_accents")}
-        return [prepare(text or "", **how) for text in case.documents]
+        return _letters(case)
     return weights if case.recipe["confirm"] == "cosine" else [frozenset(each) for each in weights]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nearsame.arrow import frozen
 from nearsame.kernels import scores
 from nearsame.kernels.scores import Bound, least_overlap, of_codes, score
-from nearsame.stages.pairs.measures import bound, fraction_at_least, shares
+from nearsame.stages.pairs.measures import bound, fraction_at_least, second, shares
 from tests.oracle import measures as twin
 from tests.oracle.corpora import THRESHOLDS, thresholds
 
@@ -66,16 +66,31 @@ def test_a_cosine_is_the_oracles_at_every_threshold_near_it(a, b, threshold):
         assert expected == _score(bound(scores.COSINE, step), a, b, threshold=least)
 
 
-@pytest.mark.parametrize("name", ["containment", "container"])
-@given(a=SETS, b=SETS, data=st.data())
-def test_a_floor_asks_for_jaccard_as_well(name, a, b, data):
-    """Whether the pair just reaches it or just misses it; the score stays that of the measure."""
-    measure, exact = MEASURES[name][0], MEASURES[name][1](a, b)
-    alike = twin.jaccard(a, b)
-    floor = data.draw(st.sampled_from([alike, min(alike + Fraction(1, 1000), Fraction(1)), Fraction(1, 3)]))
-    if floor:
-        expected = exact if alike >= floor and exact >= Fraction(1, 5) else None
-        assert expected == _score(bound(measure, Fraction(1, 5), floor), a, b)
+SECONDS = {"jaccard": twin.jaccard, "cosine": twin.cosine}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("confirm", SECONDS)
+@pytest.mark.parametrize("name", [*MEASURES, "cosine"])
+@given(a=SETS, b=SETS, x=SETS, y=SETS, data=st.data())
+def test_a_second_measure_asks_for_more(name, confirm, apart, a, b, x, y, data):  # noqa: PLR0917  (two pairs)
+    """Whether the pair just reaches it or just misses it; the score stays that of the first; `apart`, of other sets."""
+    fifth = Fraction(1, 5)
+    measure, exact = MEASURES.get(name, (scores.COSINE, lambda one, other: twin.cosine(one, other, fifth)))
+    x, y = (x, y) if apart else (a, b)
+    alike = SECONDS[confirm](x, y)
+    least = data.draw(st.sampled_from([alike, min(alike + Fraction(1, 10**9), Fraction(1)), Fraction(1, 3)]))
+    if least:
+        confirmed = alike >= least if confirm == "jaccard" else twin.cosine_squared(x, y) >= least**2
+        both = bound(measure, fifth, (second(confirm, sketched=apart), least))
+        items, offsets = _pair(a, b)
+        others, ends = _pair(x, y)
+        items = frozen(np.concatenate([items, others]))
+        offsets = frozen(np.concatenate([offsets, offsets[-1] + ends[1:]]))
+        num, den, _ = score(both, items, offsets, 0, 2, both.p, both.q)
+        assert (exact(a, b) if confirmed and exact(a, b) >= fifth else None) == (
+            Fraction(num, den) if num >= 0 else None
+        )
 
 
 def test_what_floats_get_wrong_at_80_percent_is_right():

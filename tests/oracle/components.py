@@ -53,14 +53,14 @@ def bridges(edges: Edges) -> int:
 
 
 def _graph(
-    sets: Sets,
+    sets: Sequence[object],
     similarities: Pairs,
     order: Sequence[int],
     num_against: int,
     *,
     within: bool,
 ) -> tuple[dict[int, int], list[int], list[tuple[int, int]]]:
-    """(best of the rows with equal sets, the best ones in order, the pairs of these that count)."""
+    """(best of the rows with equal sets, or keys, the best ones in order, the pairs of these that count)."""
     best = {row: next(other for other in order if sets[other] == sets[row]) if sets[row] else row for row in order}
     distinct = [row for row in order if best[row] == row]
     sides = {row: row < num_against for row in order}
@@ -80,9 +80,13 @@ def decide(
     num_against: int = 0,
     within: bool = True,
     measure: Measure = jaccard,
+    keys: Sequence[object] | None = None,
 ) -> Decisions:
-    """The removed rows with the keepers of their components, and how similar they are to them."""
-    best, distinct, edges = _graph(sets, similarities, order, num_against, within=within)
+    """The removed rows with the keepers of their components, and how similar they are to them.
+
+    `keys` are what makes two rows one (None: their sets).
+    """
+    best, distinct, edges = _graph(sets if keys is None else keys, similarities, order, num_against, within=within)
     keeper = components(distinct, edges)
     removed: Decisions = {}
     for row in order:

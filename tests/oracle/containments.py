@@ -5,7 +5,7 @@
 3. Equal sets are one document, the best of them, as in `decisions.decide`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -37,17 +37,24 @@ def decide(
     within: bool = True,
     floor: Fraction | None = None,
     container: bool = False,
+    keys: Sequence[object] | None = None,
+    also: Callable[[int, int], bool] = lambda _a, _b: True,
 ) -> Decisions:
-    """The removed rows with their witnesses; with `container`, those that contain a row of the other side."""
+    """The removed rows with their witnesses; with `container`, those that contain a row of the other side.
+
+    `keys` are what makes two rows one (None: their sets), and `also` is what must hold of a pair beside.
+    """
+    keys = sets if keys is None else keys
     ranked = sorted(order, key=lambda row: (row >= num_against, -len(sets[row])))  # stable: ties stay in order
     keepers: list[int] = []
     removed: Decisions = {}
     for row in filter(lambda row: sets[row], ranked):
-        twin = next(other for other in ranked if sets[other] == sets[row])
+        twin = next(other for other in ranked if sets[other] and keys[other] == keys[row])
         found = []
         for keeper in keepers if twin == row else []:
             share = containment(sets[keeper], sets[row]) if container else containment(sets[row], sets[keeper])
-            if share >= threshold and (floor is None or jaccard(sets[row], sets[keeper]) >= floor):
+            alike = floor is None or jaccard(sets[row], sets[keeper]) >= floor
+            if share >= threshold and alike and also(row, keeper):
                 found.append((share, keeper))
         if row < num_against:
             keepers.append(row)

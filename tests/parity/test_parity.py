@@ -41,6 +41,14 @@ VARIANTS = {
     "simhash confirmed by sets": ns.SimHash(k=12, confirm="jaccard", threshold=0.6),
     "simhash confirmed by cosine": ns.SimHash(k=12, confirm="cosine", weights="tf", threshold=0.7),
     "simhash confirmed by edits": ns.SimHash(k=12, confirm="edit", threshold=0.7),
+    "jaccard confirmed by edits": ns.Jaccard(threshold=0.5, shingle_size=2, confirm="edit", confirm_threshold=0.85),
+    "containment confirmed by cosine": ns.Containment(
+        threshold=0.7, shingle_size=2, confirm="cosine", confirm_threshold="2/3"
+    ),
+    "modp confirmed by edits": ns.ModP(
+        threshold=0.5, shingle_size=2, modulus=3, floor=4, confirm="edit", confirm_threshold=0.85
+    ),
+    "modp confirmed by sets": ns.ModP(threshold=0.5, shingle_size=2, modulus=3, floor=4, confirm="jaccard"),
     "simhash of 128 bits": ns.SimHash(bits=128, k=8, search="rotations"),
     "boilerplate": ns.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
     "simhash tfidf": ns.SimHash(k=4, weights="tfidf"),
@@ -119,6 +127,17 @@ def test_dedup_of_every_method(place, method, spark_with):
     recipe = METHODS.get(method) or VARIANTS[method]
     ask = spark_with([*LAYOUTS][place % 4], **[*WAYS.values()][place // 4 % 4])
     same(ask, mixed(), method=recipe, order_column="shown")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_second_measure_by_every_way(way, spark_with):
+    """Letters travel with the sets: to list pairs, and to decide with and without chains."""
+    method, ask = VARIANTS["jaccard confirmed by edits"], spark_with(**WAYS[way])
+    expected = listed(local, small(), method=method)
+    assert {} == difference(expected, listed(ask, small(), method=method))
+    assert len(expected) < len(listed(local, small(), method=ns.Jaccard(threshold=0.5, shingle_size=2)))
+    for clusters in ("greedy", "components"):
+        same(ask, small(), method=method, clusters=clusters, order_column="number")
 
 
 @pytest.mark.parametrize("method", METHODS)

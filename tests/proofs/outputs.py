@@ -164,6 +164,13 @@ def _estimated(home: Path) -> Any:
     return ns.dedup(source, method=ns.ModP(modulus=2, floor=8, threshold="0.5")).write(home / "out", pairs=True)
 
 
+def _confirmed(home: Path) -> Any:
+    """Sets that are alike, whose letters must be so as well."""
+    source = _lines(home / "a.jsonl", _records())
+    method = ns.Jaccard(threshold="0.4", unit="chars", shingle_size=3, confirm="edit", confirm_threshold="0.7")
+    return ns.dedup(source, method=method).write(home / "out", pairs=True)
+
+
 KINDS: dict[str, Kind] = {
     "plain": _plain,
     "against": _against,
@@ -173,6 +180,7 @@ KINDS: dict[str, Kind] = {
     "index": _index,
     "texts": _texts,
     "rare": _rare,
+    "confirmed": _confirmed,
     "chains": _chains,
     "angles": _angles,
     "contained": _contained,

@@ -40,7 +40,7 @@ from nearsame.web.preferring import Prefer
 
 TABLES: dict[Any, Any] = {
     Compared: simhash._FOLLOWING,
-    ConfirmedBy: [name for name in measures._CODES if name is not None],
+    ConfirmedBy: measures._SECOND,
     MeasureName: DECIDING,
     MethodName: METHODS,
     KeepByColumn | KeepPlain: GOES_BY,
@@ -59,6 +59,7 @@ def test_every_measure_that_confirms_says_what_it_compares() -> None:
     """A measure is a row: nothing else goes by its name to know what must follow a code."""
     assert sorted(get_args(ConfirmedBy)) == sorted(COMPARED)
     assert {*get_args(Compared)} >= {*COMPARED.values()}
+    assert {None, *COMPARED} == {*measures._CODES}
 
 
 def test_every_tuple_of_words_is_that_of_its_literal() -> None:

@@ -188,6 +188,8 @@ def test_a_record_has_every_setting(recipe):
     A setting that old records do not know stands there only if it was made: left out, it means none.
     """
     newer = {"boilerplate_per_host"} if getattr(recipe, "boilerplate_per_host", None) is None else set()
+    if recipe.get("confirm") is None and recipe.name != "simhash":
+        newer |= {"confirm", "confirm_threshold"} & set(type(recipe).model_fields)
     assert {"method", *type(recipe).model_fields} - newer == set(recipe.record())
 
 

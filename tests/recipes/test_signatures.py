@@ -103,8 +103,8 @@ def test_no_docstring_sends_the_reader_to_another_for_an_argument() -> None:
 
 
 def test_keywords_for_settings_are_those_of_the_recipes() -> None:
-    """No setting is missing, and none is invented; the versions of tables are no choice."""
-    fixed = {"unicode", "tokeniser"}
+    """No setting is missing, and none is invented; versions of tables are no choice, and no pairs are confirmed."""
+    fixed = {"unicode", "tokeniser", "confirm", "confirm_threshold"}
     assert {*Shingled.model_fields} - fixed == {*ShingleSettings.__annotations__}
     assert {*MinHash.model_fields} - fixed == {*MinHashSettings.__annotations__}
 

@@ -169,8 +169,14 @@ SETTINGS: tuple[Spec, ...] = (
     setting(
         "--confirm",
         type=words(ConfirmedBy),
-        help="simhash: a measure that confirms pairs, at --threshold.",
+        help="What similar pairs must be similar by as well; edit: letter by letter.",
         stands="none",
+    ),
+    setting(
+        "--confirm-threshold",
+        metavar="NUMBER",
+        help="Least similarity by that; for simhash --threshold says it.",
+        stands="0.8",
     ),
     setting(
         "--search",

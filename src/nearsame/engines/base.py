@@ -5,7 +5,7 @@
 3. It may fuse, spill and partition as it likes; the answers don't change.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -126,8 +126,8 @@ class Machine(Engine, Protocol):
     def collapse(self, flow: Any, ranks: Rows) -> Rows:
         """For each row the best row with equal features, or itself: shuffled by digest, then compared."""
 
-    def meet(self, keys: Any, features: Any, ranks: Rows) -> Any:
-        """Documents that share a key, grouped by it, their features beside them (shuffle and attach)."""
+    def meet(self, keys: Any, features: Any, ranks: Rows, columns: Sequence[str] = ...) -> Any:
+        """Documents that share a key, grouped by it, what they are compared by beside them (shuffle and attach)."""
 
     def decide(self, meeting: Any, rule: MeetingRule) -> Any:
         """Who is removed, and by whose witness."""

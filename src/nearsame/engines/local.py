@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import arrow
+from nearsame import arrow, schemas
 from nearsame.arrow import Rows
 from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
@@ -238,10 +238,10 @@ class Local:
         """For each row the best row with equal features."""
         return same_features(apart(flow.batches, "set_a", self.groups), ranks, self.each, self.space)
 
-    def meet(self, keys: Flow, features: Flow, ranks: Rows) -> Meeting:
+    def meet(self, keys: Flow, features: Flow, ranks: Rows, columns: Sequence[str] = schemas.COMPARED[:1]) -> Meeting:
         """Group the entries by key, number the documents by priority, and put their features in that order."""
         entries = assemble(lambda: iter(apart(self.read(keys), "key", self.groups)), ranks, self.each, self.space)
-        items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space)
+        items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space, columns)
         return Meeting(entries, items, offsets)
 
     def decide(self, meeting: Meeting, rule: Any) -> Any:
@@ -272,7 +272,9 @@ def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBa
     mask = chosen[arrow.ints(batch.column("row"))]
     if mask.all():
         return batch
-    others = [name for name in batch.schema.names if name != "items"]
-    columns = [batch.column(name).filter(pa.array(mask)) for name in others]
-    lists = arrow.some_lists(batch.column("items"), mask)
-    return pa.RecordBatch.from_arrays([*columns, lists], names=[*others, "items"])
+    chosen_rows = pa.array(mask)
+    columns = [
+        arrow.some_lists(column, mask) if name in schemas.COMPARED else column.filter(chosen_rows)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

@@ -6,8 +6,9 @@
    groups give two different numbers to be mixed in, so equal features of two groups are never held for equal.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import arrow
+from nearsame import arrow, schemas
 from nearsame.arrow import Rows
 from nearsame.engines.space import Space
 from nearsame.kernels import buckets as kernel
@@ -128,33 +129,37 @@ def _renumber(  # noqa: PLR0913, PLR0917  (the four that _close_up gives, and wh
     return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
 
 
-def take_lists(batches: Batches, rows: Rows, each: Each, space: Space) -> tuple[arrow.UInt64s, Rows]:
+def take_lists(
+    batches: Batches, rows: Rows, each: Each, space: Space, columns: Sequence[str] = schemas.COMPARED[:1]
+) -> tuple[arrow.UInt64s, Rows]:
     """The lists of the given rows, one after the other in their order: (items, offsets).
 
-    Batches are read twice, for the sizes and for the items: what they hold may be on disk.
+    Of several columns the lists of the second stand behind all those of the first. Batches are read twice, for the
+    sizes and for the items: what they hold may be on disk.
     """
     order = np.argsort(rows, kind="stable")
-    ascending = rows[order]
-    offsets = np.zeros(rows.size + 1, np.int64)
-    for lists, which, places in _wanted(batches, ascending, order):
+    wanted = partial(_wanted, batches, rows[order], order, columns)
+    offsets = np.zeros(len(columns) * rows.size + 1, np.int64)
+    for lists, which, places in wanted():
         offsets[places + 1] = lists.sizes[which]
     np.cumsum(offsets, out=offsets)
     items = space.array(int(offsets[-1]), np.uint64)
-    for _ in each(
-        _wanted(batches, ascending, order), lambda want: kernel.gather(*want[0], want[1], offsets[want[2]], items)
-    ):
+    for _ in each(wanted(), lambda want: kernel.gather(*want[0], want[1], offsets[want[2]], items)):
         pass
     return items, offsets
 
 
-def _wanted(batches: Batches, ascending: Rows, order: Rows) -> Iterator[tuple[arrow.Lists, Rows, Rows]]:
+def _wanted(
+    batches: Batches, ascending: Rows, order: Rows, columns: Sequence[str]
+) -> Iterator[tuple[arrow.Lists, Rows, Rows]]:
     """Of each batch the lists that are wanted: (lists, which of them, places in the order that is asked for)."""
     for batch in batches():
         here = arrow.ints(batch.column("row"))
         low, high = np.searchsorted(ascending, [here[0], here[-1] + 1]) if here.size else (0, 0)
         if high > low:
             which = np.searchsorted(here, ascending[low:high])
-            yield arrow.lists(batch.column("items")), which, order[low:high]
+            for number, name in enumerate(columns):
+                yield arrow.lists(batch.column(name)), which, order[low:high] + number * order.size
 
 
 def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, space: Space) -> Rows:
@@ -169,7 +174,9 @@ def same_features(batches: Iterable[pa.RecordBatch], ranks: Rows, each: Each, sp
     order = order[same & (sizes[order] > 0)]
     order = order[np.lexsort((ranks[rows[order]], b[order], a[order]))]
     chosen = rows[order]
-    items, offsets = take_lists(lambda: iter(batches), chosen, each, space)
+    first = next(iter(batches), None)
+    columns = [name for name in schemas.COMPARED if first is None or name in first.schema.names]
+    items, offsets = take_lists(lambda: iter(batches), chosen, each, space, columns)
     kernel.group_equal(a[order], b[order], chosen, items, offsets, best)
     return best
 

@@ -5,7 +5,7 @@
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -169,9 +169,9 @@ class Arrays:
         kept = self.engine.keep(keys)
         return kept, sum(self.engine.fold(kept, CountRows()))
 
-    def meet(self, keys: Any, lists: Any) -> Meeting:
+    def meet(self, keys: Any, lists: Any, columns: Sequence[str]) -> Meeting:
         """Documents that share a key, grouped by it."""
-        meeting: Meeting = self.engine.meet(keys, lists, self.ranks)
+        meeting: Meeting = self.engine.meet(keys, lists, self.ranks, columns)
         return meeting
 
     def rule(self, step: Steps, question: Question, one_side: OneSide = None) -> Any:

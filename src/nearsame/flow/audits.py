@@ -72,8 +72,8 @@ USUAL = Sampling()
 
 
 def can_be_audited(method: Method) -> bool:
-    """Whether a method is about Jaccard or the cosine of vectors, which is what the audit computes."""
-    return method.of_vectors or method.measure == "jaccard"
+    """Whether a method is about Jaccard or the cosine of vectors alone, which is what the audit computes."""
+    return method.of_vectors or (method.measure == "jaccard" and method.get("confirm") is None)
 
 
 def _measured(method: Method) -> AuditedMeasure:

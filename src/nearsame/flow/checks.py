@@ -119,12 +119,13 @@ def require_columns(columns: Columns, recipe: Method) -> None:
 
 
 def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
-    """Whether a run is audited: unasked, if its method may miss pairs.
+    """Whether a run is audited: unasked, if its method may miss pairs, and can be.
 
     Raises:
         ConfigError: It is asked for, of a method that has none.
     """
     if wanted and not audits.can_be_audited(recipe):
-        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
-        raise ConfigError(message, hint="Leave audit out, or choose jaccard or minhash.")
-    return recipe.may_miss if wanted is None else wanted
+        also = f" and {recipe.get('confirm')}" if recipe.get("confirm") else ""
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}{also}"
+        raise ConfigError(message, hint="Leave audit (and what is required of it) out, or what confirms pairs.")
+    return (recipe.may_miss and audits.can_be_audited(recipe)) if wanted is None else wanted

@@ -5,7 +5,7 @@
 3. A corpus does not change: each step gives one that knows more. What it knows is known to no stage.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -167,8 +167,8 @@ class Corpus(Protocol):
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys, computed once, and how many there are."""
 
-    def meet(self, keys: Any, lists: Any) -> Any:
-        """Documents that share a key, grouped by it, what they are compared by next to them."""
+    def meet(self, keys: Any, lists: Any, columns: Sequence[str]) -> Any:
+        """Documents that share a key, grouped by it, and what they are compared by: columns of the lists."""
 
     def answer(self, state: "State[Any]", question: Question) -> Any:
         """Who of the leaders goes, and by whose witness; or which of them are similar."""

@@ -88,7 +88,7 @@ def _by_exact_join(state: State[Arrays], method: Jaccard, work: Callable[[State[
     num_items = int(state.corpus.about.sizes[rows].sum())
     features, counts = exact.step.counted(engine.only(state.leaders, chosen), num_items, engine)
     keys = engine.map(features, *([exact.step.keys(counts)] if exact.step.keys else []))
-    meeting = engine.meet(engine.keep(keys), features, state.corpus.ranks)
+    meeting = engine.meet(engine.keep(keys), features, state.corpus.ranks, exact.step.compared)
     engine.room.clear()  # it says how the run goes, not this trial
     engine.room.update(room)
     times = leads.size / max(1, rows.size)

@@ -54,7 +54,7 @@ def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranke
     again = Describe.close(engine.fold(features, Describe()))
     _require_unchanged(corpus.reading, about, again, groups >= 0)
     rows = np.flatnonzero((groups >= 0) & (again.sizes > 0))
-    meeting = engine.meet(engine.load([_keys(rows, groups[rows])]), features, priority)
+    meeting = engine.meet(engine.load([_keys(rows, groups[rows])]), features, priority, step.compared)
     rule = Greedy(step.bound(method.least), reading.num_against, within)
     decided: Decided = engine.decide(meeting, rule)
     return decided

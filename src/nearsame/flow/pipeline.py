@@ -81,7 +81,7 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
         keys, num_keys = corpus.offered(engine.map(made, keys_by(counts)))
     del counts  # as large as the memory allows
     with clock("meeting"):
-        return Met(num_keys, corpus.meet(keys, made if step.by_sketch else leaders), notes)
+        return Met(num_keys, corpus.meet(keys, made if step.by_sketch else leaders, step.compared), notes)
 
 
 def decide(state: State[Any], question: Question, clock: Clock) -> Any:
@@ -144,5 +144,5 @@ def _measured_sizes(state: State[Arrays]) -> Rows:
     if not state.step.by_sketch or meeting is None:
         return state.corpus.about.sizes
     sizes = np.zeros(state.corpus.best.size, np.int64)
-    sizes[meeting.entries.rows] = np.diff(meeting.offsets)
+    sizes[meeting.entries.rows] = np.diff(meeting.offsets[: meeting.entries.rows.size + 1])
     return sizes

@@ -16,7 +16,7 @@ import pyarrow as pa
 from nearsame import schemas
 from nearsame.engines.base import Engine, Stage
 from nearsame.kernels import shingles, tokens
-from nearsame.kernels.scores import Bound
+from nearsame.kernels.scores import APART, Bound
 from nearsame.recipes.methods import (
     Containment,
     Cosine,
@@ -43,6 +43,7 @@ from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.directions import Directions
 from nearsame.stages.pairs.join import AllPairs
 from nearsame.stages.pairs.linking import Linking
+from nearsame.stages.sketches.confirming import Confirming
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.sketches.modp import Fingerprints
 from nearsame.stages.texts.raw import Texts
@@ -68,7 +69,7 @@ class Steps(NamedTuple):
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
     linking: Callable[[Bound, int, bool], Any] = Linking  # for components: what joins all that `joining` would join
     notes: tuple[str, ...] = ()  # what one must know to read the answer
-    floor: Fraction | None = None  # least Jaccard besides the measure
+    second: tuple[int, Fraction] | None = None  # what pairs must reach as well: a measure, and the least value of it
     larger_first: bool = False  # larger sets stay: a container before what it contains
     columns: Directions | None = None  # what pairs say besides their similarity
 
@@ -88,7 +89,12 @@ class Steps(NamedTuple):
 
     def bound(self, threshold: Fraction) -> Bound:
         """The measure with a threshold."""
-        return measures.bound(self.measure, threshold, self.floor)
+        return measures.bound(self.measure, threshold, self.second)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns that hold what two documents are compared by."""
+        return schemas.COMPARED if self.second and self.second[0] & APART else schemas.COMPARED[:1]
 
 
 def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
@@ -104,6 +110,7 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
                 measure,
                 counts=_count,
                 keys=lambda counts: keys_of_sets(shares, counts),
+                second=_second(method),
             )
         case Containment():
             measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
@@ -113,7 +120,7 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
                 measure,
                 counts=_count,
                 keys=lambda counts: PrefixKeys(shares, counts, everything=True),
-                floor=method.jaccard_floor,
+                second=_second(method),
                 larger_first=True,
                 columns=Directions(),
             )
@@ -121,17 +128,24 @@ def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -
             estimated = method.verify == "estimate"
             measure = measures.AGREEMENT if estimated else measures.JACCARD
             bands = BandKeys(method)
-            features = _sets(method, ready_items=ready_items)
-            return Steps(features, measure, sketches=Signatures(method), keys=lambda _: bands, by_sketch=estimated)
+            return Steps(
+                _sets(method, ready_items=ready_items),
+                measure,
+                sketches=_sketches(method, Signatures(method), compared=estimated),
+                keys=lambda _: bands,
+                by_sketch=estimated,
+                second=_second(method, sketched=estimated),
+            )
         case ModP():
             shares = measures.shares(measures.bound(measures.JACCARD, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),
                 measures.JACCARD,
-                sketches=Fingerprints(method.modulus, method.floor),
+                sketches=_sketches(method, Fingerprints(method.modulus, method.floor), compared=True),
                 by_sketch=True,
                 counts=_count_sketches,
                 keys=lambda counts: PrefixKeys(shares, counts),
+                second=_second(method, sketched=True),
                 columns=Directions(exact=True),
             )
         case SimHash() | Hyperplane():  # many modules that only these need
@@ -163,6 +177,19 @@ def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCou
     return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
 
 
+def _second(method: Shingled, *, sketched: bool = False) -> tuple[int, Fraction] | None:
+    """The second measure as kernels know it; `sketched`: the first one is of sketches."""
+    if method.second is None:
+        return None
+    confirm, threshold = method.second
+    return measures.second(confirm, sketched=sketched), threshold
+
+
+def _sketches(method: Shingled, stage: Stage, *, compared: bool) -> Stage:
+    """The stage that sketches; where sketches are `compared`, with what confirms a pair of them beside each."""
+    return Confirming(stage) if compared and method.second else stage
+
+
 def texts(recipe: TextRecipe) -> Stage:
     """The stage that reads texts."""
     return Texts(recipe.nfkc, recipe.strip_accents, recipe.get("seed") or 0)
@@ -176,7 +203,9 @@ def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:
     )
     if ready_items:
         return (ItemSets(flags, recipe.seed),)
-    return texts(recipe), ShingleSets(recipe.shingle_size, flags, recipe.seed, stops(recipe))
+    return texts(recipe), ShingleSets(
+        recipe.shingle_size, flags, recipe.seed, stops(recipe), lettered=recipe.compares_letters
+    )
 
 
 def _digests(recipe: Digest) -> Stage:

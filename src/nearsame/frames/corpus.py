@@ -4,11 +4,12 @@
 2. Only counts come to the driver, tables of a stated size that all workers share, and what may be decided there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from nearsame import schemas
 from nearsame.engines.spark.ordering import numbered
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
@@ -18,6 +19,7 @@ from nearsame.frames.deciding import Decision, answered, inherited
 from nearsame.frames.documents import CARRIED, STAY, FrameSide, require_one_length
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.priority import prioritised, unread_dates, with_moments
+from nearsame.frames.scoring import lengths
 from nearsame.frames.shuffling import advice, predicted
 from nearsame.recipes.arguments import not_on_spark
 from nearsame.recipes.counterparts import exact_join
@@ -57,7 +59,7 @@ class Meeting(NamedTuple):
     Attributes:
         entries: which leaders stand in which bucket: key, number, place, size, bucket (how many are there), one_side,
             stands_for.
-        lists: what they are compared by: number, items, stands_for.
+        lists: what they are compared by: number, items (and confirming), stands_for.
         num_entries: of all documents.
         num_documents: that share a key.
         num_items: in their lists.
@@ -143,7 +145,8 @@ class Frames:
 
     def kept(self, features: Any, step: str = "") -> Any:
         """Features, computed once, with digests that stand for them."""
-        return self.engine.keep(self.engine.map(features, SetDigests()), step)
+        lettered = set(schemas.COMPARED) <= set(features.columns)
+        return self.engine.keep(self.engine.map(features, SetDigests(lettered)), step)
 
     def slots(self, features: Any) -> int:
         """As many as there are different items: a copy needs no other."""
@@ -251,7 +254,7 @@ class Frames:
         """The documents that stand for all others, and have features."""
         return self.documents.filter("number = best and size > 0")
 
-    def meet(self, keys: Any, lists: Any) -> Meeting:
+    def meet(self, keys: Any, lists: Any, columns: Sequence[str]) -> Meeting:
         """Documents that share a key, grouped by it."""
         verbs, over = self.engine, "over (partition by key)"
         before = verbs.shuffled_bytes()
@@ -262,9 +265,9 @@ class Frames:
         entries, (num_entries,) = verbs.told(entries, "count(1)")
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
         here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
-        source = lists.select("row", "items").join(here, "row")
+        source = lists.select("row", *columns).join(here, "row")
         source = (source if self.is_clean else source.dropDuplicates(["number"])).drop("row")
-        known, (documents, items) = verbs.told(source, "count(1)", "coalesce(sum(size(items)), 0)")
+        known, (documents, items) = verbs.told(source, "count(1)", f"coalesce(sum({lengths(columns)}), 0)")
         return Meeting(entries, known, num_entries, documents, items)
 
     def answer(self, state: State["Frames"], question: Question) -> Decision:

@@ -6,7 +6,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from nearsame.answers.stats import Component
 from nearsame.engines.local import Local
 from nearsame.engines.space import least_memory, num_bytes
 from nearsame.flow.corpus import Question
-from nearsame.flow.steps import steps
+from nearsame.flow.steps import Steps, steps
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method
@@ -33,7 +33,6 @@ __all__ = ["DECISIONS", "NumberedQuestion", "here", "in_one_task", "told"]
 DECISIONS = pa.schema(
     [("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), ("den", pa.int64()), ("note", pa.string())]
 )
-_MIXED = ("number", "items", "stands_for", "key", "place")
 
 
 @dataclass(frozen=True)
@@ -50,22 +49,27 @@ class NumberedQuestion:
     method: Method
     num_against: int = 0
 
+    @property
+    def step(self) -> Steps:
+        """What stands at each arrow."""
+        return steps(self.method)
+
 
 class _Gathered:
     """Lists and entries of documents, shelved as they come."""
 
-    def __init__(self, engine: Local) -> None:
-        self.engine = engine
+    def __init__(self, engine: Local, columns: Sequence[str]) -> None:
+        self.engine, self.columns = engine, columns
         self.lists, self.entries = engine.space.shelf(), engine.space.shelf()
         self._numbers: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
         self._weights: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
 
     def add_lists(self, batch: pa.RecordBatch) -> None:
-        """Add features: number, items, stands_for; by ascending number."""
+        """Add what is compared: number, items (and confirming), stands_for; by ascending number."""
         if len(batch):
             self._numbers.append(arrow.ints(batch.column("number")).copy())
             self._weights.append(arrow.ints(batch.column("stands_for")).copy())
-            self.lists.put(batch.select(["number", "items"]))
+            self.lists.put(batch.select(["number", *self.columns]))
 
     def add_entries(self, batch: pa.RecordBatch) -> None:
         """Add entries: key, number, place."""
@@ -77,7 +81,7 @@ class _Gathered:
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
         protected = int(np.searchsorted(numbers, asked.num_against))
-        rule = asked.question.rule(steps(asked.method), protected, weights)
+        rule = asked.question.rule(asked.step, protected, weights)
         if asked.question.kind == "pairs":
             yield from _listed(self.engine.join(meeting, rule), numbers)
             return
@@ -86,7 +90,7 @@ class _Gathered:
     def _meeting(self, numbers: npt.NDArray[np.int64]) -> Meeting:
         keys = self.engine.load(_Renumbered(self.entries.close(), numbers, _as_keys))
         lists = self.engine.load(_Renumbered(self.lists.close(), numbers, _as_lists))
-        meeting: Meeting = self.engine.meet(keys, lists, np.arange(numbers.size))
+        meeting: Meeting = self.engine.meet(keys, lists, np.arange(numbers.size), self.columns)
         return Meeting.of(meeting.flat())
 
 
@@ -110,7 +114,8 @@ def _as_keys(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBat
 
 
 def _as_lists(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(rows), batch.column("items")], names=["row", "items"])
+    names = batch.schema.names[1:]
+    return pa.RecordBatch.from_arrays([pa.array(rows), *map(batch.column, names)], names=["row", *names])
 
 
 def _listed(parts: Iterator[JoinedPairs], numbers: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
@@ -148,7 +153,7 @@ def here(asked: NumberedQuestion, lists: list[pa.RecordBatch], entries: list[pa.
     """The decisions, made on the driver."""
     engine = Local()
     try:
-        gathered = _Gathered(engine)
+        gathered = _Gathered(engine, asked.step.compared)
         for batch in lists:
             gathered.add_lists(batch)
         for batch in entries:
@@ -168,7 +173,7 @@ class _Task:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         engine = Local(1, self.memory, local_folder())
         try:
-            gathered = _Gathered(engine)
+            gathered = _Gathered(engine, self.asked.step.compared)
             for batch in batches:
                 is_entry = batch.column("key").is_valid()
                 gathered.add_entries(batch.filter(is_entry))
@@ -200,10 +205,12 @@ def local_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 def in_one_task(asked: NumberedQuestion, lists: Any, entries: Any, verbs: Any) -> Any:
     """The decisions, as a frame: made by one task."""
+    compared = asked.step.compared
+    nothing = (f"cast(array() as array<bigint>) as {name}" for name in compared)
     both = lists.selectExpr(
-        "number", "items", "stands_for", "cast(null as bigint) as key", "cast(null as int) as place"
+        "number", *compared, "stands_for", "cast(null as bigint) as key", "cast(null as int) as place"
     )
-    others = entries.selectExpr("number", "cast(array() as array<bigint>) as items", "1L as stands_for", "key", "place")
-    mixed = both.select(*_MIXED).union(others.select(*_MIXED)).repartition(1).sortWithinPartitions("number")
+    others = entries.selectExpr("number", *nothing, "1L as stands_for", "key", "place")
+    mixed = both.union(others).repartition(1).sortWithinPartitions("number")
     memory = task_memory(num_bytes(verbs.engine.task_bytes))
     return verbs.map_batches(mixed, _Task(asked, memory), DECISIONS)

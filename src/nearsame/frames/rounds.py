@@ -17,9 +17,9 @@ from nearsame.engines.spark.stars import least_of_component
 from nearsame.flow.corpus import State
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
 from nearsame.frames.one_task import NumberedQuestion, in_one_task, told
-from nearsame.frames.scoring import scored
+from nearsame.frames.scoring import lengths, scored
 from nearsame.kernels.deciding import Work
-from nearsame.kernels.scores import Bound, unbounded
+from nearsame.kernels.scores import Bound, alone, unbounded
 
 __all__ = ["ENTRY_BYTES", "Cluster"]
 
@@ -47,7 +47,7 @@ class Cluster:
         self.verbs = self.state.corpus.engine
         self.bound: Bound = self.state.step.bound(self.question.threshold)
         self.entries = self.state.meeting.entries
-        self.lists = self.state.meeting.lists.select("number", "items")
+        self.lists = self.state.meeting.lists.select("number", *self.state.step.compared)
         most = self.entries.selectExpr("coalesce(max(bucket), 0) as most").first()["most"]
         self.hot = most > BLOCK
 
@@ -101,7 +101,7 @@ class Cluster:
     def _size(self, entries: Any) -> int:
         """Bytes that deciding the documents of some entries in one task takes."""
         counted = entries.groupBy("number").count().toDF("number", "entries")
-        sizes = self.lists.selectExpr("number", "size(items) as items").join(counted, "number")
+        sizes = self.lists.selectExpr("number", f"{lengths(self.state.step.compared)} as items").join(counted, "number")
         sums = sizes.selectExpr(*_SUMS).first()
         return int(ENTRY_BYTES * sums["entries"] + 8 * sums["items"])
 
@@ -129,7 +129,7 @@ class Cluster:
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
         removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
-        pairs, work = scored(verbs, removed, self.lists, self.bound, below=unbounded(self.bound), hot=self.hot)
+        pairs, work = scored(verbs, removed, self.lists, alone(self.bound), below=unbounded(self.bound), hot=self.hot)
         self._add(work)
         return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
 

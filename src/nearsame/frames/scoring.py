@@ -5,7 +5,7 @@
 2. A document with very many partners is dealt to several partitions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,19 @@ from nearsame.kernels import deciding
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound
 
-__all__ = ["scored"]
+__all__ = ["lengths", "scored"]
 
 _PARTNERS = 20_000  # of one document, in one partition
 _SCORES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("num", pa.int64()), ("den", pa.int64())])
+
+
+def lengths(columns: Sequence[str]) -> str:
+    """How many numbers a document is compared by, in SQL.
+
+    >>> lengths(("items", "confirming"))
+    'size(items) + size(confirming)'
+    """
+    return " + ".join(f"size({name})" for name in columns)
 
 
 def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
@@ -31,7 +40,7 @@ def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
     Args:
         verbs: the engine's.
         pairs: a, b: numbers of two documents, each pair once; the score is that of (b, a).
-        lists: number, items.
+        lists: number, and what is compared.
         bound: the measure and the threshold.
         below: what pairs that do not reach it are scored by; None: they are left out.
         hot: whether some document may have very many partners.
@@ -39,11 +48,13 @@ def scored(  # noqa: PLR0913  (who is compared, by what, and how it is dealt)
     parts = f"greatest(1L, cast(ceil(count(1) over (partition by a) / {_PARTNERS}) as bigint))"
     dealt = pairs.selectExpr("a", "b", f"{parts} as parts" if hot else "1L as parts")
     dealt = dealt.selectExpr("a", "b", "pmod(xxhash64(b), parts) as part")
-    seconds = dealt.join(lists.toDF("b", "items"), "b").select("a", "part", "b", "items")
-    firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", "items"), "a")
-    both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", "items"))
+    compared = lists.columns[1:]
+    seconds = dealt.join(lists.toDF("b", *compared), "b").select("a", "part", "b", *compared)
+    firsts = dealt.select("a", "part").distinct().join(lists.toDF("a", *compared), "a")
+    both = seconds.union(firsts.selectExpr("a", "part", "-1L as b", *compared))
     placed = both.repartition("a", "part").sortWithinPartitions("a", "part", "b")
-    scores = verbs.map_batches(placed, _Scores((bound,) if below is None else (bound, below)), _SCORES)
+    work = _Scores((bound,) if below is None else (bound, below), tuple(compared))
+    scores = verbs.map_batches(placed, work, _SCORES)
     sums = (f"coalesce(sum(if(a < 0, {name}, 0)), 0)" for name in ("b", "num"))
     scores, (compared, passed) = verbs.told(scores, *sums)
     return scores.filter("a >= 0"), Work(0, int(compared), int(compared), int(passed))
@@ -54,14 +65,15 @@ class _Scores:
     """Scores each document of a partition with the first one before it."""
 
     bounds: tuple[Bound, ...]
+    columns: tuple[str, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        first, compared, passed = np.zeros(0, np.uint64), 0, 0
+        firsts, compared, passed = [arrow.NO_HASHES for _ in self.columns], 0, 0
         for batch in batches:
-            lists = arrow.lists(batch.column("items"))
+            if not len(batch):
+                continue
             a, b = (arrow.ints(batch.column(name)) for name in ("a", "b"))
-            items = np.concatenate([first, lists.items[lists.starts[0] : lists.ends[-1]]]) if len(batch) else first
-            offsets = np.concatenate([[0, first.size], first.size + np.cumsum(lists.sizes)])
+            items, offsets = _behind(firsts, [arrow.lists(batch.column(name)) for name in self.columns])
             at = np.arange(1, len(batch) + 1)
             owner = np.maximum.accumulate(np.where(b < 0, at, 0))
             mine = b >= 0
@@ -74,8 +86,16 @@ class _Scores:
             good, compared = nums >= 0, compared + nums.size
             columns = (a[mine][good], b[mine][good], nums[good], dens[good])
             yield pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=_SCORES)
-            if len(batch):
-                last = int(owner[-1])
-                first = items[offsets[last] : offsets[last + 1]].copy()
+            lasts = int(owner[-1]) + (len(batch) + 1) * np.arange(len(firsts))
+            firsts = [items[offsets[last] : offsets[last + 1]].copy() for last in lasts.tolist()]
         totals = [pa.array([value], pa.int64()) for value in (-1, compared, passed, 1)]  # for the sum of all partitions
         yield pa.RecordBatch.from_arrays(totals, schema=_SCORES)
+
+
+def _behind(firsts: Sequence[arrow.UInt64s], columns: Sequence[arrow.Lists]) -> tuple[arrow.UInt64s, arrow.Int64s]:
+    """A document before those of some columns: (items, offsets), the lists of a second column behind all others."""
+    parts, sizes = [], [np.zeros(1, np.int64)]
+    for first, lists in zip(firsts, columns, strict=True):
+        parts += [first, lists.items[lists.starts[0] : lists.ends[-1]]]
+        sizes += [np.array([first.size]), lists.sizes]
+    return np.concatenate(parts), np.cumsum(np.concatenate(sizes))

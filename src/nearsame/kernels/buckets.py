@@ -62,7 +62,7 @@ class Meeting(NamedTuple):
 
     entries: Entries
     items: npt.NDArray[np.uint64]
-    offsets: npt.NDArray[np.int64]  # document i has items[offsets[i]:offsets[i + 1]]
+    offsets: npt.NDArray[np.int64]  # document i has items[offsets[i]:offsets[i + 1]]; second lists are behind all these
 
     def flat(self) -> tuple[npt.NDArray[Any], ...]:
         """All arrays, for `of`."""
@@ -73,9 +73,10 @@ class Meeting(NamedTuple):
         fill = array(self.entries.bucket_starts.size - 1, np.int64)
         fill[:] = 0
         docs, places, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
-        num = self.offsets.size - 1
-        words = _words(self.items.size / max(num, 1)) if sets else 0
-        if words > _FEW and self.most_meetings() < self.items.size:  # a near copy shares fewer keys than it has items
+        num = self.entries.rows.size
+        num_items = int(self.offsets[num])
+        words = _words(num_items / max(num, 1)) if sets else 0
+        if words > _FEW and self.most_meetings() < num_items:  # a near copy shares fewer keys than it has items
             words = 0
         bits = array(num * words, np.uint64).reshape(num, words)
         turn_bits(self.items, self.offsets, bits)
@@ -223,12 +224,23 @@ def gather(items, starts, ends, which, targets, out):
 
 @jit
 def group_equal(a, b, rows, items, offsets, best):
-    """Of entries ordered by (a, b, rank): best[row] becomes the first row of the same (a, b) with equal items."""
-    start = 0
+    """Of entries ordered by (a, b, rank): best[row] becomes the first row of the same (a, b) with equal items.
+
+    Where `offsets` has second lists (see kernels/scores.py), these must be equal, too.
+    """
+    start, ends = 0, offsets[1:]
+    others = rows.size if ends.size > rows.size else 0
     for i in range(rows.size):
         if a[i] != a[start] or b[i] != b[start]:
             start = i
         for j in range(start, i):
-            if best[rows[j]] == rows[j] and same_items(items, offsets[i], offsets[i + 1], offsets[j], offsets[j + 1]):
+            if (
+                best[rows[j]] == rows[j]
+                and same_items(items, offsets[i], ends[i], offsets[j], ends[j])
+                and (
+                    others == 0
+                    or same_items(items, offsets[others + i], ends[others + i], offsets[others + j], ends[others + j])
+                )
+            ):
                 best[rows[i]] = rows[j]
                 break

@@ -14,9 +14,8 @@ import math
 import numpy as np
 
 from nearsame.kernels._jit import jit, mulhi
-from nearsame.kernels.sets import count_common
 
-__all__ = ["PLACES", "cosine", "cosine_of_sets", "least_shared", "reaches", "sharing_reaches", "told"]
+__all__ = ["PLACES", "cosine", "least_shared", "reaches", "sharing_reaches", "told"]
 
 PLACES = 10**9
 _ONE = np.uint64(1)
@@ -106,14 +105,3 @@ def least_shared(size_a, size_b, p, q):
     while not sharing_reaches(need, size_a, size_b, p, q):
         need += 1
     return need
-
-
-@jit
-def cosine_of_sets(values, a, a_end, b, b_end, p, q):
-    """The cosine of the sets values[a:a_end] and values[b:b_end] as (num, den, items), as `scores.score` tells it."""
-    need = least_shared(a_end - a, b_end - b, p, q)
-    shared, passed = count_common(values, a, a_end, values, b, b_end, need)
-    if shared < 0:
-        return -1, 1, passed
-    num, den = told(np.uint64(shared), np.uint64(a_end - a), np.uint64(b_end - b), p, q)
-    return num, den, passed

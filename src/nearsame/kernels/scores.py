@@ -3,12 +3,16 @@
 1. A score is a fraction num/den; num = -1 says "below the threshold", found as early as possible.
 2. The threshold is p/q with p, q ≤ 10**9; nothing is compared in floating point.
 3. `least_overlap` says how many items two sets must share; candidates are filtered by the same numbers as scored.
+4. A pair may have to reach a second measure, too, of the same sets or of what stands apart from them: of n documents
+   the second lists are behind the first ones, and document i has items[offsets[n + i]:offsets[n + i + 1]] there.
 """
 
 from typing import NamedTuple
 
+import numpy as np
+
 from nearsame.kernels._jit import jit, popcount
-from nearsame.kernels.cosine import cosine, cosine_of_sets, least_shared, sharing_reaches
+from nearsame.kernels.cosine import cosine, least_shared, sharing_reaches, told
 from nearsame.kernels.hyperplanes import angle
 from nearsame.kernels.indel import indel
 from nearsame.kernels.sets import count_common, intersect_small, intersect_sorted, same_items
@@ -16,9 +20,11 @@ from nearsame.kernels.sets import count_common, intersect_small, intersect_sorte
 __all__ = [
     "AGREEMENT",
     "ANGLE",
+    "APART",
     "CONTAINER",
     "CONTAINMENT",
     "COSINE",
+    "EDIT",
     "EQUAL",
     "HAMMING",
     "JACCARD",
@@ -27,8 +33,10 @@ __all__ = [
     "NEAR_COSINE",
     "NEAR_EDIT",
     "NEAR_JACCARD",
+    "NOTHING",
     "OF_SETS",
     "Bound",
+    "alone",
     "enough",
     "least_overlap",
     "of_codes",
@@ -46,6 +54,10 @@ CONTAINER = 5  # |A∩B| / |B| ≥ p/q: how much of the second is in the first
 NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
 ANGLE = 9  # cosine of two vectors ≥ p/q
 COSINE = 10  # |A∩B| / √(|A|·|B|) ≥ p/q
+EDIT = 11  # only as the second measure: of two texts by insertions and deletions
+
+NOTHING = -1  # there is no second measure
+APART = 0x100  # the second measure is about lists of its own, not about the sets of the first
 
 KINDS = frozenset(
     {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE, COSINE}
@@ -64,13 +76,19 @@ def of_codes(kind: int, bits: int, k: int) -> int:
 
 
 class Bound(NamedTuple):
-    """A measure and the least value of it that counts, p/q; for containment also the least Jaccard, 0/1 for any."""
+    """A measure and the least value of it that counts, p/q; and a second one, with its own."""
 
     measure: int
     p: int
     q: int
-    floor_p: int = 0
-    floor_q: int = 1
+    second: int = NOTHING
+    second_p: int = 0
+    second_q: int = 1
+
+
+def alone(bound: Bound) -> Bound:
+    """The same without a second measure."""
+    return Bound(bound.measure, bound.p, bound.q)
 
 
 def unbounded(bound: Bound) -> Bound:
@@ -89,26 +107,57 @@ def _distance(items, a, b, bits):
 
 
 @jit
-def least_overlap(bound, size_a, size_b, p, q):
-    """How many items sets of these sizes share at least, to reach p/q of a measure of overlap (and the floor)."""
-    if bound.measure == JACCARD:
+def _least(kind, size_a, size_b, p, q):
+    """How many items sets of these sizes share at least, to reach p/q of a measure of overlap."""
+    if kind == JACCARD:
         return (p * (size_a + size_b) + p + q - 1) // (p + q)
-    if bound.measure == COSINE:
+    if kind == COSINE:
         return least_shared(size_a, size_b, p, q)
-    size = size_a if bound.measure == CONTAINMENT else size_b
-    need = (p * size + q - 1) // q
-    if bound.floor_p == 0:
+    return (p * (size_a if kind == CONTAINMENT else size_b) + q - 1) // q
+
+
+@jit
+def _reaches(kind, shared, size_a, size_b, p, q):
+    """Whether sets of these sizes that share so many items reach p/q: `_least`, for cosines cheaper."""
+    if kind == COSINE:
+        return sharing_reaches(shared, size_a, size_b, p, q)
+    return shared >= _least(kind, size_a, size_b, p, q)
+
+
+@jit
+def _is_of_sets(second):
+    """Whether there is a second measure, and it is about the sets of the first."""
+    return second != NOTHING and second < APART
+
+
+@jit
+def least_overlap(bound, size_a, size_b, p, q):
+    """How many items sets of these sizes share at least, to reach p/q of the measure, and the second one."""
+    need = _least(bound.measure, size_a, size_b, p, q)
+    if not _is_of_sets(bound.second):
         return need
-    p, q = bound.floor_p, bound.floor_q
-    return max(need, (p * (size_a + size_b) + p + q - 1) // (p + q))
+    return max(need, _least(bound.second, size_a, size_b, bound.second_p, bound.second_q))
 
 
 @jit
 def enough(bound, shared, size_a, size_b):
     """Whether sets of these sizes that share so many items reach the bound: `least_overlap`, for cosines cheaper."""
-    if bound.measure == COSINE:
-        return sharing_reaches(shared, size_a, size_b, bound.p, bound.q)
-    return shared >= least_overlap(bound, size_a, size_b, bound.p, bound.q)
+    if not _reaches(bound.measure, shared, size_a, size_b, bound.p, bound.q):
+        return False
+    if not _is_of_sets(bound.second):
+        return True
+    return _reaches(bound.second, shared, size_a, size_b, bound.second_p, bound.second_q)
+
+
+@jit
+def _confirmed(bound, items, offsets, a, b):
+    """Whether documents a and b reach the second measure, of what stands apart."""
+    n = (offsets.size - 1) // 2
+    a0, a1, b0, b1 = offsets[n + a], offsets[n + a + 1], offsets[n + b], offsets[n + b + 1]
+    kind, p, q = bound.second - APART, bound.second_p, bound.second_q
+    if kind == EDIT:
+        return a0 < a1 and b0 < b1 and indel(items, a0, b0, p, q)[0] >= 0
+    return intersect_sorted(items, a0, a1, b0, b1, _least(kind, a1 - a0, b1 - b0, p, q)) >= 0
 
 
 @jit
@@ -135,7 +184,7 @@ def _score_codes(measure, items, a0, a1, b0, b1, p, q):
 
 @jit
 def score(bound, items, offsets, a, b, p, q):
-    """The similarity of documents a and b as (num, den, items), num = -1 if it is below p/q.
+    """The similarity of documents a and b as (num, den, items), num = -1 if it is below p/q, or is not confirmed.
 
     `items` is how many items of both sets were passed; of measures that are not of sets it is 0.
 
@@ -148,6 +197,15 @@ def score(bound, items, offsets, a, b, p, q):
         p: numerator of the threshold.
         q: its denominator.
     """
+    num, den, passed = _score(bound, items, offsets, a, b, p, q)
+    if num >= 0 and bound.second >= APART and not _confirmed(bound, items, offsets, a, b):
+        return -1, den, passed
+    return num, den, passed
+
+
+@jit
+def _score(bound, items, offsets, a, b, p, q):
+    """`score` by the first measure; of sets, by the second one of the same sets as well."""
     a0, a1, b0, b1 = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
     measure = bound.measure
     if measure == JACCARD:
@@ -155,7 +213,11 @@ def score(bound, items, offsets, a, b, p, q):
         shared, passed = count_common(items, a0, a1, items, b0, b1, need)
         return shared, a1 - a0 + b1 - b0 - shared, passed
     if measure == COSINE:
-        return cosine_of_sets(items, a0, a1, b0, b1, p, q)
+        shared, passed = count_common(items, a0, a1, items, b0, b1, least_overlap(bound, a1 - a0, b1 - b0, p, q))
+        if shared < 0:
+            return -1, 1, passed
+        num, den = told(np.uint64(shared), np.uint64(a1 - a0), np.uint64(b1 - b0), p, q)
+        return num, den, passed
     if measure == EQUAL:
         return (1, 1, 0) if same_items(items, a0, a1, b0, b1) else (-1, 1, 0)
     if measure == ANGLE:

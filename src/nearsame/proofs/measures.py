@@ -38,7 +38,7 @@ class Judge:
         self.recipe = recipe
         self.cut = cut
         self.least = _least(recipe)
-        self.floor = Fraction(str(recipe.get("jaccard_floor") or 0))
+        self.second = _second(recipe)
 
     def similarity(  # noqa: PLR0911  (one for each measure)
         self, measure: str, content: Any, witness: Any
@@ -87,9 +87,24 @@ class Judge:
             return bool(self.recipe["normalise"]) and not self.cut.tokens(content)
         return is_raw and (not self.cut.dropped or not self.cut.tokens(content))
 
-    def above_floor(self, content: Any, witness: Any) -> bool:
-        """Whether the Jaccard similarity is as high as containment asks for."""
-        return not self.floor or jaccard(*self._sets(content, witness)) >= self.floor
+    def unconfirmed(self, content: Any, witness: Any) -> str:
+        """What is wrong with two documents by the second measure; nothing where there is none."""
+        if self.second is None:
+            return ""
+        name, measure, least = self.second
+        if measure == "edit":
+            value = self._edit(content, witness)
+        else:
+            one, other = self._sets(content, witness)
+            value = jaccard(one, other)
+            if measure == "cosine":
+                value = cosine_of_sets(len(one & other), len(one), len(other), least)
+        return "" if value >= least else f"their {measure} similarity is below {name}={float(least):g}"
+
+    def letters(self, content: Any) -> str:
+        """What tells two documents of one set apart, where letters are compared."""
+        has_letters = self.second is not None and self.second[1] == "edit"
+        return self.cut.prepared(content) if has_letters else ""
 
     def _sets(self, content: Any, witness: Any) -> tuple[Features, Features]:
         return self.cut.features(content), self.cut.features(witness)
@@ -115,6 +130,19 @@ class Judge:
             return Fraction(self.same(content, witness))
         keys = sorted(a.keys() | b.keys(), key=repr)
         return _cosine_of([a[key] for key in keys], [b[key] for key in keys], self.least)
+
+
+def _second(recipe: Mapping[str, Any]) -> tuple[str, str, Fraction] | None:
+    """By what else documents must be similar, beside the measure of their rows: (the setting, the measure, the least).
+
+    What confirms codes is the measure of their rows.
+    """
+    if recipe.get("jaccard_floor") is not None:
+        return "jaccard_floor", "jaccard", Fraction(str(recipe["jaccard_floor"]))
+    if recipe.get("confirm") is None or recipe.get("method") == "simhash":
+        return None
+    least = recipe.get("confirm_threshold")
+    return "confirm_threshold", recipe["confirm"], Fraction(4, 5) if least is None else Fraction(str(least))
 
 
 def _least(recipe: Mapping[str, Any]) -> Fraction:

@@ -122,7 +122,8 @@ class Rows:
         method = self.claims.method
         if method.by_equality:
             return self.judge.same(content, other)
-        return method.tells_texts and self.judge.true(content, other) == 1
+        same = self.judge.letters(content or "") == self.judge.letters(other or "")
+        return method.tells_texts and same and self.judge.true(content, other) == 1
 
     def _shares(self, content: Any, other: Any) -> Shares:
         return Shares(*(float(share) for share in self.judge.shares(content, other)))
@@ -132,6 +133,10 @@ class Rows:
     ) -> None:
         content, other = record.content, witness["content"]
         measure = self.claims.method.reports if claim.measure == "component" else claim.measure
+        judge = self._guesses if self._is_guess(claim) else self.judge
+        is_pair = claim.measure == self.claims.method.reports or self._is_guess(claim)
+        if is_pair and self.claims.recipe["clusters"] == "greedy" and (problem := judge.unconfirmed(content, other)):
+            wrong(problem)
         if measure in ESTIMATES:
             self._check_estimate(claim, wrong)
             if claim.measure == "component":
@@ -144,9 +149,7 @@ class Rows:
         if claim.measure in _LAYERS:
             self._check_layer(claim, record, witness, wrong)
             return
-        judge = self.judge
         if self._is_guess(claim):
-            judge = self._guesses
             self._check_url(record, witness, "guess", wrong)
         is_equal = content == other if claim.measure == "digest" and claim.layer == "digest" else None
         value = Fraction(is_equal) if is_equal is not None else judge.similarity(measure, content, other)
@@ -161,8 +164,6 @@ class Rows:
             wrong(f"the similarity {claim.similarity:g} reaches the threshold, and the measure says component")
         elif claim.measure not in ("component", "digest") and is_below:
             wrong(f"the similarity {claim.similarity:g} is below the threshold {float(judge.least):g}")
-        elif claim.measure in ("containment", "container") and not self.judge.above_floor(content, other):
-            wrong(f"their Jaccard similarity is below jaccard_floor={float(self.judge.floor):g}")
 
     def _check_estimate(self, claim: Claim, wrong: Callable[[str], None]) -> None:
         """An estimate is not computed here; it must be one that there can be."""

@@ -51,6 +51,7 @@ class Sample:
     _index: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     _places: list[tuple[int, str, int]] = field(default_factory=list)
     _names: dict[int, tuple[str, int]] = field(default_factory=dict)
+    _contents: list[Any] = field(default_factory=list)
     _sizes: list[int] = field(default_factory=list)
     _similar: set[int] = field(default_factory=set)
     _told: set[tuple[int, int]] = field(default_factory=set)
@@ -78,6 +79,7 @@ class Sample:
         for number, (_, key, document) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
             items = self._items(*document)
             self._places.append((key, *self._names[key]))
+            self._contents.append(content)
             self._sizes.append(len(items))
             for item in items:
                 self._index[item].append(number)
@@ -95,7 +97,7 @@ class Sample:
             if own == key or not (part.against or self.within):
                 continue
             value = self._similar_by(common, self._sizes[number], len(items), against=part.against)
-            if value is None:
+            if value is None or self.judge.unconfirmed(self._contents[number], content):
                 continue
             pair = (min(own, key), max(own, key))
             if pair not in self._told and not may_miss:
@@ -127,8 +129,6 @@ class Sample:
             whole = cosine_of_sets(common, own, other, self.judge.least)
         if recipe["method"] != "containment" or not by_text:
             return whole if whole >= (self.judge.least if recipe["method"] in _BY_SETS else 1) else None
-        if whole < self.judge.floor:
-            return None
         inside = Fraction(common, own if against else min(own, other))
         if recipe["remove"] == "container":
             inside = Fraction(common, other) if against else Fraction(0)

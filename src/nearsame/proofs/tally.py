@@ -123,7 +123,7 @@ class Tally:
         self.emptied += is_raw and not is_bare
         size = _RAW_ITEMS if is_raw else len(items)
         self.items += size
-        self.distinct.add("\n".join([repr(group), *sorted(map(repr, items))]), size)
+        self.distinct.add("\n".join([repr(group), *sorted(map(repr, items)), judge.letters(content)]), size)
 
     def leave_out(self, layer: str, content: Any) -> None:
         """Count what a layer before the method has removed."""

@@ -22,8 +22,8 @@ from pydantic import (
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
-from nearsame.recipes.choices import MethodName, ReportedMeasure, ShingleUnit
-from nearsame.recipes.given import Codes, Confirming, Number, Seed, read
+from nearsame.recipes.choices import COMPARED, ConfirmedBy, MethodName, ReportedMeasure, ShingleUnit
+from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
 
 __all__ = [
     "TOKENISER",
@@ -322,6 +322,49 @@ class Shingled(Shingling):
         " A host of which such a share is copies of one text loses that text: edited versions of it stay. Default:"
         " none.",
     )
+    confirm: ConfirmedBy | None = Field(
+        default=None,
+        description="What a similar pair must be similar by as well: its sets of shingles by another measure, or its"
+        " texts, edited by insertions and deletions.",
+    )
+    confirm_threshold: Confirming = read(
+        None, "Least similarity by that measure, above 0 and at most 1 (of a cosine nine decimal places). Default: 0.8."
+    )
+
+    @property
+    def second(self) -> tuple[ConfirmedBy, Fraction] | None:
+        """The measure by which pairs must be similar as well, and the least value of it."""
+        return None if self.confirm is None else (self.confirm, self.confirm_threshold or Fraction(4, 5))
+
+    @property
+    def compares_letters(self) -> bool:
+        """Whether texts are compared letter by letter, and not only their sets."""
+        return self.confirm is not None and COMPARED[self.confirm] == "letters"
+
+    @property
+    def condition(self) -> str:
+        """What two documents are found for, in words: by both measures."""
+        measure, least = self.second or ("", Fraction(0))
+        return f"{super().condition}, {measure} >= {float(least):g}" if self.confirm else super().condition
+
+    @property
+    def for_texts(self) -> list[str]:
+        """What compares letters does so."""
+        return [*super().for_texts, *([f"confirm={self.confirm}"] if self.compares_letters else [])]
+
+    @model_validator(mode="after")
+    def _second_measure_fits(self) -> Self:
+        if self.confirm is None:
+            if self.confirm_threshold is not None:
+                raise ValueError(f"confirm_threshold={float(self.confirm_threshold)} does nothing without confirm")
+            return self
+        if self.confirm == self.reports:
+            raise ValueError(f"confirm={self.confirm} is what method {self.name} compares by: raise its threshold")
+        if self.compares_letters and (self.drop_boilerplate or self.boilerplate_per_host):
+            raise ValueError("confirm=edit compares whole texts, of which boilerplate is not dropped: leave one out")
+        if self.confirm == "cosine" and self.confirm_threshold is not None:
+            require_places("confirm_threshold", self.confirm_threshold)
+        return self
 
     @model_validator(mode="after")
     def _boilerplate_is_of_one_kind(self) -> Self:
@@ -339,10 +382,15 @@ class Shingled(Shingling):
         record = super().record()
         if self.boilerplate_per_host is None:
             del record["boilerplate_per_host"]
+        if self.confirm is None:
+            del record["confirm"], record["confirm_threshold"]
         return record
 
     def require_alone(self, what: str) -> None:
-        """Refuse settings that are about a whole corpus, where there is none."""
+        """Refuse settings that are about a whole corpus, or the pairs of a run, where there is none."""
+        if self.confirm is not None:
+            message = f"confirm={self.confirm} is about the pairs of a run, and does nothing to {what}"
+            raise ConfigError(message, hint="Leave it out.")
         drops = {"drop_boilerplate": self.drop_boilerplate, "boilerplate_per_host": self.boilerplate_per_host}
         for name, value in drops.items():
             if value is not None:

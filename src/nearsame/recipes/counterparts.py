@@ -4,6 +4,8 @@
 2. Recipes come in and go out: nothing computes here.
 """
 
+from typing import Any
+
 from nearsame.recipes.methods import (
     Digest,
     Jaccard,
@@ -62,7 +64,15 @@ def exact_question(method: Method | None, nearly: Method) -> Method:
 
 
 def _as_jaccard(method: Shingled) -> Jaccard:
-    return Jaccard(threshold=method.least, **{name: getattr(method, name) for name in Shingled.model_fields})
+    return Jaccard(**_of_one_jaccard(method, {name: getattr(method, name) for name in Shingled.model_fields}))
+
+
+def _of_one_jaccard(method: Shingled, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with the threshold of Jaccard: where the second measure is that as well, the higher one of both."""
+    if method.second is None or method.second[0] != "jaccard":
+        return {**settings, "threshold": method.least}
+    plain = {name: value for name, value in settings.items() if not name.startswith("confirm")}
+    return {**plain, "threshold": max(method.least, method.second[1])}
 
 
 def for_guesses(method: Recipe, *, has_text: bool) -> Method:
@@ -81,12 +91,16 @@ def for_guesses(method: Recipe, *, has_text: bool) -> Method:
     if not has_text or not isinstance(method, Shingled):
         return Jaccard(seed=method.get("seed") or 0)
     own = {name: value for name, value in method.settings.items() if name in Jaccard.model_fields}
-    return Jaccard(**{**own, "drop_boilerplate": None, "boilerplate_per_host": None})
+    return Jaccard(**_of_one_jaccard(method, {**own, "drop_boilerplate": None, "boilerplate_per_host": None}))
 
 
 def as_sets(method: Recipe) -> MinHash:
     """The settings of any recipe as far as they are about texts, shingles and signatures."""
-    shared = MinHash.model_fields.keys() & type(method).model_fields.keys() - {"threshold"}
+    shared = MinHash.model_fields.keys() & type(method).model_fields.keys() - {
+        "threshold",
+        "confirm",
+        "confirm_threshold",
+    }
     return MinHash(**{name: getattr(method, name) for name in shared})
 
 

@@ -13,9 +13,10 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Codes", "Confirming", "Number", "Seed", "Threshold", "in_unit_interval", "read"]
+__all__ = ["Codes", "Confirming", "Number", "Seed", "Threshold", "in_unit_interval", "read", "require_places"]
 
 Number = float | str | Fraction | Decimal  # as which a share may be given
+_MOST_PARTS = 10**9  # of a threshold of cosines
 
 
 def in_unit_interval(value: Any) -> Fraction:
@@ -29,6 +30,17 @@ def in_unit_interval(value: Any) -> Fraction:
     if not 0 < fraction <= 1:
         raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1")
     return fraction
+
+
+def require_places(name: str, threshold: Fraction) -> None:
+    """Refuse a threshold of cosines that kernels would round: a root can be that near to it.
+
+    Raises:
+        ValueError: Its denominator is too large.
+    """
+    if threshold.denominator > _MOST_PARTS:
+        given = f"{name}={float(threshold)}"
+        raise ValueError(f"{given} has a denominator above 10**9: round it to nine decimal places")
 
 
 def _written(value: Fraction) -> float | str:

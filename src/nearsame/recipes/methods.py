@@ -9,6 +9,7 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.base import UNICODE_VERSION, Banded, Recipe, Shingled, Shingling, TextRecipe
 from nearsame.recipes.choices import (
     BandRows,
+    ConfirmedBy,
     DigestName,
     MethodName,
     ReportedMeasure,
@@ -17,7 +18,7 @@ from nearsame.recipes.choices import (
     WhatGoes,
 )
 from nearsame.recipes.codes import Hyperplane, SimHash
-from nearsame.recipes.given import Confirming, Threshold, read
+from nearsame.recipes.given import Confirming, Threshold, read, require_places
 
 __all__ = [
     "METHODS",
@@ -38,9 +39,6 @@ __all__ = [
     "as_recipe",
     "by_name",
 ]
-
-
-_MOST_PARTS = 10**9  # of a threshold of cosines
 
 
 class Jaccard(Shingled):
@@ -69,11 +67,7 @@ class Cosine(Shingled):
 
     @model_validator(mode="after")
     def _threshold_is_compared_as_it_is(self) -> "Cosine":
-        if (
-            self.threshold.denominator > _MOST_PARTS
-        ):  # else it is rounded for kernels, and a root can be that near to it
-            given = f"threshold={float(self.threshold)}"
-            raise ValueError(f"{given} has a denominator above 10**9: round it to nine decimal places")
+        require_places("threshold", self.threshold)
         return self
 
 
@@ -113,8 +107,16 @@ class Containment(Shingled):
         """What is in two others makes them no more alike."""
         return True
 
+    @property
+    def second(self) -> tuple[ConfirmedBy, Fraction] | None:
+        """The floor is one."""
+        return super().second if self.jaccard_floor is None else ("jaccard", self.jaccard_floor)
+
     @model_validator(mode="after")
     def _floor_is_below(self) -> "Containment":
+        if self.jaccard_floor is not None and self.confirm is not None:
+            both = f"jaccard_floor={float(self.jaccard_floor)} and confirm={self.confirm}"
+            raise ValueError(f"{both} cannot be combined: choose one of them")
         if self.jaccard_floor is not None and self.jaccard_floor >= self.threshold:
             floor, least = float(self.jaccard_floor), float(self.threshold)
             raise ValueError(f"jaccard_floor={floor} is not below threshold={least}: that is method jaccard")

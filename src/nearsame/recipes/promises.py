@@ -55,8 +55,16 @@ def _cosine(recipe: Record, asked: Asked) -> str:
 
 
 def _exact(recipe: Record, asked: Asked, measure: str) -> str:
-    least = f"{measure} >= {_number(recipe['threshold'])}"
+    least = f"{measure} >= {_number(recipe['threshold'])}{_also(recipe)}"
     return f"exact: {_untouched(recipe, asked, least)}; {_witnessed(recipe, asked, least)}."
+
+
+def _also(recipe: Record) -> str:
+    """What a pair must reach by a second measure."""
+    if recipe.get("confirm") is None:
+        return ""
+    least = recipe["confirm_threshold"]
+    return f" and {recipe['confirm']} >= {0.8 if least is None else _number(least)}"
 
 
 def _minhash(recipe: Record, asked: Asked) -> str:
@@ -75,14 +83,15 @@ def _modp(recipe: Record, asked: Asked) -> str:
 
 
 def _estimated(recipe: Record, sketch: str) -> str:
-    least = f"Jaccard >= {_number(recipe['threshold'])}"
-    return f"an estimate: every removed document has a kept witness whose {sketch} says {least}; none was compared."
+    least, also = f"Jaccard >= {_number(recipe['threshold'])}", _also(recipe)
+    how = f"{also}, which was verified" if also else "; none was compared"
+    return f"an estimate: every removed document has a kept witness whose {sketch} says {least}{how}."
 
 
 def _found(recipe: Record, asked: Asked, measure: str, agreeing: Callable[[float], float]) -> str:
     """Of methods whose keys may miss a pair; `agreeing` is the chance that two values of their sketches agree."""
     threshold = _number(recipe["threshold"])
-    witnessed = _witnessed(recipe, asked, f"{measure} >= {threshold}")
+    witnessed = _witnessed(recipe, asked, f"{measure} >= {threshold}{_also(recipe)}")
     return f"{witnessed}; a pair at {threshold} is found with a chance of {_chance(recipe, agreeing)}."
 
 
@@ -110,7 +119,7 @@ def _simhash(recipe: Record, asked: Asked) -> str:
 def _containment(recipe: Record, asked: Asked) -> str:
     share = f"{_number(recipe['threshold'])} or more"
     floor = recipe["jaccard_floor"]
-    also = f", at Jaccard >= {_number(floor)}" if floor is not None else ""
+    also = f", at Jaccard >= {_number(floor)}" if floor is not None else _also(recipe)
     if asked.measure == "container":
         return (
             f"exact: no kept document contains {share} of one of --against{also};"

@@ -219,7 +219,7 @@ class _Field:
     def _computed(self, question: Method) -> _Answer:
         label = question.condition
         join = exact_join(question)
-        if join and self.num <= _MOST_PAIRWISE:
+        if join and join.confirm is None and self.num <= _MOST_PAIRWISE:
             pairs = self._every_pair(join).at(join.threshold)
             return _Answer(label, pairs.a, pairs.b, pairs.similarity, pairs.seconds)
         began = time.perf_counter()

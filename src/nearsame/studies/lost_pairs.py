@@ -133,7 +133,7 @@ def _by_bands(recipe: MinHash, similarity: float) -> str:
     if recipe.verify == "estimate":
         return "no band in common, or too low an estimate"
     bands, _ = BandKeys(recipe).shape
-    return f"none of {bands} bands in common"
+    return f"none of {bands} bands in common{', or not confirmed' if recipe.confirm else ''}"
 
 
 def _by_codes(recipe: SimHash, distance: int) -> str:

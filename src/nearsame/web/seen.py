@@ -227,7 +227,7 @@ def _way(method: Method) -> _Way:
     Raises:
         ConfigError: They cannot be kept in memory for it.
     """
-    made = _WAYS.get(type(method))
+    made = _WAYS.get(type(method)) if method.get("confirm") is None else None
     way = made(method) if made else None
     if way is None:
         message = f"method={method!r} keeps nothing in memory"

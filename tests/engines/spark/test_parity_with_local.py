@@ -17,6 +17,7 @@ _METHODS = {
     "jaccard": ns.Jaccard(),
     "cosine": ns.Cosine(),
     "containment": ns.Containment(),
+    "confirmed": ns.Jaccard(threshold=0.6, confirm="edit", confirm_threshold=0.9),
     "minhash": ns.MinHash(),
     "minhash-estimate": ns.MinHash(verify="estimate"),
     "modp": ns.ModP(),

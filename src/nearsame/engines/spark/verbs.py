@@ -154,5 +154,5 @@ def _as_source(frame: Any) -> Any:
 
 def _columns(names: Sequence[str], carried: Sequence[str]) -> list[str]:
     """What stages see of a frame, in the order of the schemas."""
-    order = [*schemas.FEATURES.names, *schemas.WEIGHTED.names, "text", "vector", "counts"]
+    order = [*schemas.LETTERED.names, *schemas.WEIGHTED.names, "text", "vector", "counts"]
     return [name for name in dict.fromkeys(order) if name in names and name not in carried]

@@ -20,7 +20,7 @@ from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
-from nearsame.kernels.scores import Bound, unbounded
+from nearsame.kernels.scores import Bound, alone, unbounded
 from nearsame.kernels.stamps import Array, Each
 from nearsame.stages.clusters.keepers import Decided
 
@@ -150,7 +150,7 @@ def _measured(meeting: Meeting, bound: Bound, a: Rows, b: Rows, each: Each) -> t
 
     def measure(ends: tuple[int, int]) -> None:
         part = slice(*ends)
-        deciding.measure_pairs(a[part], b[part], *meeting[1:], bound, unbounded(bound), nums[part], dens[part])
+        deciding.measure_pairs(a[part], b[part], *meeting[1:], alone(bound), unbounded(bound), nums[part], dens[part])
 
     for _ in each(pairwise([*range(0, a.size, _PIECE), a.size]), measure):
         pass

@@ -4,6 +4,7 @@
 2. Lengths are digested first, so that no two lists run together to the same bytes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels.blake2b import digest_texts, digest_values
 
-__all__ = ["SetDigests", "digest_lists", "digest_runs"]
+__all__ = ["SetDigests", "digest_lists", "digest_runs", "told_apart"]
 
 
 def digest_lists(texts: arrow.Strings, lists: arrow.Int64s, seed: int) -> arrow.Int64s:
@@ -32,18 +33,37 @@ def digest_runs(values: npt.NDArray[np.generic], ends: arrow.Int64s) -> arrow.In
     return digest_texts(arrow.frozen(data), arrow.frozen(ends * values.itemsize), 0)
 
 
+def told_apart(batch: pa.RecordBatch, digest: Callable[[arrow.UInt64s, arrow.Int64s], arrow.Int64s]) -> pa.RecordBatch:
+    """FEATURES (or LETTERED) whose `set_a` and `set_b` are digests of all that is compared of a document.
+
+    Equal letters make equal sets, but for those of a text without tokens, whose items stand for all of it.
+    """
+    halves, *others = (_digested(batch, name, digest) for name in schemas.COMPARED if name in batch.schema.names)
+    for letters in others:
+        halves = np.where(arrow.ints(batch.column("num_tokens")) > 0, letters, halves)
+    for name, half in zip(("set_a", "set_b"), halves, strict=True):
+        at = batch.schema.get_field_index(name)
+        batch = batch.set_column(at, batch.schema.field(at), pa.array(half))
+    return batch
+
+
+def _digested(batch: pa.RecordBatch, name: str, digest: Callable[..., arrow.Int64s]) -> arrow.Int64s:
+    lists = arrow.lists(batch.column(name))
+    ends = np.append(lists.starts, lists.ends[-1:]) if len(batch) else np.zeros(1, np.int64)
+    return digest(lists.items, ends)
+
+
 @dataclass(frozen=True)
 class SetDigests:
-    """The stage that puts digests of the items into `set_a` and `set_b`, where no engine compares the items again."""
+    """The stage that puts digests of what is compared into `set_a` and `set_b`, where no engine compares it again."""
 
-    output = schemas.FEATURES
+    lettered: bool = False
+
+    @property
+    def output(self) -> pa.Schema:
+        """FEATURES, or LETTERED."""
+        return schemas.LETTERED if self.lettered else schemas.FEATURES
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES with other digests."""
-        lists = arrow.lists(batch.column("items"))
-        ends = np.append(lists.starts, lists.ends[-1:]) if len(batch) else np.zeros(1, np.int64)
-        digests = digest_runs(lists.items, arrow.frozen(ends))
-        for name, half in zip(("set_a", "set_b"), digests, strict=True):
-            at = batch.schema.get_field_index(name)
-            batch = batch.set_column(at, batch.schema.field(at), pa.array(half))
-        return batch
+        return told_apart(batch, digest_runs)

@@ -15,23 +15,32 @@ from nearsame import arrow, schemas
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.hashing import hash_keys
-from nearsame.stages.features.identity import digest_lists
-from nearsame.stages.features.words import hash_words
+from nearsame.kernels.sets import digest_sets
+from nearsame.stages.features.identity import digest_lists, told_apart
+from nearsame.stages.features.words import hash_words, packed_letters
 
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
 
 @dataclass(frozen=True)
 class ShingleSets:
-    """The stage that turns texts into sets of shingles."""
+    """The stage that turns texts into sets of shingles; `lettered`, with the letters of each beside it."""
 
     size: int
     flags: int
     seed: int
     stop_words: frozenset[str] = frozenset()
+    lettered: bool = False
 
-    output = schemas.FEATURES
-    token_bytes = 24  # of memory for each token of a long text: its hash, its shingle's, the set
+    @property
+    def output(self) -> pa.Schema:
+        """FEATURES, or LETTERED."""
+        return schemas.LETTERED if self.lettered else schemas.FEATURES
+
+    @property
+    def token_bytes(self) -> int:
+        """Of memory for each token of a long text: its hash, its shingle's, the set; and a number for each byte."""
+        return 24 + (48 if self.lettered else 0)
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:
@@ -39,10 +48,13 @@ class ShingleSets:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
-        room = self.sets(
-            arrow.strings(batch.column("text")), [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")]
-        )
-        return room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
+        texts = arrow.strings(batch.column("text"))
+        room = self.sets(texts, [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")])
+        features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
+        if not self.lettered:
+            return features
+        columns = [*features.columns, packed_letters(texts)]
+        return told_apart(pa.RecordBatch.from_arrays(columns, schema=schemas.LETTERED), digest_numbers)
 
     def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
         """The sets of some texts without a table around them; `digests` are both halves of each raw text's."""
@@ -56,6 +68,13 @@ class ShingleSets:
             room.words, room.counts, room.items, room.ends, room.about,
         )  # fmt: skip
         return room
+
+
+def digest_numbers(values: arrow.UInt64s, ends: arrow.Int64s) -> arrow.Int64s:
+    """Digests by which runs values[ends[i]:ends[i + 1]] meet, to be compared: int64[2, n]."""
+    out = np.empty((2, ends.size - 1), np.int64)
+    digest_sets(values, ends, out)
+    return out
 
 
 @dataclass(frozen=True)

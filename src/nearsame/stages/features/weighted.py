@@ -16,10 +16,9 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import features as kernel
 from nearsame.kernels import unicode
-from nearsame.kernels.indel import pack_letters
 from nearsame.stages.features.hashes import Hasher, hash_features
 from nearsame.stages.features.identity import digest_lists
-from nearsame.stages.features.words import hash_words
+from nearsame.stages.features.words import hash_words, packed_letters
 
 __all__ = ["ListFeatures", "Spelling", "TextFeatures"]
 
@@ -84,14 +83,7 @@ class TextFeatures:
                     return out
                 size *= 4
 
-        return room.weighted(raw, self.spelling, spell, _letters(texts) if self.spelling.lettered else None)
-
-
-def _letters(texts: arrow.Strings) -> pa.Array:
-    ends = np.empty(texts.offsets.size, np.int64)
-    out = np.empty(int(texts.offsets[-1] - texts.offsets[0]) + ends.size, np.uint64)
-    pack_letters(texts.data, texts.offsets, out, ends)
-    return arrow.items(out[: ends[-1]].copy(), ends)
+        return room.weighted(raw, self.spelling, spell, packed_letters(texts) if self.spelling.lettered else None)
 
 
 @dataclass(frozen=True)

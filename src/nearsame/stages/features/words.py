@@ -8,8 +8,9 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.kernels import tokens, unicode
 from nearsame.kernels.hashing import hash_keys
+from nearsame.kernels.indel import pack_letters
 
-__all__ = ["hash_words", "join_words"]
+__all__ = ["hash_words", "join_words", "packed_letters"]
 
 
 def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
@@ -36,6 +37,14 @@ def join_words(texts: arrow.Strings, flags: int, stops: arrow.UInt64s) -> tuple[
         texts.data, texts.offsets, flags, hash_keys(0), stops, tables.stage1, tables.stage2, *scratch, out, ends
     )
     return out, ends
+
+
+def packed_letters(texts: arrow.Strings) -> pa.Array:
+    """Each text as its letters, three to a number: lists as `indel` reads them."""
+    ends = np.empty(texts.offsets.size, np.int64)
+    out = np.empty(int(texts.offsets[-1] - texts.offsets[0]) + ends.size, np.uint64)
+    pack_letters(texts.data, texts.offsets, out, ends)
+    return arrow.items(out[: ends[-1]].copy(), ends)
 
 
 def _scratch(offsets: arrow.Int64s) -> tuple[tuple[arrow.Bytes, arrow.Bytes], arrow.UInt64s]:

@@ -246,14 +246,18 @@ class ItemCounts:
         np.cumsum(lists.sizes, out=offsets[1:])
         items, counts = np.empty(int(offsets[-1]), np.uint64), np.zeros(int(offsets[-1]), np.uint8)
         buckets.gather(*lists, np.arange(len(batch)), offsets[:-1], items)  # a view becomes a list of its own
-        others = [name for name in batch.schema.names if name not in ("items", "counts")]
         if "counts" in batch.schema.names:
             counted = batch.column("counts")
             counts[:] = arrow.ints(counted.values)[arrow.list_offsets(counted)[0] :][: counts.size]
         self.fill(lists, counts, offsets[:-1])
         column = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(counts), type=_COUNTS)
-        columns = [*map(batch.column, others), arrow.items(items, offsets), column]
-        return pa.RecordBatch.from_arrays(columns, schema=self.output)
+        beside = [name for name in self.of.names if name in batch.schema.names]  # not what only pairs are compared by
+        columns = {
+            **{name: batch.column(name) for name in beside},
+            "items": arrow.items(items, offsets),
+            "counts": column,
+        }
+        return pa.RecordBatch.from_arrays([*columns.values()], schema=self.output)
 
     def ranked(
         self, frequent: CountFrequent, numbers: npt.NDArray[np.int64], num_sets: int = 0, num_items: int = 0

@@ -21,6 +21,7 @@ __all__ = [
     "bound",
     "codes",
     "fraction_at_least",
+    "second",
     "shares",
 ]
 
@@ -34,6 +35,7 @@ _CODES: dict[ConfirmedBy | None, int] = {
     "cosine": scores.NEAR_COSINE,
     "edit": scores.NEAR_EDIT,
 }
+_SECOND: dict[ConfirmedBy, int] = {"jaccard": JACCARD, "cosine": COSINE, "edit": scores.EDIT | scores.APART}
 LARGEST = 10**9  # denominators that kernels take: products with set sizes stay below 2**63
 
 
@@ -42,13 +44,20 @@ def codes(confirm: ConfirmedBy | None, bits: int, k: int) -> int:
     return scores.of_codes(_CODES[confirm], bits, k)
 
 
-def bound(measure: int, threshold: Fraction, floor: Fraction | None = None) -> Bound:
-    """The bound for a threshold: the same decisions, with denominators that kernels can take."""
+def second(confirm: ConfirmedBy, *, sketched: bool) -> int:
+    """The second measure, of the sets that are compared, or of what stands apart: of a sketch its set, or letters."""
+    return _SECOND[confirm] | (scores.APART if sketched else 0)
+
+
+def bound(measure: int, threshold: Fraction, also: tuple[int, Fraction] | None = None) -> Bound:
+    """The bound for a threshold, and a second measure with its own: the same decisions, as kernels can take them."""
     if measure & scores.KIND not in scores.KINDS:
         raise ValueError(f"{measure} is not a measure: {', '.join(map(str, sorted(scores.KINDS)))} are")
     exact = fraction_at_least(threshold, LARGEST)
-    least = fraction_at_least(floor, LARGEST) if floor else Fraction(0)
-    return Bound(measure, exact.numerator, exact.denominator, least.numerator, least.denominator)
+    if also is None:
+        return Bound(measure, exact.numerator, exact.denominator)
+    least = fraction_at_least(also[1], LARGEST)
+    return Bound(measure, exact.numerator, exact.denominator, also[0], least.numerator, least.denominator)
 
 
 def shares(bound: Bound) -> Shares:
