@@ -79,7 +79,7 @@ class Sample:
         for number, (_, key, document) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
             items = self._items(*document)
             self._places.append((key, *self._names[key]))
-            self._contents.append(content)
+            self._contents.append(document[0])
             self._sizes.append(len(items))
             for item in items:
                 self._index[item].append(number)
@@ -97,7 +97,7 @@ class Sample:
             if own == key or not (part.against or self.within):
                 continue
             value = self._similar_by(common, self._sizes[number], len(items), against=part.against)
-            if value is None or self.judge.unconfirmed(self._contents[number], content):
+            if value is None or self.judge.unconfirmed(self._contents[number], document[0]):
                 continue
             pair = (min(own, key), max(own, key))
             if pair not in self._told and not may_miss:
