@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nearsame as ns
-from tests.sources.archive import gzipped, record, response
+from tests.sources.archive import gzipped, html, http, record, response
 
 pytest.importorskip("fastwarc")
 
@@ -64,3 +64,36 @@ def test_records_that_are_missing_or_out_of_order_are_noticed(tmp_path: Path, ch
     assert not ns.verify(tmp_path / "out").holds
     copy.write_bytes(gzipped(*stays))
     assert ns.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.warc.gz", b"".join(RECORDS)), ("a.warc", gzipped(*RECORDS))])
+def test_an_archive_is_verified_whatever_its_name_says_of_its_compression(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    """It is read by its first bytes, and so is its copy."""
+    copy = _written(tmp_path, data, name)
+    stays = copy.read_bytes()
+    changed = gzipped(RECORDS[0].replace(b"software", b"hardware")) if name == "a.warc" else b""
+    copy.write_bytes(changed + stays[len(gzipped(RECORDS[0])) :] if changed else stays.replace(b"software", b"hardware"))
+    assert not ns.verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.arc"])
+def test_a_damaged_archive_of_which_nothing_went_is_the_same_to_the_last_byte(tmp_path: Path, name: str) -> None:
+    """Where records cannot be told apart, too, as in damage and in ARC."""
+    block = http(html(TEXT))
+    arc = [b"http://a.example/%d 0.0.0.0 20260102030405 text/html %d\n%s\n" % (n, len(block), block) for n in (1,)]
+    warc = [RECORDS[0], record(block, number=7, length=len(block) + 5), RECORDS[2]]
+    data = {"a.warc": b"".join(warc), "a.warc.gz": gzipped(*warc), "a.arc": b"".join(arc)}[name]
+    copy = _written(tmp_path, data, name)
+    assert data == copy.read_bytes()
+    for at in range(0, len(data), 61):
+        copy.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert not ns.verify(tmp_path / "out").holds, at
+
+
+def test_the_type_of_a_record_may_have_any_capitals_where_it_is_a_revisit_now(tmp_path: Path) -> None:
+    """What `dedup` makes a revisit, `verify` takes for one."""
+    typed = [each.replace(b"WARC-Type: response", b"WARC-Type: Response") for each in RECORDS]
+    _written(tmp_path, gzipped(*typed), "a.warc.gz", revisits=True)
+    assert 2 == ns.verify(tmp_path / "out").checked["revisits"]

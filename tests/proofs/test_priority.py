@@ -10,6 +10,7 @@ import pytest
 import nearsame as ns
 from nearsame.proofs.priority import Priority
 from tests.cli.commands import run
+from tests.sources.archive import html, http, record
 
 TEXT = "the quick brown fox jumps over the lazy dog near the river"
 
@@ -101,3 +102,16 @@ def test_verify_holds_an_output_to_a_list_of_policies(tmp_path):
     assert ["max:rank", "longest"] == ns.dedup([{"text": "a", "rank": 1}], keep=["max:rank", "longest"]).stats.recipe[
         "keep"
     ]
+
+
+@pytest.mark.parametrize("keep", ["longest", "shortest"])
+def test_layers_of_pages_go_by_their_bytes(tmp_path, keep):
+    """The text is the same, and the markup is not: which is longer is noted as not checked."""
+    pytest.importorskip("fastwarc")
+    pages = [html(TEXT), html(TEXT).replace(b"</body>", b" " * 99 + b"</body>"), html(TEXT)]
+    records = [record(http(page), number=number) for number, page in enumerate(pages)]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    ns.dedup(str(tmp_path / "a.warc"), keep=keep, use="digest,text").write(tmp_path / "out")
+    verdict = ns.verify(tmp_path / "out")
+    assert verdict.holds, verdict.problems
+    assert any("the length of a page is that of its bytes" in note for note in verdict.notes)

@@ -365,3 +365,34 @@ def test_names_of_fields_may_have_any_capitals(
             for one in read
         ])  # fmt: skip
     assert found[0] == found[1]
+
+
+def test_behind_damage_a_shared_member_is_read_on_though_capitals_differ_in_it(tmp_path: Path) -> None:
+    """The reader changes at the first record that is spelt in another way."""
+    block = http(html("a rose"))
+    lengths = [len(block), len(block), len(block) - 7, len(block)]
+    records = [record(block, number=number, length=length) for number, length in enumerate(lengths)]
+    spelt = [*map(_spelled, records, ["title", "title", "lower", "lower"])]
+    path = _written(tmp_path, gzip.compress(b"".join(spelt), mtime=0), "a.warc.gz")
+    kinds = [one.kind for one in walk(str(path), WARC, 1 << 20)]
+    assert ["response", "response", DAMAGE, "response"] == kinds
+
+
+@pytest.mark.parametrize("packing", ["plain", "members", "one member"])
+def test_lines_of_headers_may_end_in_line_feeds_alone(packing: str, tmp_path: Path) -> None:
+    """However the file is compressed; a wrong length is damage there, too."""
+    block = http(html("a rose"))
+    lengths = [len(block)] * 3 + [len(block) + 9, len(block)]
+    usual = [record(block, number=number, length=length) for number, length in enumerate(lengths)]
+    heads = [each.partition(b"\r\n\r\n")[0].replace(b"\r\n", b"\n") for each in usual]
+    stored = [head + b"\n\n" + block + b"\n\n" for head in heads]
+    data = {
+        "plain": b"".join(stored),
+        "members": gzipped(*stored),
+        "one member": gzip.compress(b"".join(stored), mtime=0),
+    }[packing]
+    name = "a.warc" if packing == "plain" else "a.warc.gz"
+    found = [(one.kind, one.block) for one in walk(str(_written(tmp_path, data, name)), WARC, 1 << 20)]
+    assert [("response", block)] * 3 == found[:3]
+    assert DAMAGE == found[3][0]
+    assert ("response", block) == found[4]

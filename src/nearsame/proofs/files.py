@@ -11,6 +11,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import pyarrow as pa
@@ -30,13 +31,16 @@ __all__ = [
     "csv_pieces",
     "first_line",
     "line_pieces",
+    "packing",
     "raw",
     "said_by",
+    "same_bytes",
 ]
 
 # What readers raise over bytes that somebody or something has changed.
 BROKEN = (*BROKEN_STREAM, MemoryError, struct.error)
 _CHUNK = 1 << 20
+_MEMBERS = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 _SNIFFED = 1_000
@@ -151,6 +155,18 @@ def raw(path: str, compression: str | None) -> Iterator[bytes]:
                 yield bytes(chunk)
     except FileNotFoundError as error:
         raise SourceError(f"{path} is not there any more", hint="Put it back where it was for the run.") from error
+
+
+def same_bytes(one: str, other: str) -> bool:
+    """Whether two files are the same, as they are stored."""
+    return all(a == b for a, b in zip_longest(raw(one, None), raw(other, None)))
+
+
+def packing(path: str, named: str | None) -> str | None:
+    """How an archive is compressed: by members it is told by its first bytes, whatever its name says."""
+    head = next(raw(path, None), b"")
+    known = (name for magic, name in _MEMBERS.items() if head.startswith(magic))
+    return next(known, None if head.startswith(b"WARC/") else named)
 
 
 def _opened(path: str) -> BinaryIO:

@@ -15,7 +15,7 @@ from nearsame.errors import NearSameError
 from nearsame.proofs.archive_bytes import problem_of_records
 from nearsame.proofs.archives import Archive, problem_of_lines
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, raw
+from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, packing, raw, same_bytes
 from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader, pieces_at
 from nearsame.proofs.revisit_copies import RevisitCopies
@@ -100,9 +100,9 @@ class Kept:
         elif part.form.reads == "table":
             self._check_table(part)
         else:
-            documents = self._check_other(part, self._revisits.positions(part))
-            if part.format == "warc" and not self.claims.has_revisits:
+            if part.form.is_archive and not self.claims.has_revisits:
                 self._check_bytes(part)
+            documents = self._check_other(part, self._revisits.positions(part))
             if documents is not None and self.claims.written["annotate"]:
                 self._check_beside(part, documents)
 
@@ -175,7 +175,7 @@ class Kept:
         if self.claims.written["drop_unreadable"]:
             if path.exists():
                 self.findings.wrong(self._place(part), f"nothing of {part.name} could be read, yet it exists")
-        elif not path.is_file() or list(raw(str(path), None)) != list(raw(part.path, None)):
+        elif not path.is_file() or not same_bytes(str(path), part.path):
             self.findings.wrong(self._place(part), f"it is not {part.name}, which could not be read, as it is")
 
     def _check_texts(self, part: Part) -> None:
@@ -205,7 +205,7 @@ class Kept:
         copy = self._path(part) / name
         if not copy.is_file():
             self.findings.wrong(f"{self._place(part)}/{name}", "the copy is missing")
-        elif list(raw(str(copy), None)) != list(raw(os.fsdecode(part.paths[at] or b""), None)):
+        elif not same_bytes(str(copy), os.fsdecode(part.paths[at] or b"")):
             self.findings.wrong(f"{self._place(part)}/{name}", "it is not what was read")
         else:
             self.findings.count("kept records")
@@ -267,12 +267,18 @@ class Kept:
             self.findings.wrong(self._place(part), f"it goes on after the last record of {part.name}")
 
     def _check_bytes(self, part: Part) -> None:
-        """Of an archive also what is not a document, where both files are whole records from end to end."""
-        path = self._path(part)
+        """Of an archive also what is not a document: all of it, or where some went, what are whole records."""
+        path, written = self._path(part), self.claims.written
         if not path.is_file():
             return
-        gone = set() if self.claims.written["annotate"] else self._gone(part)
-        source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
+        gone = set() if written["annotate"] else self._gone(part)
+        if not gone and not written["drop_unreadable"]:
+            if not same_bytes(str(path), part.path):
+                self.findings.wrong(self._place(part), f"nothing of {part.name} was removed, and it is not as that is")
+            return
+        if part.format != "warc":
+            return
+        source, copy = (raw(at, packing(at, part.compression)) for at in (part.path, str(path)))
         try:
             problem = problem_of_records(stored_records(source), stored_records(copy), gone)
         except BROKEN as error:
@@ -283,7 +289,8 @@ class Kept:
     def _is_whole(self, part: Part) -> bool:
         """Whether an archive is whole records from end to end, as many as the product has read."""
         try:
-            return len(self.reader.labels(part, None)) == _num_records(part.path, part.compression)
+            packed = packing(part.path, part.compression)
+            return len(self.reader.labels(part, None)) == _num_records(part.path, packed)
         except BROKEN:
             return False
 

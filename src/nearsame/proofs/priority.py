@@ -41,10 +41,12 @@ class Priority:
     Attributes:
         recipe: its record.
         kinds: the types of all values that it goes by, with their columns.
+        by_length: whether lengths are those of the contents; layers of pages go by their bytes.
     """
 
     recipe: Mapping[str, Any]
     kinds: frozenset[tuple[str, type]] = frozenset()
+    by_length: bool = True
 
     def check(
         self,
@@ -77,6 +79,8 @@ class Priority:
     ) -> tuple[tuple[bool, Any], tuple[bool, Any]] | str:
         """(removed, witness) as what is better when it is lower; or why they cannot be compared without doubt."""
         if word in ("longest", "shortest"):
+            if not self.by_length:
+                return "with --use the length of a page is that of its bytes"
             if not all(isinstance(document["content"], str) for document in both):
                 return "contents are not all texts"
             values: list[Any] = [len(document["content"].encode("utf-8", "surrogatepass")) for document in both]

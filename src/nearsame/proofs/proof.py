@@ -244,7 +244,7 @@ def _first_pass(proof: _Proof, store: Store) -> None:
 
 def _second_pass(proof: _Proof, store: Store) -> None:
     claims, findings = proof.claims, proof.findings
-    priority = Priority(proof.recipe, frozenset(proof.kinds))
+    priority = Priority(proof.recipe, frozenset(proof.kinds), by_length=not _has_layers_of_pages(claims))
     rows = proof.rows = Rows(claims, proof.judge, priority, findings, _evidence(proof), proof.lost)
     may_miss = claims.method.may_miss
     proof.watch.begin("verifying witnesses", _size(claims))
@@ -284,8 +284,13 @@ def _evidence(proof: _Proof) -> Evidence | None:
         return None
     if proof.redirects.form is None:
         findings.note("not recomputed: what goes by canonical URLs, since the rules that made them are not known here")
+    return Evidence(proof.redirects, findings, by_content=not _has_layers_of_pages(claims))
+
+
+def _has_layers_of_pages(claims: Claims) -> bool:
+    """Whether the run went by the bytes of pages, which are not read here."""
     of_pages = claims.columns["html"] or any(not part.is_own for part in claims.parts)
-    return Evidence(proof.redirects, findings, by_content=not (of_pages and "use" in claims.recipe))
+    return bool(of_pages and "use" in claims.recipe)
 
 
 def _check_rest(proof: _Proof) -> None:

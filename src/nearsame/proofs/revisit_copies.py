@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import BROKEN, Part, raw
+from nearsame.proofs.files import BROKEN, Part, packing, raw, same_bytes
 from nearsame.proofs.revisits import Change, Lead, Place, changes, stored_records
 from nearsame.proofs.verdict import Findings
 
@@ -46,11 +46,11 @@ class RevisitCopies:
     def _changes_of(self, part: Part) -> Iterator[Change]:
         path = self._path(part)
         witnesses = {row: self._known.get(other) for row, other in self._claimed.get(part.name, {}).items()}
-        source, copy = raw(part.path, part.compression), raw(str(path), part.compression)
+        source, copy = (raw(at, packing(at, part.compression)) for at in (part.path, str(path)))
         try:
             yield from changes(stored_records(source), stored_records(copy), witnesses, self._leads)
         except BROKEN as error:
-            if list(raw(str(path), None)) != list(raw(part.path, None)):
+            if not same_bytes(str(path), part.path):
                 self.findings.wrong(f"kept/{part.target}", f"its revisits cannot be looked at: {error}")
 
     def _archives(self) -> Iterator[Part]:
@@ -81,7 +81,8 @@ class RevisitCopies:
         for part in self._archives():
             wanted = places.get(part.name, set())
             with contextlib.suppress(*BROKEN):
-                for position, record in enumerate(stored_records(raw(part.path, part.compression)) if wanted else ()):
+                source = raw(part.path, packing(part.path, part.compression)) if wanted else None
+                for position, record in enumerate(stored_records(source) if source else ()):
                     if position in wanted:
                         known[part.name, position] = Lead.of((part.name, position), record)
         return known

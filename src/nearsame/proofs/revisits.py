@@ -198,7 +198,7 @@ def _problem(mine: Stored, other: Stored, lead: Lead) -> str:
         )
         shown = other_value.decode("utf-8", "replace") if other_name == name else "not there"
         return f"its {name.decode('utf-8', 'replace')} is {shown}, and should be {value.decode('utf-8', 'replace')}"
-    if was.get(b"warc-type") != b"response" or leads.get(b"warc-type") != b"response":
+    if any(fields.get(b"warc-type", b"").lower() != b"response" for fields in (was, leads)):
         return "it replaces a record that is not a response, or refers to none"
     if not payload or hashlib.sha256(payload).digest() != lead.payload:
         return "what it leads to has another payload"

@@ -108,7 +108,7 @@ def walk(path: str, form: ArchiveForm, most: int) -> Iterator[Archived]:
             yield record
         if last is None or last.kind != DAMAGE or packed != "gzip":
             return
-        if number == 1 or last.offset == before or not begins_record(data, packed, form, last.offset):
+        if number == 1 or last.offset <= before or not begins_record(data, packed, form, last.offset):
             yield from _behind(last, number, data, form, most)
 
 
@@ -184,17 +184,21 @@ def _end(data: Any, packed: Compression | None, form: ArchiveForm, last: Archive
         return behind + len(ending) if whole else None
     if packed != "gzip":
         return next_member(data, packed, last.offset + 1)
-    return member_end(data, last.offset, last.length, b"\n" if form == ARC else b"\r\n\r\n")
+    return member_end(data, last.offset, last.length, _HEADS[form])
 
 
 def _warc(path: str, data: Any, packed: Compression | None, start: int, most: int) -> Iterator[Archived]:
     """The records of a WARC file from an offset on, as FastWARC reads them, and what it passes over as damage."""
     iterator = _fastwarc().ArchiveIterator
-    quirks = packed is None and b"\r" not in data[start : start + 80].partition(b"\n")[0]
+    line, end, _ = first_bytes(data, packed, start).lstrip(b"\r\n").partition(b"\n")
+    quirks = bool(end) and b"\r" not in line  # lines end in line feeds alone
+    if quirks and packed == "gzip":  # behind a wrong length FastWARC passes over records then
+        yield from _warc_by_hand(data, packed, start, most)
+        return
     behind = start  # the record before, where the file is not compressed
     with Path(path).open("rb") as raw:
         raw.seek(start)
-        records = iterator(path if start == 0 else raw, parse_http=False, quirks_mode=quirks)
+        records = iterator(path if start == 0 else raw, parse_http=False, quirks_mode=quirks and packed is None)
         for number, record in enumerate(records):
             headers, runs_on = _fields(record.headers.items())
             if packed in _BY_HAND and not record.content_length and _is_positive(headers.get("content-length", "")):

@@ -171,7 +171,7 @@ def members(data: Any, form: ArchiveForm, out: Any) -> list[Member]:
     return all_members
 
 
-def member_end(data: Any, start: int, length: int, ending: bytes) -> int | None:
+def member_end(data: Any, start: int, length: int, ending: re.Pattern[bytes]) -> int | None:
     """The byte behind a gzip member that holds one record of this length and nothing else; None if it does not."""
     size, tail, head, consumed = 0, b"", b"", start
     decoder = zlib.decompressobj(31)
@@ -186,7 +186,8 @@ def member_end(data: Any, start: int, length: int, ending: bytes) -> int | None:
     except zlib.error:
         return None
     begins = len(head) - len(head.lstrip(b"\r\n"))
-    behind = size - head.find(ending, begins) - len(ending) - length
+    header = ending.search(head, begins)
+    behind = -1 if header is None else size - header.end() - length
     whole = decoder.eof and 0 <= behind <= len(b"\r\n\r\n") and not tail[len(tail) - behind :].strip(b"\r\n")
     return consumed - len(decoder.unused_data) if whole else None
 
