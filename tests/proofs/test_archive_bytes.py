@@ -74,7 +74,9 @@ def test_an_archive_is_verified_whatever_its_name_says_of_its_compression(
     copy = _written(tmp_path, data, name)
     stays = copy.read_bytes()
     changed = gzipped(RECORDS[0].replace(b"software", b"hardware")) if name == "a.warc" else b""
-    copy.write_bytes(changed + stays[len(gzipped(RECORDS[0])) :] if changed else stays.replace(b"software", b"hardware"))
+    copy.write_bytes(
+        changed + stays[len(gzipped(RECORDS[0])) :] if changed else stays.replace(b"software", b"hardware")
+    )
     assert not ns.verify(tmp_path / "out").holds
 
 

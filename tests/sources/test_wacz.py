@@ -211,6 +211,23 @@ def test_a_wacz_whose_index_cannot_be_kept_right_is_an_error(tmp_path: Path) -> 
     assert not (tmp_path / "out").exists()
 
 
+def test_archives_of_one_name_in_two_folders_are_told_apart(tmp_path: Path) -> None:
+    """Every line of the index leads to its record, and what stays has its line."""
+    archives = {"x/a.warc.gz": gzipped(*(response(n, TEXTS[n]) for n in range(3))),
+                "y/a.warc.gz": gzipped(*(response(n, TEXTS[n]) for n in range(3, 6)))}  # fmt: skip
+    (tmp_path / "a.wacz").write_bytes(wacz(archives, zipnum=False))
+    ns.dedup(str(tmp_path / "a.wacz"), method="digest").write(tmp_path / "out")
+    found = []
+    with zipfile.ZipFile(tmp_path / "out" / "kept" / "a.wacz") as made:
+        for line in made.read("indexes/index.cdxj").decode().splitlines():
+            entry = json.loads(line[line.index("{") :])
+            at, length = int(entry["offset"]), int(entry["length"])
+            stored = made.read(f"archive/{entry['filename']}")[at : at + length]
+            assert f"WARC-Target-URI: {entry['url']}\r\n".encode() in gzip.decompress(stored)
+            found.append(entry["url"])
+    assert [f"http://a.example/{number}" for number in (0, 2, 4)] == found
+
+
 def test_a_compressed_wacz_stays_one(tmp_path: Path) -> None:
     """Whatever it is good for."""
     path = _written(tmp_path, gzip.compress(wacz(_archives())), "crawl.wacz.gz")

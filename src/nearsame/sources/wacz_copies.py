@@ -114,7 +114,7 @@ class _Copy:
         if len(staying) != len(now):
             raise ValueError(f"of {name} other records were written than should stay")
         moved: dict[int, int | None] = {archive.places[at].offset: None for at in archive.gone}
-        self.moved[PurePosixPath(name).name] = moved | dict(zip(staying, now, strict=True))
+        self.moved[name] = moved | dict(zip(staying, now, strict=True))
         self.digests[name] = (place, place.stat().st_size)
 
     def _index(self, data: bytes, name: str) -> bytes:
@@ -141,7 +141,7 @@ class _Copy:
         if not brace:
             raise ValueError(f"{name} is not CDXJ")
         entry = orjson.loads(b"{" + rest)
-        moved = self.moved.get(PurePosixPath(str(entry.get("filename"))).name, {})
+        moved = self._moved(str(entry.get("filename")))
         old = int(entry["offset"])
         if old not in moved or moved[old] == old:
             return line
@@ -149,6 +149,14 @@ class _Copy:
             return b""
         entry["offset"] = type(entry["offset"])(moved[old])
         return key + b" " + orjson.dumps(entry) + b"\n"
+
+    def _moved(self, said: str) -> Mapping[int, int | None]:
+        """Of the archive that an index names, by its path in the file or below archive/, or by its last name alone."""
+        names = [name for name in (said, f"archive/{said}") if name in self.moved]
+        names = names or [name for name in self.moved if PurePosixPath(name).name == PurePosixPath(said).name]
+        if len(names) > 1:
+            raise ValueError(f"its index says {said}, which may be {' or '.join(names)}")
+        return self.moved[names[0]] if names else {}
 
     def _blocks(self, data: bytes, name: str) -> bytes:
         """The list of the blocks of a compressed index."""
