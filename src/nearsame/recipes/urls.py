@@ -87,7 +87,8 @@ class CanonicalUrl(Recipe):
     keep: _Names = Field(default=(), description="Parameters that are never dropped, whatever else says so.")
     empty_query: bool = Field(default=True, description="Drop a `?` with nothing behind it, and empty parameters.")
     query_order: bool = Field(
-        default=True, description="Sort parameters by name; those of one name stay in their order, which may matter."
+        default=True,
+        description="Sort parameters by name; those of one name, or of none, stay in their order, which may matter.",
     )
     up_to: Degree = Field(
         default="guess",

@@ -73,6 +73,7 @@ EXAMPLES = [  # the rule, what comes in, what comes out, what comes out without 
     ),
     ("tracking", "https://example.org/?UTM_x=1&fbclid=2", "https://example.org/", "https://example.org/?UTM_x=1&fbclid=2"),
     ("empty_query", "https://example.org/a?&", "https://example.org/a", "https://example.org/a?&"),
+    ("query_order", "https://example.org/?b=1&2&1", "https://example.org/?2&1&b=1", "https://example.org/?b=1&2&1"),
     ("query_order", "https://example.org/?b=1&a=2&a=1", "https://example.org/?a=2&a=1&b=1", "https://example.org/?b=1&a=2&a=1"),
 ]  # fmt: skip
 

@@ -325,7 +325,13 @@ def _empty_query(url: Pieces) -> Pieces:
 def _query_order(url: Pieces) -> Pieces:
     if url.query is None or "&" not in url.query:
         return url
-    return url._replace(query="&".join(sorted(url.query.split("&"), key=lambda parameter: parameter.partition("=")[0])))
+    return url._replace(query="&".join(sorted(url.query.split("&"), key=_name)))
+
+
+def _name(parameter: str) -> str:
+    """What stands before the first `=`; nothing where there is none: it is a value, whose place may matter."""
+    name, equals, _ = parameter.partition("=")
+    return name if equals else ""
 
 
 def _fragments(url: Pieces) -> Pieces:
