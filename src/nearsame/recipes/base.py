@@ -80,9 +80,10 @@ class Recipe(BaseModel):
     @classmethod
     def _of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
         """No bytes are made a number, and True is not 1; a text may say a number, as `minhash:num_perm=64` does."""
+        for text in value if isinstance(value, list | tuple | set | frozenset) else (value,):
+            if isinstance(text, str) and (wrong := no_path(text)):  # pydantic cannot even tell of it
+                raise ValueError(f"{shown(text)} has {wrong}")
         if isinstance(value, str):
-            if wrong := no_path(value):  # pydantic cannot even tell of it
-                raise ValueError(f"{shown(value)} has {wrong}")
             return value
         return plain_number(value, cls.model_fields[str(info.field_name)].annotation)
 

@@ -128,13 +128,13 @@ def host_of(url: str) -> str:
     return pieces(href).host if href is not None and "://" in href else ""
 
 
-@checked
 def mapped(form: Callable[[str], str], urls: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A column of URLs, each in its form; null stays null."""
     once = urls.combine_chunks() if isinstance(urls, pa.ChunkedArray) else urls
     return pa.array([None if url is None else form(url) for url in once.to_pylist()], pa.large_string())
 
 
+@checked
 def canonical_url(url: str, recipe: CanonicalUrl | None = None) -> str:
     """The canonical form of one URL; for many, make a `Canonical` once.
 
