@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import nearsame as ns
 from nearsame.errors import ColumnError, ConfigError
 from tests.cli.commands import run
+from tests.examples import share
 
 METHODS = {
     "jaccard": ns.Jaccard(threshold=0.6, shingle_size=1),
@@ -44,7 +45,7 @@ def _removed(found):
     st.booleans(),
     st.sampled_from(["longest", "min:g, last"]),
 )
-@settings(max_examples=25)
+@settings(max_examples=share(60))
 @pytest.mark.parametrize("name", METHODS)
 def test_one_run_gives_what_the_runs_of_all_groups_give(  # noqa: PLR0917  (a setting each)
     name, rows, num_against, clusters, layered, keep
