@@ -118,3 +118,13 @@ def test_what_cannot_be_is_refused(tmp_path):
         ns.dedup(["a"], group_by="host")
     done = run("dedup", tmp_path, "--engine", "spark", "--group-by", "g", "-o", tmp_path / "out")
     assert (2, True) == (done.exit_code, "--group-by does nothing with --engine spark" in done.stderr)
+
+
+def test_what_is_promised_holds_within_groups(tmp_path):
+    """Equal documents of two groups both stay, and no promise says otherwise."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a b", "g": 1}\n{"text": "a b", "g": 2}\n')
+    for layers in ([], ["--use", "digest,text"]):
+        result = run("dedup", tmp_path / "in.jsonl", "--group-by", "g", "--dry-run", *layers)
+        assert "within each group of one g: no others were compared." in " ".join(result.stdout.split())
+    result = run("dedup", tmp_path / "in.jsonl", "--group-by", "h", "--dry-run")
+    assert (2, True) == (result.exit_code, "with --keep or --group-by: text, g." in result.stderr)

@@ -20,9 +20,9 @@ def guarantee(stats: Stats) -> str:
     """What a run promises about its result, in words; nothing where no document was read."""
     if not stats.documents:
         return ""
-    if stats.layers:
-        return _layered(stats)
-    return _promised(stats)
+    groups = stats.recipe.get("group_by")
+    within = f" All of it holds within each group of one {groups}: no others were compared." if groups else ""
+    return (_layered(stats) if stats.layers else _promised(stats)) + within
 
 
 def _promised(stats: Stats) -> str:

@@ -69,7 +69,7 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         ("--text-column", columns.text),
         ("--html-column", columns.html),
         ("--id-column", columns.id),
-        *(("--keep", name) for name in order),
+        *(("--keep or --group-by", name) for name in order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
     ):
