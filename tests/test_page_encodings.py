@@ -66,6 +66,12 @@ def test_a_stray_byte_does_not_change_the_encoding():
     assert "utf-8" == encoding(_page(KOREAN).encode()[:-1] + "한".encode()[:2], None, markup=True)[0]
 
 
+def test_zeros_between_narrow_tags_make_no_page_wide() -> None:
+    """Bytes of a page whose tags have no zeros in them are read one by one."""
+    body = b"<table>\0" * 16
+    assert ("utf-8", body) == encoding(body, "utf-8", markup=True)
+
+
 def test_a_byte_order_mark_comes_before_all_else():
     """And is no part of the text."""
     body = codecs.BOM_UTF16_LE + "abc".encode("utf-16-le")

@@ -23,6 +23,7 @@ _BOMS = (
 )
 _ESCAPES = (b"\x1b$B", b"\x1b$@")  # Japanese begins here in ISO-2022-JP
 _WIDE_START = re.compile(rb"[\0\t\n\r ]*<\0[!/?a-zA-Z]\0")
+_TAG, _WIDE_TAG = re.compile(rb"<[!/?a-zA-Z]"), re.compile(rb"<\0[!/?a-zA-Z]")
 _KOREAN = dict.fromkeys(
     ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
 )  # a superset
@@ -95,6 +96,8 @@ def _wide(raw: bytes) -> str | None:
     length = len(seen) // 2
     if length < _LEAST_WIDE:
         return None
+    if len(_TAG.findall(seen)) > len(_WIDE_TAG.findall(seen)):
+        return None  # whatever the zeros are, its markup has none
     zeros = [seen[place::4].count(0) for place in range(4)]
     if max(zeros[0], zeros[3]) == len(seen) // 4 > 2 * min(zeros[0], zeros[3]) and min(zeros[1], zeros[2]) > 0:
         return "utf-32-le" if zeros[3] > zeros[0] else "utf-32-be"
