@@ -196,8 +196,9 @@ def test_what_one_layer_removes_enters_no_later_one(chain: list[Page]) -> None:
 def test_the_cheap_layers_alone_need_no_method(chain: list[Page]) -> None:
     """And refuse one, which would have nothing to do."""
     assert {"b": ("a", "url", 1.0)} == _lines(ns.dedup(chain, use="url"), "witness_id", "measure", "similarity")
-    with pytest.raises(ns.ConfigError, match="without the layer text there is nothing for it to do"):
-        ns.dedup(chain, use="url", method="minhash")
+    for method in ("minhash", ns.MinHash()):
+        with pytest.raises(ns.ConfigError, match="method=minhash: without the layer text there is nothing for it to do"):
+            ns.dedup(chain, use="url", method=method)
 
 
 def test_the_newest_of_a_recrawled_page_stays() -> None:

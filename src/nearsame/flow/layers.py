@@ -218,7 +218,8 @@ def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | 
     """
     layers = require_layers(use)
     if "text" not in layers and method is not None:
-        message = f"use={use!r} and method={method!r}: without the layer text there is nothing for it to do"
+        name = as_recipe(method).name
+        message = f"use={use!r} and method={name}: without the layer text there is nothing for it to do"
         raise ConfigError(message, hint="Add text, or leave the method out.")
     if features_column is not None or (method is not None and as_recipe(method).of_vectors):
         raise ConfigError(f"use={use!r} needs texts, not features or vectors", hint="Leave it out.")
