@@ -93,3 +93,14 @@ def test_an_output_says_and_keeps_what_was_asked(tmp_path: Path) -> None:
     stats.write_text(stats.read_text("utf-8").replace('"confirm_threshold": 0.9', '"confirm_threshold": 0.95'), "utf-8")
     problems = [problem.what for problem in ns.verify(tmp_path / "out").problems]
     assert any("their edit similarity is below confirm_threshold=0.95" in problem for problem in problems), problems
+
+
+def test_equal_sets_that_letters_alone_join_make_a_component(tmp_path: Path) -> None:
+    """They are no copies, so a component may have no similarity but 1."""
+    texts = ["one two three four five six seven", "six seven one two three four five"]
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts])
+    method = ns.Jaccard(threshold=1, shingle_size=1, confirm="edit", confirm_threshold="0.1")
+    found = ns.dedup(str(path), method=method, clusters="components")
+    found.write(tmp_path / "out")
+    assert found.stats.component is not None
+    assert () == ns.verify(tmp_path / "out").problems
