@@ -197,7 +197,7 @@ def test_the_cheap_layers_alone_need_no_method(chain: list[Page]) -> None:
     """And refuse one, which would have nothing to do."""
     assert {"b": ("a", "url", 1.0)} == _lines(ns.dedup(chain, use="url"), "witness_id", "measure", "similarity")
     for method in ("minhash", ns.MinHash()):
-        with pytest.raises(ns.ConfigError, match="method=minhash: without the layer text there is nothing for it to do"):
+        with pytest.raises(ns.ConfigError, match="and method=minhash: without the layer text"):
             ns.dedup(chain, use="url", method=method)
 
 
