@@ -207,6 +207,20 @@ def test_chains_are_judged_by_the_measure_of_their_method(method: Any, tmp_path:
     assert () == ns.verify(tmp_path / "out").problems
 
 
+@pytest.mark.parametrize("method", [ns.Containment(), ns.ModP()], ids=lambda method: method.name)
+def test_shares_need_not_be_measured_of_any_pair(method: Any, tmp_path: Path) -> None:
+    """Where a cheaper layer has found all of them; numbers that are no shares are told nonetheless."""
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": "one two three four five six"}] * 2)
+    found = ns.dedup(str(path), method=method, use=("digest", "text"), audit=False)
+    found.write(tmp_path / "out", pairs=True)
+    assert () == ns.verify(tmp_path / "out").problems
+    pairs = tmp_path / "out" / "pairs.parquet"
+    table = pq.read_table(pairs)
+    at = table.schema.get_field_index("a_in_b")
+    pq.write_table(table.set_column(at, table.schema.field(at), pa.array([2.0])), pairs)
+    assert "pairs.parquet: column 'a_in_b' has values that are not from 0 to 1" in _problems(tmp_path / "out")
+
+
 def test_a_source_that_has_changed_is_told(home: Path) -> None:
     """Beside what does not hold any more stands why."""
     path = home.parent / "a.jsonl"

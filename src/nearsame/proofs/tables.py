@@ -75,8 +75,9 @@ def _out_of_range(name: str, column: pa.ChunkedArray) -> str:
     if pa.types.is_floating(column.type) and len(column) > column.null_count:
         if pc.any(pc.is_nan(column)).as_py() and not name.endswith(("a_in_b", "b_in_a", "exact")):
             return f"column {name!r} has values that are not numbers"
-        low, high = pc.min_max(column).as_py().values()
-        if not 0 <= low <= high <= 1:
+        numbers = column.filter(pc.invert(pc.is_nan(column)))  # shares are measured where a layer has not decided
+        low, high = pc.min_max(numbers).as_py().values()
+        if low is not None and not 0 <= low <= high <= 1:
             return f"column {name!r} has values that are not from 0 to 1"
     if column.type == _WHOLE and name not in ("mtime_ns", "item") and len(column) > column.null_count:
         low, high = pc.min_max(column).as_py().values()
