@@ -7,6 +7,7 @@ import nearsame as ns
 from nearsame.frames import documents
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.sources import Columns
+from nearsame.stages.clusters.policies import Keep
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame
 
 
@@ -44,7 +45,7 @@ def test_only_rows_that_share_a_name_are_renamed(spark):
 def test_the_name_of_a_row_is_the_digest_of_what_is_in_it(spark):
     """SHA-256 of its side and its values, each spelt so that it is known where it ends."""
     rows = spark.createDataFrame([("a", 1, ["x", None]), (None, None, None)], "s string, n int, many array<string>")
-    side = documents.FrameSide(1, (SimpleNamespace(frame=rows),), Columns())
+    side = documents.FrameSide(1, (SimpleNamespace(frame=rows),), Columns(), Keep.parse("first"))
     expected = []
     for spelt in (b"1,1:a,1,2[1:x,n]", b"1,n,n,n"):
         digest = sha256(spelt).digest()
