@@ -70,6 +70,15 @@ def test_the_exit_code_says_whether_too_many_leaked(home: Path, most: int, statu
         assert "error: 1 item leaked, more than --max-leaked 0\n" == result.stderr
 
 
+def test_a_benchmark_of_which_nothing_is_looked_for_passes_no_gate(home: Path) -> None:
+    """Numbers alone: none leaked, and none was sought."""
+    write_jsonl(home / "numbers.jsonl", [{"n": 1}, {"n": 2}])
+    asked = ["leaks", home / "train.jsonl", "--eval", home / "numbers.jsonl", "-q"]
+    assert 0 == run(*asked).exit_code
+    result = run(*asked, "--max-leaked", 0)
+    assert (4, "error: --max-leaked: no item of numbers could be looked for\n") == (result.exit_code, result.stderr)
+
+
 def test_columns_of_a_benchmark_are_chosen(home: Path) -> None:
     """And those that it has not are refused, with those that it has."""
     train, quiz = home / "train.jsonl", home / "quiz.jsonl"

@@ -141,6 +141,10 @@ def leaks(**given: Any) -> int:
         what = "1 item" if leaked == 1 else f"{leaked:,} items"
         click.echo(f"error: {what} leaked, more than --max-leaked {most:,}", err=True)
         return _TOO_MANY
+    unsought = [counts.name for counts in found.stats.benchmarks if not counts.sought]
+    if most is not None and unsought:
+        click.echo(f"error: --max-leaked: no item of {', '.join(unsought)} could be looked for", err=True)
+        return _TOO_MANY
     return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
 
 
