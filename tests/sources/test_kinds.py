@@ -246,6 +246,13 @@ def test_several_sources_come_as_one_arrow_table() -> None:
     assert isinstance(ns.dedup(frame, against=pd.DataFrame(COLUMNS)).removed(), pl.DataFrame)
 
 
+@pytest.mark.parametrize("sides", [(("-", "-"), None), ("-", "-")])
+def test_standard_input_that_is_named_twice_is_refused(sides: tuple[Any, Any]) -> None:
+    """The second time it would be empty, and all of it would stay."""
+    with pytest.raises(ns.SourceError, match="is named twice, and can be read only once"):
+        ns.dedup(sides[0], against=sides[1])
+
+
 def test_an_iterator_that_is_named_twice_is_refused() -> None:
     """The second time it would be empty, without a word; a list may be named as often as one likes."""
     texts = iter(TEXTS)

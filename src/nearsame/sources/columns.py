@@ -283,7 +283,7 @@ def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
 
 
 def _strings(column: pa.Array) -> pa.Array:
-    """What stands besides the content, as strings; what has none, as lists and records, says nothing."""
+    """What is known besides the content, as strings; what has none, as lists and records, says nothing."""
     with contextlib.suppress(ColumnError):
         return _ids(column, "", "")
     return pa.nulls(len(column), pa.string())

@@ -153,18 +153,22 @@ def _selected(dataset: Any, rows: Rows) -> Any:
 
 
 def require_distinct(sources: Iterable[Any]) -> None:
-    """Refuse an iterator that is named twice.
+    """Refuse an iterator, or standard input, that is named twice.
 
     Raises:
         SourceError: One is.
     """
-    iterators: dict[int, Any] = {}
+    once: dict[Any, Any] = {}
     for source in sources:
-        if isinstance(source, Iterator):
-            if id(source) in iterators:
-                message = f"{described(source)} is named twice, and can be read only once"
-                raise SourceError(message, hint="Make a list of it, or name it once.")
-            iterators[id(source)] = source
+        is_stdin = isinstance(source, str) and source == "-"
+        if not (is_stdin or isinstance(source, Iterator)):
+            continue
+        key = "-" if is_stdin else id(source)
+        if key in once:
+            named = "- (standard input)" if is_stdin else described(source)
+            hint = "Name a file for one of them." if is_stdin else "Make a list of it, or name it once."
+            raise SourceError(f"{named} is named twice, and can be read only once", hint=hint)
+        once[key] = source
 
 
 def _elements(elements: Iterable[Any]) -> pa.Table:

@@ -215,7 +215,9 @@ class Reading:
             )
         )
         if self.columns.order:
-            self._orders.append({name: orders.get(name, self._of_folders(name, source, batch)) for name in self._said})
+            self._orders.append(
+                {name: orders[name] if name in orders else self._of_folders(name, source, batch) for name in self._said}
+            )
         if self.columns.beside:
             nulls = pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))

@@ -110,7 +110,6 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         require_number("threads", options["threads"], 1)
     clock, named = Clock(options["progress"]), _named(evals)
     require_distinct([*several(train), *(source for _, source in named)])
-    _require_one_input([*several(train), *(source for _, source in named)])
     columns = with_pages(Columns(options["text_column"], options["id_column"]), options)
     lenient = not options["strict"]
     parts = open_parts(several(train), columns=columns, without_extras=lenient)
@@ -175,12 +174,6 @@ def _name(source: Any) -> str:
     while path.suffix.lower() in {*COMPRESSIONS, *BY_SUFFIX, *TEXTS}:
         path = path.with_suffix("")
     return path.name or typed
-
-
-def _require_one_input(sources: list[Any]) -> None:
-    """Refuse to read standard input for two things."""
-    if sum(isinstance(source, str) and source == "-" for source in sources) > 1:
-        raise ConfigError("- is named twice, and standard input can be read only once", hint="Name a file.")
 
 
 def _opened(name: str, source: Any, *, lenient: bool) -> tuple[str, Any]:

@@ -32,7 +32,7 @@ _NOTHING: list[list[Any]] = [[] for _ in schemas.LEAKS.names[1:]]
 
 
 class Window(NamedTuple):
-    """A part of a document, by its tokens, and how many of a text's distinct shingles it has."""
+    """A part of a document, or of a text, by its tokens, and how many of the text's distinct shingles it has."""
 
     shared: int
     first: int
@@ -68,7 +68,7 @@ class LeakStage:
         candidates = list(_placed(arrow.strings(batch.column("text")), self.sought))
         words = _words([candidate.passage for candidate in candidates])
         found = (_held(*pair, self.sought) for pair in zip(candidates, words, strict=True))
-        lines = [_line(*pair, self.sought) for pair in found if pair is not None]
+        lines = [_line(*pair) for pair in found if pair is not None]
         at, *columns, passages = (list(column) for column in zip(*lines, strict=True)) if lines else ([], *_NOTHING)
         rows = arrow.ints(batch.column("row"))[np.array(at, np.int64)]
         arrays = [pa.array(column, pa.int64()) for column in (rows, *columns)]
@@ -115,25 +115,27 @@ def _placed(texts: arrow.Strings, sought: SoughtTexts) -> Iterator[_Candidate]:
             yield _Candidate(at, document, text, Window(*best), *span)
 
 
-def _held(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[_Candidate, Words] | None:
-    """A candidate held to its words: itself, another window of the document, or nothing."""
+def _held(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[_Candidate, Window] | None:
+    """A candidate held to its words (itself, another window of the document, or nothing), and its part of the text."""
     _, document, text, window, _, _ = candidate
-    if _confirms(words, window, text, sought):
-        return candidate, words
+    covered = _covered(words, text, sought)
+    if covered.shared == window.shared:
+        return candidate, covered
     row = _words([document.tobytes()])[0]
     best = best_window(row, text, sought)
     if best is None:
         return None
     start, end = _spans(document, np.array([best[1:]], np.int64))[0]
-    return candidate._replace(window=best, start=start, end=end), row[best.first : best.behind]
+    covered = _covered(row[best.first : best.behind], text, sought)
+    return candidate._replace(window=best, start=start, end=end), covered
 
 
-def _line(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[Any, ...]:
+def _line(candidate: _Candidate, covered: Window) -> tuple[Any, ...]:
     """A row of LEAKS, with the document's place in the batch for its row."""
     at, document, text, window, start, end = candidate
     before = int(np.count_nonzero(document[:start] & _TOP != _INNER))
     inside = int(np.count_nonzero(document[start:end] & _TOP != _INNER))
-    return at, text, window.shared, before, before + inside, *_of_text(words, text, sought), candidate.passage
+    return at, text, window.shared, before, before + inside, *covered[1:], candidate.passage
 
 
 def _spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
@@ -150,25 +152,19 @@ def _words(texts: Sequence[bytes]) -> list[Words]:
     return [tuple(folded[start:end].tobytes().split()) for start, end in pairwise(ends.tolist())]
 
 
-def _confirms(words: Words, window: Window, text: int, sought: SoughtTexts) -> bool:
-    """Whether these words have what their hashes have."""
-    if sought.kinds[text] == WHOLE:
-        return words == sought.words(text)
-    return len(set(_runs(words, sought)).intersection(sought.asked(text))) == window.shared
-
-
 def _runs(words: Words, sought: SoughtTexts) -> list[Words]:
     size = sought.rule.shingle_size
     return [words[at : at + size] for at in range(len(words) - size + 1)]
 
 
-def _of_text(words: Words, text: int, sought: SoughtTexts) -> tuple[int, int]:
-    """Which words of a text are in the window: from the first to the one behind the last of its shingles there."""
+def _covered(words: Words, text: int, sought: SoughtTexts) -> Window:
+    """What these words have of a text, as its own tokens: distinct shingles, from the first to behind the last."""
     if sought.kinds[text] == WHOLE:
-        return 0, len(words)
+        is_whole = words == sought.words(text)
+        return Window(int(sought.table.least[text]) if is_whole else 0, 0, len(words))
     asked = sought.asked(text)
-    starts = [asked[shingle] for shingle in _runs(words, sought) if shingle in asked]
-    return min(starts), max(starts) + sought.rule.shingle_size
+    starts = {asked[shingle] for shingle in _runs(words, sought) if shingle in asked}
+    return Window(len(starts), min(starts), max(starts) + sought.rule.shingle_size) if starts else Window(0, 0, 0)
 
 
 def best_window(document: Sequence[bytes], text: int, sought: SoughtTexts) -> Window | None:
