@@ -131,7 +131,7 @@ def test_numbers_are_vectors_or_hashes_as_they_are():
 def test_standard_input_is_read_once():
     """It cannot be both texts."""
     result = run("-", "-", stdin=TEXT)
-    assert (2, True) == (result.exit_code, "- is given twice" in result.stderr)
+    assert (2, True) == (result.exit_code, "- is named twice" in result.stderr)
 
 
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)

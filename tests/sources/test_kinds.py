@@ -249,7 +249,7 @@ def test_several_sources_come_as_one_arrow_table() -> None:
 @pytest.mark.parametrize("sides", [(("-", "-"), None), ("-", "-")])
 def test_standard_input_that_is_named_twice_is_refused(sides: tuple[Any, Any]) -> None:
     """The second time it would be empty, and all of it would stay."""
-    with pytest.raises(ns.SourceError, match="is named twice, and can be read only once"):
+    with pytest.raises(ns.ConfigError, match="- is named twice, and standard input can be read only once"):
         ns.dedup(sides[0], against=sides[1])
 
 

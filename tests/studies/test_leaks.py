@@ -364,5 +364,5 @@ def test_what_cannot_be_read_is_counted_on_both_sides(tmp_path: Path) -> None:
 
 def test_standard_input_is_read_once() -> None:
     """It cannot be both."""
-    with pytest.raises(SourceError, match=r"- \(standard input\) is named twice"):
+    with pytest.raises(ConfigError, match="- is named twice"):
         ns.leaks("-", "-")

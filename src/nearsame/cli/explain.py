@@ -166,6 +166,7 @@ def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list
     """What files and records hold, or the texts themselves."""
     from nearsame.flow.page_reading import text_of_record, texts_of, with_pages
     from nearsame.sources import Columns
+    from nearsame.sources.kinds import require_distinct
 
     ids, extract = given["ids"], given["extract"]
     if len(ids) > len(texts) == 1:
@@ -176,8 +177,7 @@ def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list
         if given[name] is not None and not ids:
             raise ConfigError(f"--{name.replace('_', '-')} does nothing without --id", hint="Leave it out.")
     rest = texts[len(ids) :]
-    if texts.count("-") > 1:
-        raise ConfigError("- is given twice, and standard input can be read once", hint="Name a file for one of them.")
+    require_distinct(texts)
     files = [text for text in rest if _is_file(text)]
     if not are_numbers:
         _refuse_records(files)

@@ -6,13 +6,11 @@ from typing import Any
 import click
 
 from nearsame.cli import options, sourceoptions
-from nearsame.cli.outcome import ended
+from nearsame.cli.outcome import ended, refused
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import LeakRemoval
 
 __all__ = ["leaks"]
-
-_TOO_MANY = 4
 
 _EVALS = options.section(
     "Sources",
@@ -81,9 +79,7 @@ _RULE = options.section(
 @_EVALS
 @_RULE
 @options.output(
-    options.spec(
-        "-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder that is to appear.", stands="none"
-    ),
+    options.spec("-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder to write.", stands="none"),
     options.spec(
         "--remove",
         type=options.words(LeakRemoval),
@@ -139,12 +135,10 @@ def leaks(**given: Any) -> int:
     most, leaked = given["max_leaked"], found.stats.leaked
     if most is not None and leaked > most:
         what = "1 item" if leaked == 1 else f"{leaked:,} items"
-        click.echo(f"error: {what} leaked, more than --max-leaked {most:,}", err=True)
-        return _TOO_MANY
+        return refused(f"{what} leaked, more than --max-leaked {most:,}")
     unsought = [counts.name for counts in found.stats.benchmarks if not counts.sought]
     if most is not None and unsought:
-        click.echo(f"error: --max-leaked: no item of {', '.join(unsought)} could be looked for", err=True)
-        return _TOO_MANY
+        return refused(f"--max-leaked: no item of {', '.join(unsought)} could be looked for")
     return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
 
 

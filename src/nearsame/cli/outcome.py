@@ -10,7 +10,7 @@ from nearsame.errors import ConfigError
 if TYPE_CHECKING:
     from nearsame.flow.requirements import Requirements
 
-__all__ = ["asked", "ended", "outcome"]
+__all__ = ["asked", "ended", "outcome", "refused"]
 
 _DONE, _UNREADABLE, _REQUIREMENT = 0, 3, 4
 _OPTIONS = ("require_recall", "max_residual")
@@ -28,10 +28,13 @@ def asked(given: Mapping[str, Any]) -> bool | None:
 def outcome(run: Any, given: Mapping[str, Any]) -> int:
     """0; 4 if the answer is not as good as required; 3 if some input could not be read. With -q, too, it says why."""
     unmet = _required(given).unmet(run.audit)
-    if unmet:
-        click.echo(f"error: {unmet}", err=True)
-        return _REQUIREMENT
-    return ended(run.stats.skipped, run.skipped, given, read=run.stats.documents)
+    return refused(unmet) if unmet else ended(run.stats.skipped, run.skipped, given, read=run.stats.documents)
+
+
+def refused(unmet: str) -> int:
+    """4: what was required of an answer does not hold, for this reason."""
+    click.echo(f"error: {unmet}", err=True)
+    return _REQUIREMENT
 
 
 def ended(number: int, skipped: Any, given: Mapping[str, Any], read: int | None = None) -> int:

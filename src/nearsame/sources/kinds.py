@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.arrow import Rows
-from nearsame.errors import NearSameError, SourceError
+from nearsame.errors import ConfigError, NearSameError, SourceError
 from nearsame.sources import conversions
 from nearsame.sources.conversions import HINT
 from nearsame.sources.elements import Form, described, table_of_elements
@@ -153,22 +153,25 @@ def _selected(dataset: Any, rows: Rows) -> Any:
 
 
 def require_distinct(sources: Iterable[Any]) -> None:
-    """Refuse an iterator, or standard input, that is named twice.
+    """Refuse standard input, or an iterator, that is named twice.
 
     Raises:
-        SourceError: One is.
+        ConfigError: Standard input is.
+        SourceError: An iterator is.
     """
-    once: dict[Any, Any] = {}
+    iterators: dict[int, Any] = {}
+    has_stdin = False
     for source in sources:
-        is_stdin = isinstance(source, str) and source == "-"
-        if not (is_stdin or isinstance(source, Iterator)):
-            continue
-        key = "-" if is_stdin else id(source)
-        if key in once:
-            named = "- (standard input)" if is_stdin else described(source)
-            hint = "Name a file for one of them." if is_stdin else "Make a list of it, or name it once."
-            raise SourceError(f"{named} is named twice, and can be read only once", hint=hint)
-        once[key] = source
+        if isinstance(source, str) and source == "-":
+            if has_stdin:
+                message = "- is named twice, and standard input can be read only once"
+                raise ConfigError(message, hint="Name a file for one of them.")
+            has_stdin = True
+        elif isinstance(source, Iterator):
+            if id(source) in iterators:
+                message = f"{described(source)} is named twice, and can be read only once"
+                raise SourceError(message, hint="Make a list of it, or name it once.")
+            iterators[id(source)] = source
 
 
 def _elements(elements: Iterable[Any]) -> pa.Table:
