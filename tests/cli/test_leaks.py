@@ -89,6 +89,24 @@ def test_columns_of_a_benchmark_are_chosen(home: Path) -> None:
     assert "s1" in run("leaks", home / "songs.jsonl", "--text-column", "line", "--eval", home / "songs.jsonl").stdout
 
 
+def test_files_are_chosen_and_read_as_in_dedup(home: Path) -> None:
+    """Of training data which of them, as what and in which encoding; of benchmarks as what."""
+    phrase = f"{' '.join(words(20, 4))} très bien señor".upper()
+    for name, encoding in (("a.txt", "utf-8"), ("b.log", "latin-1"), ("c.txt", "latin-1"), ("x/d.txt", "utf-8")):
+        (home / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "in" / name).write_text(phrase, encoding)
+    (home / "quiz.log").write_text(json.dumps({"q": phrase}) + "\n", "utf-8")
+    asked = ["leaks", home / "in", "--eval", home / "quiz.log", "--as", "jsonl=quiz.log", "--as", "text=b.log",
+             "--exclude", "x/**", "--encoding", "auto", "-o", home / "out"]  # fmt: skip
+    result = run(*asked)
+    assert 0 == result.exit_code, result.stderr
+    assert ["a.txt", "b.log", "c.txt"] == sorted(pq.read_table(home / "out" / "spans.parquet").column("id").to_pylist())
+    assert "Note: text files in other encodings than UTF-8: " in " ".join(result.stdout.split())
+    assert 0 == run(*asked[:-1], home / "few", "--include", "a.*").exit_code
+    assert ["a.txt"] == pq.read_table(home / "few" / "spans.parquet").column("id").to_pylist()
+    assert "not readable" in run(*asked[:-2], "--max-record", "20B").stdout
+
+
 def test_records_that_cannot_be_read_are_told(home: Path) -> None:
     """Of both sides, with exit code 3."""
     (home / "quiz.jsonl").write_text('{"question": \n{"question": "Who?"}\n', "utf-8")
@@ -103,6 +121,9 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
         (["--eval", "none.jsonl"], 3, "none.jsonl"),
         (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
         (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o or --markdown"),
+        (["--eval", "quiz.jsonl", "-o", "out.jsonl"], 2, "-o of leaks: that takes a folder, and out.jsonl is one file"),
+        (["--eval", "quiz.jsonl", "-o", "-"], 2, "-o of leaks: that takes a folder, and - is standard output"),
+        (["--eval", "quiz.jsonl", "--encoding", "latin-1"], 2, "encoding='latin-1' is about text files"),
         (["--eval", "quiz.jsonl", "--threshold", "2"], 2, "threshold=2.0 is not above 0 and at most 1"),
         (["--eval", "quiz.jsonl", "--markdown", "quiz.jsonl", "--overwrite"], 2, "quiz.jsonl"),
         (["--eval", "quiz.jsonl", "-o", "quiz.jsonl"], 2, "quiz.jsonl"),

@@ -256,7 +256,7 @@ def test_a_folder_appears_with_its_tables(train: tuple[str, ...], tmp_path: Path
     with pytest.raises(OutputError, match="exists"):
         found.write(tmp_path / "out")
     found.write(tmp_path / "out", overwrite=True)
-    with pytest.raises(OutputError):
+    with pytest.raises(ConfigError, match="is one file"):
         found.write(tmp_path / "a.jsonl", overwrite=True)
     with pytest.raises(OutputError):
         found.write_markdown(tmp_path / "a.jsonl", overwrite=True)
@@ -271,8 +271,8 @@ def test_a_benchmark_in_the_way_of_an_output_is_not_overwritten(train: tuple[str
     for place in (path, tmp_path / "evals"):
         with pytest.raises(OutputError):
             found.write_markdown(place, overwrite=True)
-        with pytest.raises(OutputError):
-            found.write(place, overwrite=True)
+    with pytest.raises(OutputError):
+        found.write(tmp_path / "evals", overwrite=True)
 
 
 def test_the_summary_for_a_model_card_says_what_was_found(train: tuple[str, ...], tmp_path: Path) -> None:

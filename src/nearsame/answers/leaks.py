@@ -47,6 +47,7 @@ class LeakStats:
         leaked_documents: documents in which one was found.
         benchmarks: each by itself.
         seconds: of each step.
+        notes: what one must know of what was read.
     """
 
     documents: int
@@ -59,6 +60,7 @@ class LeakStats:
     leaked_documents: int
     benchmarks: tuple[BenchmarkCounts, ...]
     seconds: Mapping[str, float]
+    notes: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -32,9 +32,11 @@ _EVALS = options.section(
         stands="all of strings but the id",
     ),
     options.spec("--eval-id-column", metavar="NAME", help="Column of the items' ids.", stands="id, or else file:row"),
+    *sourceoptions.FILES,
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
     *sourceoptions.PAGES,
+    sourceoptions.MAX_RECORD,
     sourceoptions.STRICT,
 )
 _RULE = options.section(
@@ -148,3 +150,7 @@ def _check(given: dict[str, Any]) -> None:
             raise ConfigError(f"--remove {given['remove']} does nothing without -o", hint="Add -o DIR.")
         if given["overwrite"] and given["markdown"] is None:
             raise ConfigError("--overwrite does nothing without -o or --markdown", hint="Leave it out.")
+        return
+    from nearsame.outputs.destinations import require_folder
+
+    require_folder(given["output"], "-o of leaks")

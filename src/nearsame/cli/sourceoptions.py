@@ -10,7 +10,9 @@ from nearsame.recipes.choices import FILE_KINDS, Degree, Extract
 
 __all__ = [
     "FEATURES_COLUMN",
+    "FILES",
     "ID_COLUMN",
+    "MAX_RECORD",
     "PAGES",
     "SOURCES",
     "STRICT",
@@ -29,6 +31,36 @@ FEATURES_COLUMN = spec(
     "--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"
 )
 STRICT = spec("--strict", is_flag=True, help="Stop at the first unreadable record.", stands="skip it")
+FILES = (
+    spec(
+        "--include",
+        multiple=True,
+        metavar="GLOB",
+        help="Of a folder, only such files: *.java. Repeatable.",
+        stands="all",
+    ),
+    spec("--exclude", multiple=True, metavar="GLOB", help="And not these: tests/**. Repeatable.", stands="none"),
+    spec(
+        "--as",
+        "read_as",
+        multiple=True,
+        metavar="KIND=GLOB",
+        help=f"Read such files as {', '.join(FILE_KINDS)}, as in text=*.log. Repeatable.",
+        stands="what their names say",
+    ),
+    spec(
+        "--encoding",
+        metavar="NAME",
+        help="Of text files, as in latin-1; auto: of each as it is detected.",
+        stands="UTF-8",
+    ),
+)
+MAX_RECORD = spec(
+    "--max-record",
+    metavar="SIZE",
+    help="Keep longer records as they are; compare only the others.",
+    stands="64MB",
+)
 _EXTRACT = spec(
     "--extract",
     type=words(Extract),
@@ -66,28 +98,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Compare with these documents, too: all of them stay. Repeatable.",
             stands="none",
         ),
-        spec(
-            "--include",
-            multiple=True,
-            metavar="GLOB",
-            help="Of a folder, only such files: *.java. Repeatable.",
-            stands="all",
-        ),
-        spec("--exclude", multiple=True, metavar="GLOB", help="And not these: tests/**. Repeatable.", stands="none"),
-        spec(
-            "--as",
-            "read_as",
-            multiple=True,
-            metavar="KIND=GLOB",
-            help=f"Read such files as {', '.join(FILE_KINDS)}, as in text=*.log. Repeatable.",
-            stands="what their names say",
-        ),
-        spec(
-            "--encoding",
-            metavar="NAME",
-            help="Of text files, as in latin-1; auto: of each as it is detected.",
-            stands="UTF-8",
-        ),
+        *FILES,
         TEXT_COLUMN,
         ID_COLUMN,
         spec("--against-text-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
@@ -95,12 +106,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         FEATURES_COLUMN,
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
         *PAGES,
-        spec(
-            "--max-record",
-            metavar="SIZE",
-            help="Keep longer records as they are; compare only the others.",
-            stands="64MB",
-        ),
+        MAX_RECORD,
         STRICT,
     )(function)
     return SOURCES(function)

@@ -15,6 +15,7 @@ __all__ = [
     "ContentOptions",
     "DocumentOptions",
     "EngineOptions",
+    "FileOptions",
     "MachineOptions",
     "RunOptions",
     "SourceOptions",
@@ -74,6 +75,37 @@ class ContentOptions(DocumentOptions, WatchOptions, StrictOptions, total=False):
     features_column: Annotated[str | None, Doc("A list column of ready items that takes the place of the text.")]
 
 
+class FileOptions(TypedDict, total=False):
+    """Which files of a source are read, and as what."""
+
+    encoding: Annotated[
+        str | None,
+        Doc(
+            "The encoding of text files, as in `latin-1` or `shift_jis`; `auto` detects that of each one. Default:"
+            " UTF-8, and others are reported as unreadable."
+        ),
+    ]
+    include: Annotated[
+        str | Sequence[str] | None,
+        Doc("Patterns, as in `*.java` or `notes/**`: of folders and patterns, only files that fit one are read."),
+    ]
+    exclude: Annotated[str | Sequence[str] | None, Doc("Patterns of files of folders and patterns that are not read.")]
+    read_as: Annotated[
+        str | Sequence[str] | None,
+        Doc(
+            "What files are read as, whatever their names end in, as in `text=*.log`: `text`, `jsonl`, `csv`, `tsv`,"
+            " `parquet`, `orc` or `arrow`, and a pattern."
+        ),
+    ]
+    max_record: Annotated[
+        int | str | None,
+        Doc(
+            "A record (a line, a file, a text of a table) of more bytes than this is not compared: it is kept as it is,"
+            ' and reported with its place. As a number or as in "64MB", which is the default.'
+        ),
+    ]
+
+
 class SourceOptions(ContentOptions, total=False):
     """What is read of a source."""
 
@@ -125,42 +157,16 @@ class EngineOptions(MachineOptions, total=False):
     ]
 
 
-class RunOptions(SourceOptions, EngineOptions, total=False):
+class RunOptions(SourceOptions, FileOptions, EngineOptions, total=False):
     """What `dedup` and `pairs` take: what to read, where to run, what comes first, what is required."""
 
-    encoding: Annotated[
-        str | None,
-        Doc(
-            "The encoding of text files, as in `latin-1` or `shift_jis`; `auto` detects that of each one. Default:"
-            " UTF-8, and others are reported as unreadable."
-        ),
-    ]
     against_text_column: Annotated[
         str | None, Doc("The column of texts of `against`, where it has another name there.")
     ]
     against_id_column: Annotated[str | None, Doc("And the column of ids.")]
-    include: Annotated[
-        str | Sequence[str] | None,
-        Doc("Patterns, as in `*.java` or `notes/**`: of folders and patterns, only files that fit one are read."),
-    ]
-    exclude: Annotated[str | Sequence[str] | None, Doc("Patterns of files of folders and patterns that are not read.")]
-    read_as: Annotated[
-        str | Sequence[str] | None,
-        Doc(
-            "What files are read as, whatever their names end in, as in `text=*.log`: `text`, `jsonl`, `csv`, `tsv`,"
-            " `parquet`, `orc` or `arrow`, and a pattern."
-        ),
-    ]
     vector_column: Annotated[
         str | None,
         Doc("With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it."),
-    ]
-    max_record: Annotated[
-        int | str | None,
-        Doc(
-            "A record (a line, a file, a text of a table) of more bytes than this is not compared: it is kept as it is,"
-            ' and reported with its place. As a number or as in "64MB", which is the default.'
-        ),
     ]
     order_column: Annotated[
         str | None,

@@ -113,13 +113,6 @@ class Run:
     def _page_notes(self) -> tuple[str, ...]:
         return () if self.pages is None else self.pages.notes
 
-    @property
-    def _encodings(self) -> tuple[str, ...]:
-        """What text files were read as that are not UTF-8."""
-        counts = self.reading.encodings
-        listed = ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items(), key=lambda pair: -pair[1]))
-        return (f"text files in other encodings than UTF-8: {listed}",) if counts else ()
-
     @cached_property
     def measure(self) -> ReportedMeasure:
         """What similarities are, as the column `measure` says it: jaccard, cosine and so on."""
@@ -218,7 +211,7 @@ class Run:
                 *met.notes,
                 *self.notes,
                 *self._page_notes,
-                *self._encodings,
+                *self.reading.notes,
             ),
             seconds=self.seconds,
             bytes=self._volumes,

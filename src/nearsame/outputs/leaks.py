@@ -67,7 +67,7 @@ def _remarks(report: Report, record: Mapping[str, Any], skipped: pa.Table, passe
         one = left_out[0]
         example = f"such as {clean(one['shingle'])!r}, in {one['texts']:,} texts of {clean(one['benchmark'])}"
         report.line(f"Left out as boilerplate: {_count(len(left_out), 'shingle')}, {example}.")
-    for sentence in passed_over.sentences():
+    for sentence in (*passed_over.sentences(), *(f"Note: {note}." for note in record["stats"]["notes"])):
         report.line(sentence)
     if skipped.num_rows:
         _row(report, "not readable", skipped.num_rows, "counted nowhere else")

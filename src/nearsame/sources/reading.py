@@ -152,6 +152,13 @@ class Reading:
         return sum(sides, PassedOver())
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What text files were read as that are not UTF-8."""
+        counts = self.encodings.most_common()
+        listed = ", ".join(f"{name} {number:,}" for name, number in counts)
+        return (f"text files in other encodings than UTF-8: {listed}",) if counts else ()
+
+    @property
     def origins(self) -> pa.Table:
         """ORIGINS of all documents, by row."""
         return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)

@@ -18,6 +18,7 @@ from nearsame.answers.leaks import BenchmarkCounts, LeakStats
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
+from nearsame.outputs.destinations import require_folder
 from nearsame.outputs.leaks import leaks_markdown
 from nearsame.outputs.tables import RowNames, skipped_table
 from nearsame.outputs.writing import copy_parts
@@ -73,6 +74,7 @@ class Leaks:
             leaked_documents=int(self._searched.documents.size),
             benchmarks=counts,
             seconds={step: round(seconds, 4) for step, seconds in searched.clock.seconds.items()},
+            notes=reading.notes,
         )
 
     @cached_property
@@ -195,6 +197,7 @@ class Leaks:
         Raises:
             OutputError: The folder cannot be written.
         """
+        require_folder(directory, "what leaks writes")
         searched = self._searched
         place = folder.require_place(directory, searched.inputs, overwrite=overwrite)
         with folder.appearing(place) as home, searched.clock("writing"):

@@ -23,12 +23,12 @@ from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import BY_SUFFIX, TEXTS
 from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
-from nearsame.flow.options import DocumentOptions, StrictOptions, ThreadOptions
-from nearsame.flow.page_reading import require_pages, with_pages
+from nearsame.flow.options import DocumentOptions, FileOptions, StrictOptions, ThreadOptions
+from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.signatures import Default, Doc
-from nearsame.sources import Columns, Part, Skipped, into, open_parts
+from nearsame.sources import Columns, Part, Skipped, Wanted, into, open_parts
 from nearsame.sources.items import Items, read_items
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.parts import strictly
@@ -42,7 +42,12 @@ from nearsame.studies.leak_search import Searched
 __all__ = ["LeakOptions", "leaks"]
 
 
-class LeakOptions(DocumentOptions, ThreadOptions, StrictOptions, total=False):
+_RECORDED = (
+    "eval_columns", "eval_id_column", "text_column", "html_column", "include", "exclude", "read_as", "encoding",
+)  # fmt: skip
+
+
+class LeakOptions(DocumentOptions, FileOptions, ThreadOptions, StrictOptions, total=False):
     """What is read of both sides, and when a text counts as found."""
 
     eval_columns: Annotated[
@@ -110,14 +115,14 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         require_number("threads", options["threads"], 1)
     clock, named = Clock(options["progress"]), _named(evals)
     require_distinct([*several(train), *(source for _, source in named)])
-    columns = with_pages(Columns(options["text_column"], options["id_column"]), options)
-    lenient = not options["strict"]
-    parts = open_parts(several(train), columns=columns, without_extras=lenient)
+    columns = _columns(options)
+    lenient, wanted = not options["strict"], Wanted.of(options["include"], options["exclude"], options["read_as"])
+    parts = open_parts(several(train), columns=columns, without_extras=lenient, wanted=wanted)
     reading = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])
     require_pages(reading)
     skipped: list[Skipped] = []
     with clock("benchmarks"):
-        opened = [_opened(name, source, lenient=lenient) for name, source in named]
+        opened = [_opened(name, source, wanted.kinds, lenient=lenient) for name, source in named]
         benchmarks = [_items(name, found, options, skipped) for name, found in opened]
         texts = [text for items in benchmarks for text in items.texts]
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
@@ -127,7 +132,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     files = tuple(part.files for part in (*parts, *(part for _, found in opened for part in found)))
     inputs = Inputs((*names_of(train), *names_of(tuple(source for _, source in named))), (), files)
     passed_over = sum((found.passed_over for _, found in opened), PassedOver())
-    given = {name: options[name] for name in ("eval_columns", "eval_id_column", "text_column", "html_column")}
+    given = {name: options[name] for name in _RECORDED}
     settings = {**rule.record(), **given, "extract": columns.extract if reading.pages else None}
     return Leaks(
         Searched(benchmarks, sought, reading, found, text_bytes, skipped, passed_over, inputs, clock, settings)
@@ -176,8 +181,17 @@ def _name(source: Any) -> str:
     return path.name or typed
 
 
-def _opened(name: str, source: Any, *, lenient: bool) -> tuple[str, Any]:
-    return name, open_parts(several(source), columns=Columns(), without_extras=lenient)
+def _columns(options: LeakOptions) -> Columns:
+    """What is read of the training data."""
+    columns = with_pages(Columns(options["text_column"], options["id_column"]), options)
+    return with_encoding(with_max_record(columns, options["max_record"]), options["encoding"])
+
+
+def _opened(name: str, source: Any, kinds: tuple[tuple[str, str], ...], *, lenient: bool) -> tuple[str, Any]:
+    """The parts of a benchmark; what files are read as is said for both sides, which of them for training data alone."""
+    files = any(isinstance(one, (str, os.PathLike)) for one in several(source))
+    wanted = Wanted(kinds=kinds) if files else Wanted()
+    return name, open_parts(several(source), columns=Columns(), without_extras=lenient, wanted=wanted)
 
 
 def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Skipped]) -> Items:
