@@ -132,7 +132,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     files = tuple(part.files for part in (*parts, *(part for _, found in opened for part in found)))
     inputs = Inputs((*names_of(train), *names_of(tuple(source for _, source in named))), (), files)
     passed_over = sum((found.passed_over for _, found in opened), PassedOver())
-    given = {name: options[name] for name in _RECORDED}
+    given = {name: value for name, value in options.items() if name in _RECORDED}
     settings = {**rule.record(), **given, "extract": columns.extract if reading.pages else None}
     return Leaks(
         Searched(benchmarks, sought, reading, found, text_bytes, skipped, passed_over, inputs, clock, settings)
@@ -188,7 +188,7 @@ def _columns(options: LeakOptions) -> Columns:
 
 
 def _opened(name: str, source: Any, kinds: tuple[tuple[str, str], ...], *, lenient: bool) -> tuple[str, Any]:
-    """The parts of a benchmark; what files are read as is said for both sides, which of them for training data alone."""
+    """The parts of a benchmark: what files are read as is said for both sides, which of them only for training."""
     files = any(isinstance(one, (str, os.PathLike)) for one in several(source))
     wanted = Wanted(kinds=kinds) if files else Wanted()
     return name, open_parts(several(source), columns=Columns(), without_extras=lenient, wanted=wanted)
