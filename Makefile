@@ -12,7 +12,7 @@ export VENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format docs coverage bench kernels wheel constraints install clean
+.PHONY: help demo test check format docs site coverage bench kernels wheel constraints install clean
 
 help:
 	@echo "make demo         de-duplicate the bundled sample corpus"
@@ -20,6 +20,7 @@ help:
 	@echo "make check        lint, format, types and the import contract"
 	@echo "make format       lay the code out and mend what the linter can mend"
 	@echo "make docs         write the generated reference pages anew"
+	@echo "make site         the documentation as a site, in site/"
 	@echo "make coverage     run the suite and list the lines it never reaches"
 	@echo "make bench        list the benchmarks, or run one: make bench ARGS=limit"
 	@echo "make kernels      compile the kernels ahead: later runs start without the compiler"
@@ -44,6 +45,9 @@ format: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(bin)/python scripts/make-docs
+
+site: $(VENV)/.installed-dev
+	$(bin)/python scripts/make-site
 
 coverage: $(VENV)/.installed-dev
 	$(bin)/coverage run -m pytest $(ARGS)

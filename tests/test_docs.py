@@ -136,3 +136,10 @@ def test_a_change_is_a_fragment() -> None:
     kinds = "added|changed|fixed|removed"
     names = [path.name for path in (ROOT / "changes").iterdir() if path.name != "README.md"]
     assert [] == [name for name in names if not re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name)]
+
+
+def test_every_page_has_its_place_on_the_site() -> None:
+    """mkdocs.yml lists each page of docs/ once; what it lists and does not exist, `make site` refuses."""
+    listed = re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2], re.MULTILINE)
+    outside = {"index.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
+    assert sorted({path.relative_to(ROOT / "docs").as_posix() for path in DOCS} | outside) == sorted(listed)

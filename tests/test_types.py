@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.slow  # a checker reads the whole package
 
-_PAGES = ("README.md", "docs/index.md", "docs/spark.md", "docs/web.md")
+_PAGES = ("README.md", "docs/indexes.md", "docs/spark.md", "docs/web.md")
 _GIVEN = """from decimal import Decimal
 from fractions import Fraction
 from typing import Any

@@ -32,3 +32,11 @@ def test_the_demo_can_be_written(tmp_path):
     assert 0 == run("demo", "-o", tmp_path / "demo", "-q").exit_code
     assert corpus_path().name in [path.name for path in (tmp_path / "demo" / "kept").iterdir()]
     assert 2 == run("demo", "-o", tmp_path / "demo").exit_code
+
+
+def test_the_corpus_can_be_written(tmp_path):
+    """--corpus gives it as it is bundled, over nothing, and with no result beside it."""
+    assert 0 == run("demo", "--corpus", tmp_path / "corpus.jsonl").exit_code
+    assert corpus_path().read_bytes() == (tmp_path / "corpus.jsonl").read_bytes()
+    assert 2 == run("demo", "--corpus", tmp_path / "corpus.jsonl").exit_code
+    assert 2 == run("demo", "--corpus", tmp_path / "other.jsonl", "-o", tmp_path / "demo").exit_code

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nearsame.cli import options
+from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
     from nearsame.outputs.console import Report
@@ -51,10 +52,17 @@ Record = dict[str, Any]
         help="A folder to write the result to.",
         stands="nothing is written",
     ),
-    options.overwriting("DIR"),
+    options.spec(
+        "--corpus",
+        metavar="FILE",
+        writes=options.FILE,
+        help="Write the corpus itself, as JSON lines, and end.",
+        stands="de-duplicate it",
+    ),
+    options.overwriting("DIR or FILE"),
 )
 @options.running
-def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: bool) -> None:
+def demo(output: str | None, corpus: str | None, *, overwrite: bool, threads: int | None, quiet: bool) -> None:
     """De-duplicate a bundled sample corpus, and say what was kept, what was removed, and why.
 
     The corpus is a few hundred made-up articles, pages and notices in fifteen languages, with exact copies, edited
@@ -65,6 +73,9 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     from nearsame.outputs import console
     from nearsame.recipes.methods import Jaccard
 
+    if corpus is not None:
+        _copy(corpus, output, overwrite=overwrite, quiet=quiet)
+        return
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:
         run = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
@@ -81,6 +92,20 @@ def demo(output: str | None, *, overwrite: bool, threads: int | None, quiet: boo
     _explain(report, documents, run.removals.to_pylist(), alike.table.to_pylist())
     if output is not None:
         report.written(output, folder=True)
+
+
+def _copy(corpus: str, output: str | None, *, overwrite: bool, quiet: bool) -> None:
+    """Write the corpus as it is bundled."""
+    from nearsame.demo import corpus_path
+    from nearsame.outputs import console
+    from nearsame.outputs.folder import appearing, require_place
+
+    if output is not None:
+        raise ConfigError("--corpus writes the corpus and no result", hint="Leave out -o, or run it afterwards.")
+    with appearing(require_place(corpus, folder=False, overwrite=overwrite)) as made:
+        made.write_bytes(corpus_path().read_bytes())
+    if not quiet:
+        console.Report(sys.stdout).written(corpus, folder=False)
 
 
 def _introduce(report: "Report", documents: dict[str, Record]) -> None:

@@ -1,0 +1,60 @@
+"""What the guide and the README show is what happens: every command and block of code of a page is run, in its folder.
+
+`UPDATE_GOLD=1 scripts/test tests/guide` writes what was printed into the pages; read the difference.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from .blocks import Block, agrees, blocks_of, commands_of, run_command, run_python, surroundings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs" / "guide").rglob("*.md"))
+CHANGING = (r"in \d+\.\d s, \d+\.\d [kMG]?B/s", r"\d+\.\d+ s\b")  # what another run prints otherwise
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs" / "guide").as_posix())
+def test_what_a_page_shows_is_what_happens(page, tmp_path, monkeypatch):
+    """Its blocks are run in their order, in one folder, and print what stands below them."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in surroundings().items():
+        monkeypatch.setenv(name, value)
+    text, names = page.read_text("utf-8"), {"__name__": "__main__"}
+    renewed: list[tuple[Block, str]] = []
+    for block in blocks_of(text):
+        if block.kind == "console":
+            renewed.append((block, _console(block)))
+        elif block.kind == "python":
+            printed = run_python(block, names, page)
+            if block.shown:
+                renewed.append((block.shown, _settled(block.shown.text, printed, block.text)))
+        else:
+            assert block.kind == "text", f"```{block.kind} is not run: {block.text}"
+    if os.environ.get("UPDATE_GOLD"):
+        for block, new in reversed(renewed):
+            text = text[: block.start] + new + text[block.start + len(block.text) :]
+        page.write_text(text, "utf-8")
+
+
+def _console(block: Block) -> str:
+    """The block with what its commands print, where that is shown."""
+    parts = []
+    for command, shown in commands_of(block):
+        output, status = run_command(command)
+        assert status == 0, f"$ {command}\n{output}"
+        parts.append(f"$ {command}\n" + (_settled(shown, output, command) if shown else ""))
+    return "".join(parts)
+
+
+def _settled(shown: str, output: str, source: str) -> str:
+    """What is shown, if it is right; with UPDATE_GOLD what is right."""
+    if agrees(shown, output):
+        return shown
+    if os.environ.get("UPDATE_GOLD"):
+        for pattern in CHANGING:
+            output = re.sub(pattern, lambda match: re.sub(r"\d+\.\d+", "...", match[0]), output)
+        return "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
+    pytest.fail(f"{source}\nprinted\n{output}\nand the page shows\n{shown}")
