@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from nearsame.studies.leaks import leaks
     from nearsame.studies.plan import plan, plan_simhash
     from nearsame.studies.restore import Restored, restore
+    from nearsame.studies.sketches import hamming, jaccard, minhash, shingles, simhash
     from nearsame.studies.verify import Verification, verify
     from nearsame.web.dust import learn_urls
     from nearsame.web.learning import Learning
@@ -109,13 +110,18 @@ __all__ = [
     "explain",
     "explain_codes",
     "explain_example",
+    "hamming",
+    "jaccard",
     "leaks",
     "learn_urls",
+    "minhash",
     "mirrors",
     "pairs",
     "plan",
     "plan_simhash",
     "restore",
+    "shingles",
+    "simhash",
     "surt",
     "urls",
     "verify",
@@ -167,6 +173,7 @@ _HOMES = {
     "nearsame.answers.comparisons": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),
     "nearsame.stages.keys.urls": ("canonical_url",),
+    "nearsame.studies.sketches": ("hamming", "jaccard", "minhash", "shingles", "simhash"),
     "nearsame.studies.restore": ("Restored", "restore"),
     "nearsame.studies.verify": ("Verification", "verify"),
     "nearsame.web.dust": ("learn_urls",),

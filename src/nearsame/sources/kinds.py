@@ -23,7 +23,7 @@ from nearsame.sources.elements import Form, described, table_of_elements
 from nearsame.sources.spool import spooled
 from nearsame.sources.tables import require_sound, without_views
 
-__all__ = ["KINDS", "HeldTable", "Kind", "require_distinct", "splits_of", "table_of", "taken"]
+__all__ = ["KINDS", "HeldTable", "Kind", "is_of", "require_distinct", "splits_of", "table_of", "taken"]
 
 _MATRIX = 2  # dimensions
 _PIECE_ROWS = 10_000
@@ -87,7 +87,7 @@ def table_of(thing: Any) -> pa.Table:
 
 def splits_of(thing: Any) -> Mapping[str, Any] | None:
     """The splits of a data set that has several, by their names; None for anything else."""
-    return thing if _of("datasets", "DatasetDict", "IterableDatasetDict")(thing) else None
+    return thing if is_of("datasets", "DatasetDict", "IterableDatasetDict")(thing) else None
 
 
 def _kind_of(thing: Any) -> Kind:
@@ -98,7 +98,7 @@ def _kind_of(thing: Any) -> Kind:
     raise SourceError(f"documents cannot be read from {described(thing)}", hint=hint)
 
 
-def _of(package: str, *names: str) -> Callable[[Any], bool]:
+def is_of(package: str, *names: str) -> Callable[[Any], bool]:
     """What recognises the things of a package by the names of their classes."""
 
     def fits(thing: Any) -> bool:
@@ -239,19 +239,19 @@ _TABLES = (
     Kind("Arrow table", _is(pa.Table), lambda thing: thing),
     Kind("Arrow record batch", _is(pa.RecordBatch), lambda thing: pa.Table.from_batches([thing])),
     Kind("Arrow RecordBatchReader", _is(pa.RecordBatchReader), conversions.of_reader),
-    Kind("pyarrow.dataset", _of("pyarrow", "Dataset", "Scanner"), conversions.of_arrow_dataset),
-    Kind("pandas DataFrame", _of("pandas", "DataFrame"), conversions.of_pandas, _rows_of_pandas, _frozen_pandas),
-    Kind("polars DataFrame", _of("polars", "DataFrame"), conversions.of_stream, _rows, _clone),
-    Kind("polars LazyFrame", _of("polars", "LazyFrame"), conversions.of_lazy_frame),
-    Kind("DuckDB relation", _of("duckdb", "DuckDBPyRelation"), conversions.of_relation),
-    Kind("Hugging Face Dataset", _of("datasets", "Dataset"), conversions.of_dataset, _selected),
-    Kind("Hugging Face IterableDataset", _of("datasets", "IterableDataset"), conversions.of_streamed_dataset),
+    Kind("pyarrow.dataset", is_of("pyarrow", "Dataset", "Scanner"), conversions.of_arrow_dataset),
+    Kind("pandas DataFrame", is_of("pandas", "DataFrame"), conversions.of_pandas, _rows_of_pandas, _frozen_pandas),
+    Kind("polars DataFrame", is_of("polars", "DataFrame"), conversions.of_stream, _rows, _clone),
+    Kind("polars LazyFrame", is_of("polars", "LazyFrame"), conversions.of_lazy_frame),
+    Kind("DuckDB relation", is_of("duckdb", "DuckDBPyRelation"), conversions.of_relation),
+    Kind("Hugging Face Dataset", is_of("datasets", "Dataset"), conversions.of_dataset, _selected),
+    Kind("Hugging Face IterableDataset", is_of("datasets", "IterableDataset"), conversions.of_streamed_dataset),
 )
 
 KINDS = (
     *_TABLES,
-    Kind("pandas Series", _of("pandas", "Series"), conversions.of_pandas, _rows_of_pandas, _frozen_pandas),
-    Kind("polars Series", _of("polars", "Series"), conversions.of_stream, _rows, _clone),
+    Kind("pandas Series", is_of("pandas", "Series"), conversions.of_pandas, _rows_of_pandas, _frozen_pandas),
+    Kind("polars Series", is_of("polars", "Series"), conversions.of_stream, _rows, _clone),
     Kind("anything else with `__arrow_c_stream__`", _has("__arrow_c_stream__"), conversions.of_stream),
     Kind("anything else with `__arrow_c_array__`", _has("__arrow_c_array__"), conversions.of_array),
     Kind("NumPy array of texts", _array(dimensions=1, kinds="OUST"), lambda array: _elements(array.tolist())),
@@ -267,9 +267,9 @@ _NEAREST: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (_has("readline"), "Give its path; or where each line is a document, the list of its lines."),
     (_is(set, frozenset), "Sort it into a list, as in sorted(texts): a set has another order in each process."),
     (_is(np.ndarray), "Give an array of texts with one dimension, or of numbers with two."),
-    (_of("pyspark", "DataFrame"), "Give engine=nearsame.Spark(session), too; or its toPandas()."),
-    (_of("dask", "DataFrame", "Series", "Bag"), "Compute it first: documents.compute()."),
-    (_of("duckdb", "DuckDBPyConnection"), 'Give a relation: connection.sql("select …").'),
+    (is_of("pyspark", "DataFrame"), "Give engine=nearsame.Spark(session), too; or its toPandas()."),
+    (is_of("dask", "DataFrame", "Series", "Bag"), "Compute it first: documents.compute()."),
+    (is_of("duckdb", "DuckDBPyConnection"), 'Give a relation: connection.sql("select …").'),
     (_has("__aiter__"), "Collect it first: [text async for text in it]."),
     (inspect.isroutine, "Call it, and give what it returns."),
 )

@@ -122,7 +122,7 @@ def test_codes_are_numbers_bits_or_prefixed_digits():
         (dict(codes=[16, 1]), "16 is not a code of 4 bits"),
         (dict(codes=["0b11111", 1]), "'0b11111' is not a code of 4 bits"),
         (dict(codes=["", 1]), "'' is not a code"),
-        (dict(codes=["-1", 1]), "'-1' is not a code"),
+        (dict(codes=["-9", 1]), "'-9' is not a code"),
         (dict(codes=["²", 1]), "is not a code"),
         (dict(codes=[1]), "a walk is for 2 to 1,000 codes, and 1 are given"),
         (dict(codes=[1, 2], turns=[0]), r"turns=\[0\] do nothing to search=blocks"),

@@ -22,7 +22,7 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import DigestName
 from nearsame.stages.features.words import hash_words, join_words
 
-__all__ = ["FORGEABLE", "TextDigests", "available"]
+__all__ = ["FORGEABLE", "TextDigests", "available", "digest_bytes"]
 
 _WEAK = ("crc32", "bytesum")
 FORGEABLE = ("md5", "sha1", "xxh3_128")  # whoever wants two texts of one digest can have them
@@ -31,6 +31,11 @@ FORGEABLE = ("md5", "sha1", "xxh3_128")  # whoever wants two texts of one digest
 def available() -> tuple[str, ...]:
     """The algorithms that this platform has."""
     return tuple(name for name in (*_STRONG, *_WEAK) if name in _WEAK or _has(name))
+
+
+def digest_bytes(name: str) -> int:
+    """The length of a digest that cannot collide, unless somebody forges it."""
+    return len(_STRONG[name](b""))
 
 
 def _has(name: str) -> bool:

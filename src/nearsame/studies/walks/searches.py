@@ -4,7 +4,6 @@
 2. Codes are numbered from 1, as they are given.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, pairwise
 from math import comb
@@ -17,10 +16,11 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_rotations, hamming_search
 from nearsame.recipes.methods import SimHash
+from nearsame.sources.codes import read_code, words_of
 from nearsame.stages.keys.blocks import SEARCH
 from nearsame.stages.keys.headers import HeaderKeys, choose_tables, plan_blocks
 
-__all__ = ["read_code", "walk"]
+__all__ = ["walk"]
 
 _MOST_CODES = 1000
 _NARROW = 32  # bits of a code that is shown as a number and as bits
@@ -41,25 +41,6 @@ class _Found(NamedTuple):
     comparisons: int
 
 
-def read_code(code: int | str, bits: int) -> int:
-    """A code as a number, as decimal digits, as 0b1101, as 0x1f, or as so many bits.
-
-    Raises:
-        ConfigError: It is none of these, or does not fit.
-
-    >>> [read_code(code, 4) for code in (13, "13", "0b1101", "0xd", "1101")]
-    [13, 13, 13, 13, 13]
-    """
-    text = str(code).strip().replace("_", "").lower()
-    base = 2 if len(text) == bits and set(text) <= {"0", "1"} else 0
-    is_number = re.fullmatch("0b[01]+|0x[0-9a-f]+|[0-9]+", text) is not None
-    value = int(text, base or (10 if text.isdecimal() else 0)) if is_number else -1
-    if not 0 <= value < 1 << bits:
-        hint = f"Write it as 13, 0b1101, 0xd, or {bits} bits."
-        raise ConfigError(f"{code!r} is not a code of {bits} bits", hint=hint)
-    return value
-
-
 def walk(given: Sequence[int | str], recipe: SimHash, turns: Sequence[int] | None) -> Explanation:
     """The codes, how they meet, and which near pairs were compared."""
     numbers = [read_code(code, recipe.bits) for code in given]
@@ -68,8 +49,7 @@ def walk(given: Sequence[int | str], recipe: SimHash, turns: Sequence[int] | Non
         raise ConfigError(message, hint="Give a few of them.")
     if turns is not None and recipe.search != "adjacent":
         raise ConfigError(f"turns={list(turns)} do nothing to search={recipe.search}", hint="Choose search=adjacent.")
-    words = range(0, 64 * -(-recipe.bits // 64), 64)
-    codes = arrow.frozen(np.array([[n >> at & (1 << 64) - 1 for at in words] for n in numbers], np.uint64))
+    codes = arrow.frozen(np.array([words_of(number, recipe.bits) for number in numbers], np.uint64))
     found = _adjacent(codes, recipe, turns) if recipe.search == "adjacent" else _by_tables(codes, recipe)
     near = hamming_search.brute_force(codes, recipe.k)
     pairs = [(a + 1, b + 1, d) for a, b, d in zip(*(column.tolist() for column in near), strict=True)]

@@ -12,9 +12,8 @@ import xxhash
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
+from nearsame.flow.sketching import frequencies_of
 from nearsame.recipes.methods import SimHash
-from nearsame.sources.frequencies import read_frequencies
-from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -54,7 +53,7 @@ def walk(given: Sequence[Given], recipe: SimHash) -> Explanation:
     idle = [name for name in _OF_MANY if name in recipe.model_fields_set]
     if idle:
         raise ConfigError(f"{idle[0]} is about many codes, and does nothing to a text", hint="Give codes, or leave it.")
-    stage = SimHashCodes(recipe, _frequencies(recipe))
+    stage = SimHashCodes(recipe, frequencies_of(recipe))
     batch, cut = through(texts, steps(recipe).features, TextFeatures)
     tokens = [words_of(text, recipe, cut.flags, 0, cut.stop_words)[0] for text in texts]
     features = [_weighed(recipe, stage, batch.slice(row, 1), words) for row, words in enumerate(tokens)]
@@ -76,17 +75,6 @@ def walk(given: Sequence[Given], recipe: SimHash) -> Explanation:
         return explained(recipe, walked, answers)
     last, together = _together(recipe, texts, coded, codes, features)
     return explained(recipe, [*walked, last], answers, together)
-
-
-def _frequencies(recipe: SimHash) -> FrequencyTable | None:
-    """What weighs features, where a corpus must say how rare they are."""
-    if not recipe.needs_frequencies:
-        return None
-    if recipe.frequencies is None:
-        message = "weights=tfidf needs a corpus: how rare a feature is cannot be told from one text"
-        raise ConfigError(message, hint="Give the frequencies.parquet that a run with --weights tfidf wrote.")
-    record = {**recipe.features, "ready_items": False}
-    return FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
 
 
 def _answer(recipe: SimHash, sums: list[int], code: int | None) -> dict[str, Any]:

@@ -1,0 +1,232 @@
+"""Codes of bits as others write them, read into words: numbers, bytes, hexadecimal digits, bits.
+
+1. A code is so many bits, whatever they are of. Its words are uint64, the lowest first.
+2. A whole number is the code, a negative one in two's complement. Bytes and hexadecimal digits begin with the highest.
+3. Digits alone are hexadecimal and complete (16 for 64 bits), so that a cut one is noticed; or, if that is said,
+   decimal. What begins with 0x or 0b may be shorter, and a text of exactly as many 0 and 1 as there are bits is these.
+4. What is of another length or form is no code: it is skipped, never mended.
+"""
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import arrow
+from nearsame.arrow import Mask, UInt64s
+from nearsame.errors import ConfigError
+
+__all__ = ["code_words", "is_codes", "length_of", "read_code", "words_of"]
+
+_PREFIXED = re.compile("0b[01]+|0x[0-9a-f]+")
+_DECIMAL = re.compile("-?[0-9]+")
+_DIGITS = np.full(256, 255, np.uint8)
+for _at, _character in enumerate("0123456789abcdef"):
+    _DIGITS[ord(_character)] = _DIGITS[ord(_character.upper())] = _at
+_WORD = 64
+_SHOWN = 80
+
+
+def read_code(code: int | str, bits: int, *, decimal: bool = True) -> int:
+    """A code as a number, from a number or a text.
+
+    Args:
+        code: As somebody wrote it.
+        bits: The length of a code.
+        decimal: Whether digits alone are a decimal number; else they are hexadecimal, all of them.
+
+    Raises:
+        ConfigError: It is none, or does not fit.
+
+    >>> [read_code(code, 4) for code in (13, -3, "13", "0b1101", "0xd", "1101")]
+    [13, 13, 13, 13, 13, 13]
+    >>> read_code("ff00", 16, decimal=False)
+    65280
+    """
+    value = code if isinstance(code, int) else _number(str(code).strip().replace("_", "").lower(), bits, decimal)
+    if value is not None and -(1 << bits - 1) <= value < 1 << bits:
+        return int(value) & (1 << bits) - 1
+    digits = "13, 0b1101, 0xd" if decimal else f"{-(-bits // 4)} hexadecimal digits"
+    shown = repr(code) if len(str(code)) <= _SHOWN else f"a text of {len(str(code)):,} characters"
+    raise ConfigError(f"{shown} is not a code of {bits} bits", hint=f"Write it as {digits}, or {bits} bits.")
+
+
+def _number(text: str, bits: int, decimal: bool) -> int | None:  # noqa: FBT001  (as read_code has it)
+    if len(text) == bits and set(text) <= {"0", "1"}:
+        return int(text, 2)
+    if _PREFIXED.fullmatch(text):
+        return int(text, 0)
+    if decimal:
+        return int(text) if _DECIMAL.fullmatch(text) and len(text) <= bits + 1 else None
+    return int(text, 16) if len(text) == -(-bits // 4) and not set(text) - set("0123456789abcdef") else None
+
+
+def words_of(value: int, bits: int) -> list[int]:
+    """The words of a number.
+
+    >>> words_of(1 << 64 | 5, 128)
+    [5, 1]
+    """
+    return [value >> at & (1 << 64) - 1 for at in range(0, bits, 64)]
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """The values as one of few types."""
+    if pa.types.is_dictionary(column.type):
+        return _plain(column.dictionary_decode())
+    kind = column.type
+    is_text = pa.types.is_string(kind) or pa.types.is_string_view(kind)
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_binary_view(kind)
+    if pa.types.is_null(kind):
+        return column.cast(pa.int64())
+    return column.cast(pa.large_string()) if is_text else column.cast(pa.large_binary()) if is_bytes else column
+
+
+def length_of(column: pa.Array) -> int | None:
+    """How many bits the codes of a column have: by its type, or where that says nothing, if all are of one length.
+
+    Of digits it is what they are as hexadecimal ones. None: there is none, or they differ, or are no codes.
+    """
+    if column.null_count == len(column):
+        return None
+    column = _plain(column)
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return int(kind.bit_width)
+    if _is_list(kind):
+        unit, lengths = kind.value_type.bit_width, pc.list_value_length(column)
+    else:
+        unit = 4 if pa.types.is_large_string(kind) else 8
+        lengths = pc.binary_length(column.cast(pa.large_binary()))
+    least, most = pc.min_max(lengths).as_py().values()
+    return unit * int(most) if least == most and most is not None else None
+
+
+def code_words(column: pa.Array, bits: int, *, decimal: bool = False) -> tuple[UInt64s, Mask]:
+    """The codes of a column: (uint64[n, w], whether each is one); of a null the words are 0, and it is none.
+
+    Args:
+        column: Of a type that `is_codes`.
+        bits: The length of a code.
+        decimal: As `read_code` has it.
+    """
+    column = _plain(column)
+    words = np.zeros((len(column), -(-bits // 64)), np.uint64)
+    kind = column.type
+    if pa.types.is_large_string(kind):
+        good = _of_texts(column, bits, words, decimal=decimal)
+    elif pa.types.is_integer(kind):
+        good = _of_numbers(column, bits, words)
+    elif _is_list(kind):
+        good = _of_lists(column, bits, words)
+    else:
+        good = _of_bytes(column.cast(pa.large_binary()), -(-bits // 8), words)
+    if bits % 64:
+        good &= words[:, -1] >> np.uint64(bits % 64) == 0
+    words[~good] = 0
+    return words, good
+
+
+def is_codes(kind: pa.DataType) -> bool:
+    """Whether codes can be read from a column of that type."""
+    if pa.types.is_dictionary(kind):
+        return is_codes(kind.value_type)
+    if _is_list(kind):
+        return kind.value_type in (pa.uint8(), pa.uint64(), pa.int64())
+    tests = (
+        "integer", "null", "fixed_size_binary", "binary", "large_binary", "binary_view", "string", "large_string",
+        "string_view",
+    )  # fmt: skip
+    return any(getattr(pa.types, f"is_{test}")(kind) for test in tests)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _present(column: pa.Array) -> Mask:
+    return np.array(column.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _of_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
+    """Integers; of a negative one in two's complement the bits below the code's length."""
+    good, values = _present(column), column.fill_null(0).to_numpy(zero_copy_only=False)
+    if bits >= _WORD or values.dtype.kind == "u":
+        words[:, 0] = values.astype(np.int64).view(np.uint64) if values.dtype.kind == "i" else values
+        return good
+    values = values.astype(np.int64)
+    words[:, 0] = np.where(values < 0, values & (1 << bits) - 1, values).view(np.uint64)
+    return np.asarray(good & (values >= -(1 << bits - 1)))
+
+
+def _of_bytes(column: pa.Array, size: int, words: UInt64s) -> Mask:
+    """Bytes, the highest first."""
+    good = _present(column)
+    good &= pc.binary_length(column).fill_null(-1).to_numpy() == size
+    view = arrow.strings(column.filter(pa.array(good)))
+    _fill(view.data[view.offsets[0] : view.offsets[-1]].reshape(-1, size), words, good)
+    return good
+
+
+def _of_lists(column: pa.Array, bits: int, words: UInt64s) -> Mask:
+    """Lists of bytes, the highest first, or of words, the lowest first."""
+    is_bytes = column.type.value_type.bit_width < _WORD
+    size = -(-bits // 8) if is_bytes else words.shape[1]
+    column = column.cast(pa.large_list(column.type.value_type))
+    good = _present(column)
+    good &= pc.list_value_length(column).fill_null(-1).to_numpy() == size
+    nulls = column.flatten().is_null()
+    good[pc.list_parent_indices(column).filter(nulls).to_numpy()] = False  # a part of it is missing
+    values = column.filter(pa.array(good)).flatten().to_numpy(zero_copy_only=False)
+    if is_bytes:
+        _fill(values.view(np.uint8).reshape(-1, size), words, good)
+    else:
+        words[good] = values.view(np.uint64).reshape(-1, size)
+    return good
+
+
+def _of_texts(column: pa.Array, bits: int, words: UInt64s, *, decimal: bool) -> Mask:
+    """Texts: the usual ones all at once, and the others one by one."""
+    good = _present(column)
+    if decimal:
+        numbers = _decimals(column, bits)
+        if numbers is not None:
+            return _of_numbers(numbers, bits, words)
+    else:
+        size = -(-bits // 4)
+        whole = good & (pc.binary_length(column).fill_null(-1).to_numpy() == size)
+        view = arrow.strings(column.filter(pa.array(whole)))
+        digits = _DIGITS[view.data[view.offsets[0] : view.offsets[-1]]].reshape(-1, size)
+        is_hex = (digits < len("0123456789abcdef")).all(axis=1) if len(digits) else np.zeros(0, np.bool_)
+        whole[whole] = is_hex
+        digits = np.pad(digits[is_hex], ((0, 0), (size % 2, 0)))
+        _fill(digits[:, ::2] * np.uint8(16) + digits[:, 1::2], words, whole)
+        good &= ~whole
+    for row in np.flatnonzero(good).tolist():
+        try:
+            words[row] = words_of(read_code(column[row].as_py(), bits, decimal=decimal), bits)
+        except (ConfigError, UnicodeDecodeError):
+            good[row] = False
+    return good if decimal else good | whole
+
+
+def _decimals(column: pa.Array, bits: int) -> pa.Array | None:
+    """Decimal digits as integers; None where a text is something else, or may be bits."""
+    longest = pc.max(pc.binary_length(column)).as_py() or 0
+    if bits > _WORD or longest >= bits:
+        return None
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return column.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _fill(data: npt.NDArray[np.uint8], words: UInt64s, good: Mask) -> None:
+    """Put rows of bytes, the highest first, into the words of those that are codes."""
+    padded = np.zeros((len(data), 8 * words.shape[1]), np.uint8)
+    padded[:, padded.shape[1] - data.shape[1] :] = data
+    words[good] = padded.view(">u8")[:, ::-1]
