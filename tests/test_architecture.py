@@ -28,7 +28,8 @@ BENCHES = sorted(path for path in (ROOT / "bench").rglob("*.py") if ".venv-peers
 OPTIONAL_OR_HEAVY = {"altair", "fastapi", "llvmlite", "numba", "pandas", "pyspark", "rich", "scipy", "uvicorn"}
 NOT_FOR_HELP = OPTIONAL_OR_HEAVY - {"rich"} | {"numpy", "pyarrow", "pydantic"}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-CHOOSING = {"flow/code_steps.py", "flow/sketching.py", "flow/steps.py", "index/facets.py"}  # where a method gets its stages
+# Where a method gets its stages.
+CHOOSING = {"flow/code_steps.py", "flow/sketching.py", "flow/steps.py", "index/facets.py"}
 TWINS = {"Meeting", "Transaction"}  # of arrays and of frames; of each store: the same thing in two hands
 MOST_WITHIN = 10  # arguments of a kernel that other kernels call
 VAGUE = {"base_utils", "common", "core", "helper", "helpers", "misc", "util", "utils"}
