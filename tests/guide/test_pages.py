@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .blocks import Block, agrees, blocks_of, commands_of, run_command, run_python, surroundings
+from .blocks import Block, agrees, blocks_of, commands_of, run_command, run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "guide").rglob("*.md"))
@@ -17,11 +17,8 @@ CHANGING = (r"in \d+\.\d s, \d+\.\d [kMG]?B/s", r"\d+\.\d+ s\b")  # what another
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs" / "guide").as_posix())
-def test_what_a_page_shows_is_what_happens(page, tmp_path, monkeypatch):
+def test_what_a_page_shows_is_what_happens(page, folder):
     """Its blocks are run in their order, in one folder, and print what stands below them."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in surroundings().items():
-        monkeypatch.setenv(name, value)
     text, names = page.read_text("utf-8"), {"__name__": "__main__"}
     renewed: list[tuple[Block, str]] = []
     for block in blocks_of(text):

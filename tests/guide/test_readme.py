@@ -1,6 +1,7 @@
 """Every command and block of Python of the README is run, on small made-up files of the names that it uses."""
 
 import json
+import os
 from pathlib import Path
 from shutil import rmtree
 
@@ -14,17 +15,15 @@ from nearsame.demo import corpus_path
 from tests.sources.archive import gzipped, html, http, record
 from tests.sources.corpora import compressed, encoded
 
-from .blocks import blocks_of, commands_of, run_command, run_python, surroundings
+from .blocks import blocks_of, commands_of, run_command, run_python
 
 UNTRIED = ("s3a://", "nearsame serve ")  # a bucket and a cluster; and what ends when it is told to: only read
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The files of the README."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in {**surroundings(), "PATH": f"{tmp_path}/bin:{surroundings()['PATH']}"}.items():
-        monkeypatch.setenv(name, value)
+def files(folder, monkeypatch):
+    """The files of the README, and a program to read from a filter."""
+    monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
     rows = [json.loads(line) for line in corpus_path().read_text("utf-8").splitlines()[:60]]
     rows = [{name: row[name] for name in ("id", "url", "text", "date")} for row in rows]
     Path("crawl").mkdir()
@@ -36,7 +35,6 @@ def folder(tmp_path, monkeypatch):
     for name in ("crawl.warc.gz", "crawl/1.warc.gz"):
         Path(name).write_bytes(page)
     _texts(rows)
-    return tmp_path
 
 
 def _texts(rows):
@@ -63,7 +61,7 @@ def _commands(root):
     ]
 
 
-def test_every_command_of_the_readme_works(root, folder):
+def test_every_command_of_the_readme_works(root, files):
     """Each writes to a place of its own, but for the one that proves what the one before it wrote."""
     assert "" == "".join(map(_outcome, _commands(root)))
 
@@ -81,7 +79,7 @@ def _outcome(command):
     return f"$ {command}\n{output}" if status else ""
 
 
-def test_the_python_of_the_readme_works(root, folder):
+def test_the_python_of_the_readme_works(root, files):
     """With documents at hand, and an index."""
     names = {"documents": [{"id": "rose", "text": "a rose is a rose is a rose"}]}
     ns.Index.create("seen.ns").close()
