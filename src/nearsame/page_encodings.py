@@ -12,7 +12,7 @@ from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["decoded", "elements", "encoding", "resiliparse", "to_utf8"]
+__all__ = ["by_mark", "decoded", "detected", "elements", "encoding", "is_wide", "resiliparse", "to_utf8"]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -61,22 +61,47 @@ def encoding(raw: bytes, charset: str | None, *, markup: bool) -> tuple[str, byt
     return (guess if guess and _decodes(raw, guess) else named or meant), raw
 
 
-def decoded(raw: bytes, name: str) -> tuple[bytes, str]:
-    """A text file in UTF-8, and the encoding that it has; `auto`: its own, as it is detected.
+def by_mark(raw: bytes) -> str | None:
+    """The encoding that a byte order mark says."""
+    return next((name for bom, name in _BOMS if raw.startswith(bom)), None)
+
+
+def detected(raw: bytes) -> str:
+    """The encoding of a text file, or of its beginning, as it looks."""
+    return "utf-8" if _is_plain(raw) else encoding(raw, None, markup=b"\0" in raw)[0]
+
+
+def is_wide(raw: bytes) -> bool:
+    """Whether a text without a byte order mark is one of UTF-16 or UTF-32, which are UTF-8 with zeros, too."""
+    return b"\0" in raw and _wide(raw) is not None
+
+
+def decoded(raw: bytes, asked: str | None) -> tuple[bytes, str]:
+    """A text file in UTF-8, and the encoding that it has.
+
+    Args:
+        raw: The file.
+        asked: Its encoding; `auto`: as it is detected; None: as its byte order mark says, else UTF-8, unseen.
 
     Raises:
         UnicodeDecodeError: It cannot be read by that encoding.
     """
-    if name == "auto":
-        if _is_plain(raw):
+    marked = by_mark(raw)
+    if asked is None and marked in (None, "utf-8"):
+        return raw, "utf-8"
+    name = asked
+    if asked is None or asked == "auto":
+        if marked is None and _is_plain(raw):
             return raw, "utf-8"
         name, raw = encoding(raw, None, markup=b"\0" in raw)
+    name = str(name)
     return raw.decode(name).encode("utf-8", "surrogatepass"), codecs.lookup(name).name
 
 
 def _is_plain(raw: bytes) -> bool:
+    """Whether it is UTF-8 and nothing else; a character that is cut off at the end is none of another encoding."""
     try:
-        raw.decode()
+        codecs.getincrementaldecoder("utf-8")().decode(raw)
     except UnicodeDecodeError:
         return False
     return b"\0" not in raw and not raw.startswith(codecs.BOM_UTF8)

@@ -1,13 +1,19 @@
-"""Text files in other encodings are read where that is asked for, and counted by their encodings."""
+"""Files in other encodings: read by their byte order marks or as asked, counted, and written again as they were."""
 
+import gzip
+import io
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import nearsame as ns
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.page_encodings import decoded
+from nearsame.sources.transcoding import encoded, to_utf8
 from tests.cli.commands import run
+from tests.examples import share
 
 JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗い所で泣いていた。"
 GERMAN = "Größere Bären fraßen süße Früchte über den Dächern von Zürich, während es draußen kühl und nebelig wurde."
@@ -49,7 +55,7 @@ def test_files_of_one_text_are_duplicates_in_any_encoding(tmp_path: Path, method
     options = ("--encoding", "auto", "--method", method, "--keep", "last", "--copy", "-o", out)
     done = run("dedup", source, *options)
     assert 0 == done.exit_code, done.stderr
-    assert "text files in other encodings than UTF-8: " in done.output
+    assert "files in other encodings than UTF-8: " in done.output
     assert ["3.txt", "z.txt"] == sorted(path.name for path in (out / "kept").rglob("*.txt"))
     assert GERMAN.encode("latin-1") == next((out / "kept").rglob("z.txt")).read_bytes()
     verification = ns.verify(out)
@@ -66,13 +72,92 @@ def test_all_files_are_read_by_the_encoding_that_is_named(tmp_path: Path) -> Non
         [row["text"] for row in found.kept().to_pylist() if row["id"] == "a.txt"],
     )
     assert "b.txt: not utf-16" in found.skipped["reason"][0].as_py()
-    assert ("text files in other encodings than UTF-8: utf-16 1",) == found.stats.notes
+    assert ("files in other encodings than UTF-8: utf-16 1",) == found.stats.notes
     assert 2 == ns.dedup(tmp_path / "*.txt").stats.skipped + ns.dedup(tmp_path / "*.txt").stats.documents
+
+
+def test_what_a_mark_does_not_say_is_not_guessed(tmp_path: Path) -> None:
+    """By default UTF-16 is known by its mark; what else is no UTF-8 is unreadable, and a note has the option."""
+    for number, raw in enumerate((GERMAN.encode(), GERMAN.encode("utf-16"), PLAIN.encode("utf-16-le"), b"caf\xe9")):
+        (tmp_path / f"{number}.txt").write_bytes(raw)
+    found = ns.dedup(tmp_path / "*.txt")
+    assert (1, 2) == (found.stats.removed, found.stats.skipped)
+    assert {"2.txt: it looks like UTF-16, and has no byte order mark"} < set(found.skipped["reason"].to_pylist())
+    unread = "2 text files are not UTF-8, and unread: --encoding auto reads them as they look"
+    assert ("files in other encodings than UTF-8: utf-16-le 1", unread) == found.stats.notes
+    found.write(tmp_path / "out")
+    assert ns.verify(tmp_path / "out").holds
+    bare = ns.dedup((tmp_path / "0.txt", tmp_path / "1.txt"), method="digest")  # compares bytes
+    assert (0, 2) == (bare.stats.removed, bare.stats.documents + bare.stats.skipped)
+
+
+ROWS = [(str(number), text) for number, text in enumerate((GERMAN, PLAIN, GERMAN, JAPANESE))]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "suffix"),
+    [
+        ("utf-16", None, ".csv"), ("utf-32-be", "utf-32-be", ".jsonl"), ("shift_jis", "shift_jis", ".csv.gz"),
+        ("euc_jp", "auto", ".jsonl.gz"), ("utf-16", "utf-16", ".tsv"),
+    ],
+)  # fmt: skip
+def test_records_come_back_byte_for_byte(tmp_path: Path, name: str, asked: str | None, suffix: str) -> None:
+    """Lines that stay are those bytes, a note says how they were read, and the proof holds."""
+    rows = [row for row in ROWS if "ö" not in row[1]] * 2 if "jis" in name or "jp" in name else ROWS
+    form = '{{"id": "{}", "text": "{}"}}\n' if "json" in suffix else "{}\t{}\n" if "tsv" in suffix else '{},"{}"\n'
+    header = "" if "json" in suffix else "id\ttext\n" if "tsv" in suffix else "id,text\n"
+    path, opened = tmp_path / f"a{suffix}", gzip.open if suffix.endswith("gz") else open
+    with opened(path, "wb") as out:
+        out.write((header + "".join(form.format(*row) for row in rows)).encode(name))
+    found = ns.dedup(path, encoding=asked)
+    found.write(tmp_path / "out")
+    stay = [row for at, row in enumerate(rows) if row[1] not in [text for _, text in rows[:at]]]
+    with opened(tmp_path / "out" / "kept" / path.name, "rb") as copy:
+        assert (header + "".join(form.format(*row) for row in stay)).encode(name) == copy.read()
+    assert [text for _, text in stay] == found.kept()["text"].to_pylist()
+    assert f"files in other encodings than UTF-8: {'' if asked == 'auto' else name[:6]}" in found.stats.notes[0]
+    assert ns.verify(tmp_path / "out").holds
+
+
+@settings(max_examples=share(100))
+@given(
+    st.sampled_from(["utf-16-le", "cp932", "cp1252", "gb18030", "utf-8"]),
+    st.one_of(st.binary(max_size=40), st.text(max_size=20)),
+    st.integers(1, 7),
+)
+def test_what_is_read_is_written_again(codec: str, given: bytes | str, size: int) -> None:
+    """Bytes become text and the same bytes again however they are cut, or the file is refused."""
+    raw = given.encode(codec, "ignore") if isinstance(given, str) else given
+    pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
+    out = io.BytesIO()
+    try:
+        read = list(to_utf8(iter(pieces), codec, "a"))
+    except SourceError:
+        assert isinstance(given, bytes)
+        return
+    with encoded(out, codec) as back:
+        back.writelines(iter([b"".join(read)[at : at + size] for at in range(0, len(b"".join(read)), size)]))
+    assert raw == out.getvalue()
+    if isinstance(given, str):
+        assert raw.decode(codec) == b"".join(read).decode()
+
+
+def test_a_file_that_would_not_come_back_is_refused(tmp_path: Path) -> None:
+    """Where two ways of bytes are one character; and what another encoding cannot hold."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"id": "é", "text": "ein Satz"}\n'.encode("cp1252") * 2 + b'{"text": "\x81"}\n')
+    found = ns.dedup(path, encoding="cp1252")
+    assert (1, 1) == (found.stats.skipped, found.stats.removed)
+    found.write(tmp_path / "kept.jsonl")
+    assert b'{"text": "\x81"}\n' in (tmp_path / "kept.jsonl").read_bytes()
+    path.write_bytes("{}".encode("utf-16-le")[:-1])
+    with pytest.raises(SourceError, match="is not readable as utf-16-le from byte 2 on"):
+        ns.dedup(path, encoding="utf-16-le")
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     """An encoding that is none or not of texts; sources that are not text files; Spark."""
-    for name in ("klingon", "base64", ""):
+    for name in ("klingon", "base64", "", "idna", "punycode", "unicode_escape"):
         with pytest.raises(ConfigError, match="is not an encoding of texts"):
             ns.dedup(["a"], encoding=name)
     with pytest.raises(ConfigError, match="no source is one"):

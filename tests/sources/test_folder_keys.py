@@ -79,3 +79,18 @@ def test_spark_says_the_same(tmp_path: Path, spark: object) -> None:
     source = _written(tmp_path, a_parquet="year=2023", b_parquet="year=2024", c_parquet="year=999")
     found = ns.dedup(str(source), keep="max:year", engine=ns.Spark(spark))
     assert [2024] == [row["year"] for row in found.kept().collect()]
+
+
+def test_one_file_says_what_folders_said(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """As columns in a table, as keys of lines that are otherwise as they came; a column of the file stays its own."""
+    for year, lines in (("2023", '{"text": "a b", "n": [1]}\n{oops\n\n{}'), ("2024", '{"text": "c", "year": null}\n')):
+        (tmp_path / f"year={year}").mkdir()
+        (tmp_path / f"year={year}" / "a.jsonl").write_text(lines)
+    found = ns.dedup(tmp_path)
+    assert [2023, 2023, None] == found.kept()["year"].to_pylist()
+    found.write("-")
+    lines = b'{"text": "a b", "n": [1],"year":2023}\n{oops\n{"year":2023}\n{"text": "c", "year": null}\n'
+    assert lines == capfdbinary.readouterr().out
+    alone = ns.dedup(tmp_path / "year=2023" / "a.jsonl")
+    alone.write(tmp_path / "alone.jsonl")
+    assert b"".join(lines.splitlines(keepends=True)[:3]) == (tmp_path / "alone.jsonl").read_bytes()

@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any, get_args
 
 import click
+from click.shell_completion import CompletionItem
 
 from nearsame.cli import helping
 from nearsame.cli.places import APART, BY_NAME, FILE, FOLDER, require_places
@@ -72,6 +73,10 @@ class Option(click.Option):
         if stands:
             self.help = f"{self.help} [{stands}]"
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell offers: the words of a choice, or the names of files."""
+        return _files(self, incomplete) or super().shell_complete(ctx, incomplete)
+
 
 class Argument(click.Argument):
     """An argument that names what is read or written, as an option may."""
@@ -80,6 +85,15 @@ class Argument(click.Argument):
         super().__init__(*names, **rest)
         self.reads = reads
         self.writes = writes
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell offers: the words of a choice, or the names of files."""
+        return _files(self, incomplete) or super().shell_complete(ctx, incomplete)
+
+
+def _files(parameter: "Option | Argument", incomplete: str) -> list[CompletionItem]:
+    """What makes a shell offer the names of files, where a parameter names one."""
+    return [CompletionItem(incomplete, type="file")] if parameter.reads or parameter.writes else []
 
 
 class _Seed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only

@@ -51,8 +51,8 @@ FILES = (
     spec(
         "--encoding",
         metavar="NAME",
-        help="Of text files, as in latin-1; auto: of each as it is detected.",
-        stands="UTF-8",
+        help="Of texts, JSON lines and CSV, as in latin-1; auto: as each looks.",
+        stands="by the byte order mark, else UTF-8",
     ),
 )
 MAX_RECORD = spec(

@@ -19,6 +19,7 @@ from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, Part, TextFolder
+from nearsame.sources.folder_keys import of_positions
 from nearsame.sources.manifest import manifest
 from nearsame.sources.revisits import Revisiting, require_archives, with_revisits
 from nearsame.sources.select import together
@@ -26,7 +27,7 @@ from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["Choices", "Picked", "chosen_of", "records", "table_of", "write"]
+__all__ = ["Choices", "Picked", "chosen_of", "records", "said_of", "table_of", "write"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -109,9 +110,20 @@ def chosen_of(run: Run, decided: Decided, *, stay: bool) -> Iterator[Picked]:
 
 
 def table_of(run: Run, chosen: Picked) -> pa.Table:
-    """The wanted records of a part, of web pages with their texts."""
+    """The wanted records of a part, of web pages with their texts, and what names of folders say of them."""
     table = chosen.part.take(chosen.wanted, chosen.others, run.reading.columns)
-    return _with_texts(table, run.extract) if chosen.part.pages else table
+    table = _with_texts(table, run.extract) if chosen.part.pages else table
+    for name, values in said_of(run, chosen.part).items():
+        if name not in table.column_names and len(table) == chosen.wanted.size:
+            table = table.append_column(name, of_positions(values, chosen.part, chosen.wanted))
+    return table
+
+
+def said_of(run: Run, part: Part) -> dict[str, pa.Array]:
+    """What names of folders say of the files of a part."""
+    at = next(number for number, other in enumerate(run.reading.parts) if other is part)
+    said = {name: values[at] for name, values in run.said_by_folders.items()}
+    return {name: values for name, values in said.items() if values is not None}
 
 
 def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goes, and what of it)

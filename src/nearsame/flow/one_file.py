@@ -3,7 +3,7 @@
 1. JSON lines of JSON lines are the lines as they came, and a source alone in its own format is copied as in a folder:
    what could not be read stays, unless it is to be left out.
 2. Anything else is read as a table first, for JSON lines one source after the other, for other formats all at once:
-   what could not be read cannot be in it, and is counted.
+   what could not be read cannot be in it, and is counted. What names of folders say becomes columns.
 3. A file appears complete or not at all, and touches nothing that was read. It has no proof beside it: that is a
    folder's.
 """
@@ -19,12 +19,12 @@ import numpy as np
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.files.compressions import compressor
-from nearsame.flow.kept import Picked, chosen_of, table_of
+from nearsame.flow.kept import Picked, chosen_of, said_of, table_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
 from nearsame.sources import TextFolder
-from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.jsonl import JsonLines, extend_lines
 from nearsame.sources.parts import FilePart
 from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided
@@ -68,7 +68,8 @@ def _print(lines: Iterator[Any]) -> None:
 
 def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, *, drop_unreadable: bool) -> None:
     form, only = place.form.name if place.form else "", kept[0].part
-    if len(kept) == 1 and isinstance(only, FilePart) and (only.format, only.compression) == (form, place.compression):
+    packing = (only.format, only.compression) if isinstance(only, FilePart) and not said_of(run, only) else None
+    if len(kept) == 1 and packing == (form, place.compression):
         only.copy(made, _removed(kept[0], drop_unreadable=drop_unreadable), drop_unread=drop_unreadable)
     elif form == "jsonl":
         with made.open("wb") as raw, compressor(raw, place.compression) as out:
@@ -83,7 +84,9 @@ def _lines(run: Run, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterat
     for chosen in kept:
         if isinstance(chosen.part, JsonLines):
             removed = _removed(chosen, drop_unreadable=drop_unreadable)
-            yield from chosen.part.lines(removed, drop_unread=drop_unreadable)
+            lines, said = chosen.part.lines(removed, drop_unread=drop_unreadable), said_of(run, chosen.part)
+            more = {name: values[0].as_py() for name, values in said.items()}
+            yield from extend_lines(lines, more) if more else lines
             continue
         for some in _portions(chosen):
             yield from lists.lines_of(table_of(run, some))

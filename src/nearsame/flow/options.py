@@ -81,8 +81,8 @@ class FileOptions(TypedDict, total=False):
     encoding: Annotated[
         str | None,
         Doc(
-            "The encoding of text files, as in `latin-1` or `shift_jis`; `auto` detects that of each one. Default:"
-            " UTF-8, and others are reported as unreadable."
+            "The encoding of texts, JSON lines and CSV, as in `latin-1` or `shift_jis`; `auto`: as each file looks."
+            " Default: by the byte order mark, else UTF-8, and others are reported as unreadable."
         ),
     ]
     include: Annotated[

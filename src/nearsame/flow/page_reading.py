@@ -4,6 +4,7 @@
 2. One page becomes the same text here as among many: by the same stage.
 """
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,6 @@ from nearsame.recipes.choices import Extract
 from nearsame.sources import MAX_DOCUMENT, Columns, Skipped, open_parts
 from nearsame.sources.base import apart, into
 from nearsame.sources.files import File, suffixed_name
-from nearsame.sources.folder import TextFolder
 from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
@@ -37,6 +37,8 @@ __all__ = [
     "with_pages",
 ]
 
+_ENCODED = ("text", "pages", "jsonl", "csv", "tsv", "stdin")
+_NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # which Python has as such
 _OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
 
 
@@ -60,7 +62,7 @@ def with_pages(columns: Columns, options: TextOptions) -> Columns:
 
 
 def with_encoding(columns: Columns, encoding: str | None) -> Columns:
-    """The columns, and the encoding of text files.
+    """The columns, and the encoding of files of text.
 
     Raises:
         ConfigError: There is no such encoding.
@@ -69,9 +71,12 @@ def with_encoding(columns: Columns, encoding: str | None) -> Columns:
         return replace(columns, encoding=encoding)
     try:
         "".encode(encoding)
+        is_known = codecs.lookup(encoding).name not in _NO_ENCODINGS
     except (LookupError, UnicodeError, ValueError):
+        is_known = False
+    if not is_known:
         message = f"encoding={encoding!r} is not an encoding of texts"
-        raise ConfigError(message, hint="Write it as in latin-1, utf-16 or shift_jis, or auto.") from None
+        raise ConfigError(message, hint="Write it as in latin-1, utf-16 or shift_jis, or auto.")
     return replace(columns, encoding=encoding)
 
 
@@ -97,9 +102,9 @@ def require_pages(reading: Reading) -> None:
     """
     refuse_idle(reading.columns, pages=reading.pages)
     encoding = reading.columns.encoding
-    if encoding is not None and not any(isinstance(part, TextFolder) for part in reading.all_parts):
-        message = f"encoding={encoding!r} is about text files, and no source is one"
-        raise ConfigError(message, hint="Leave it out; records are UTF-8.")
+    if encoding is not None and not any(part.format in _ENCODED for part in reading.all_parts):
+        message = f"encoding={encoding!r} is about files of texts, JSON lines and CSV, and no source is one"
+        raise ConfigError(message, hint="Leave it out.")
 
 
 def refuse_idle(columns: Columns, *, pages: bool) -> None:

@@ -31,6 +31,7 @@ from nearsame.outputs.apart import require_apart
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Method
 from nearsame.sources import MAX_RECORD, Part
+from nearsame.sources.folder_keys import folder_names, folder_values
 from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.pairs.expand import Listed
@@ -88,6 +89,12 @@ class Run:
     def passed_over(self) -> PassedOver:
         """Which these are, by their kinds."""
         return self.reading.passed_over
+
+    @cached_property
+    def said_by_folders(self) -> dict[str, list[pa.Array | None]]:
+        """What names of folders say of the judged side, by part."""
+        parts = self.reading.parts
+        return {name: folder_values(name, parts) for name in folder_names(parts)}
 
     def texts(self, rows: Rows) -> list[str]:
         """The texts of some rows, read again."""

@@ -47,7 +47,7 @@ from nearsame.stages.sketches.confirming import Confirming
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.sketches.modp import Fingerprints
 from nearsame.stages.texts.raw import Texts
-from nearsame.stages.texts.stopwords import stop_words
+from nearsame.stages.texts.stopwords import stop_words, taken_as_words
 
 __all__ = ["OneSide", "Steps", "cut_flags", "steps", "stops", "texts"]
 
@@ -99,6 +99,12 @@ class Steps(NamedTuple):
 
 def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
     """The stages of a method; for `listing` all pairs they may differ from those for deciding, the answers do not."""
+    made = _steps(method, ready_items=ready_items, listing=listing)
+    odd = taken_as_words(getattr(method, "stop_words", ()))
+    return made._replace(notes=(*made.notes, *odd)) if odd else made
+
+
+def _steps(method: Method, *, ready_items: bool, listing: bool) -> Steps:
     match method:
         case Digest():
             return Steps((texts(method), _digests(method)), measures.EQUAL)

@@ -107,7 +107,7 @@ class Claims:
             listed = None if problems else listed
         if listed is None or about is None or stats is None:
             return None
-        parts = parts_of(listed)
+        parts = parts_of(listed, about.get("encodings", {}))
         has_against = any(part.against for part in parts)
         formats = [part.format for part in parts]
         problems = list(recipe_problems(stats.get("recipe"), about["columns"], formats, has_against=has_against))

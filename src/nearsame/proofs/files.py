@@ -5,13 +5,14 @@
 """
 
 import base64
+import codecs
 import contextlib
 import json
 import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ __all__ = [
     "Part",
     "Piece",
     "Record",
+    "as_utf8",
     "chosen",
     "csv_fields",
     "csv_pieces",
@@ -110,6 +112,7 @@ class Part(NamedTuple):
     paths: Sequence[bytes | None]
     files: Sequence[bytes | None]
     stamps: Sequence[tuple[int | None, int | None]]
+    encoding: str | None = None  # of lines and rows; None: UTF-8
 
     @property
     def path(self) -> str:
@@ -155,6 +158,16 @@ def raw(path: str, compression: str | None) -> Iterator[bytes]:
                 yield bytes(chunk)
     except FileNotFoundError as error:
         raise SourceError(f"{path} is not there any more", hint="Put it back where it was for the run.") from error
+
+
+def as_utf8(chunks: Iterator[bytes], encoding: str | None) -> Iterator[bytes]:
+    """The same in UTF-8; bytes that are no characters are none there, either."""
+    if encoding is None:
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
+    for chunk in chain(chunks, [b""]):
+        yield decoder.decode(chunk, not chunk).encode("utf-8", "surrogatepass")
 
 
 def same_bytes(one: str, other: str) -> bool:

@@ -18,8 +18,8 @@ _SHARED = ("against", "source", "target", "format", "compression")
 Line = Mapping[str, Any]
 
 
-def parts_of(listed: pa.Table) -> tuple[Part, ...]:
-    """The parts, of a list that has no problems."""
+def parts_of(listed: pa.Table, encodings: Mapping[str, str]) -> tuple[Part, ...]:
+    """The parts, of a list that has no problems; some are lines in other encodings than UTF-8."""
     lines: dict[int, list[Line]] = {}
     for line in listed.to_pylist():
         lines.setdefault(line["part"], []).append(line)
@@ -29,7 +29,9 @@ def parts_of(listed: pa.Table) -> tuple[Part, ...]:
         stamps = [(line["size_bytes"], line["mtime_ns"]) for line in some]
         paths, files = [line["path"] for line in some], [line["file"] for line in some]
         fields = {name: first[name] for name in ("against", "target", "format", "compression")}
-        parts.append(Part(number=number, name=first["source"], paths=paths, files=files, stamps=stamps, **fields))
+        name = first["source"]
+        known = {"name": name, "encoding": encodings.get(name), **fields}
+        parts.append(Part(number=number, paths=paths, files=files, stamps=stamps, **known))
     return tuple(parts)
 
 

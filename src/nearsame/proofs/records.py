@@ -5,6 +5,7 @@
 2. What the run skipped is not looked at: `skipped` holds those positions.
 """
 
+import codecs
 import contextlib
 import itertools
 import json
@@ -26,6 +27,7 @@ from nearsame.proofs.files import (
     Part,
     Piece,
     Record,
+    as_utf8,
     chosen,
     csv_fields,
     csv_pieces,
@@ -46,6 +48,10 @@ __all__ = ["Opened", "Reader", "default_id", "pieces_of"]
 Other = Callable[[Part, str | None], Iterator[Record]]  # the product's readers: of a source, or of its copy at a path
 Labels = Callable[[Part, str | None], Sequence[tuple[str, str]]]  # likewise of archives: id and URL of each record
 _BATCH = 4_096
+_MARKS = (  # of 32 bits first: they begin as those of 16 do
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
 
 
 class Opened(NamedTuple):
@@ -224,7 +230,7 @@ class Reader:
                 continue
             data = b"".join(raw(os.fsdecode(path or b""), None))
             name = (file or b"").decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
-            yield Record(position, name.decode("utf-8", "backslashreplace"), data.decode("utf-8", "replace"))
+            yield Record(position, name.decode("utf-8", "backslashreplace"), _text_of(data))
 
     def _table(self, part: Part) -> Iterator[Record]:
         with self.table(part) as opened:
@@ -321,7 +327,7 @@ def pieces_of(part: Part, reader: Reader) -> Iterator[Piece]:
 
 def pieces_at(path: str, part: Part, broken: dict[str, str], name: str) -> Iterator[Piece]:
     """Likewise of any file of that format."""
-    chunks = _until_broken(raw(path, part.compression), broken, name)
+    chunks = _until_broken(as_utf8(raw(path, part.compression), part.encoding), broken, name)
     delimiter = part.form.delimiter
     pieces = line_pieces(chunks) if delimiter is None else csv_pieces(chunks, delimiter)
     last = None
@@ -355,6 +361,12 @@ def _said_by_folder(path: str, name: str) -> Iterator[int | str | None]:
             is_number = re.fullmatch(r"-?[0-9]{1,18}", value)
             yield None if value == "__HIVE_DEFAULT_PARTITION__" else int(value) if is_number else value
             return
+
+
+def _text_of(data: bytes) -> str:
+    """A file's text: UTF-8, unless a byte order mark says otherwise."""
+    wide = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    return data.decode(wide, "replace")
 
 
 def _id(value: Any) -> str | None:

@@ -50,9 +50,18 @@ def _is(value: Any, kind: str) -> bool:  # noqa: PLR0911  (a table)
             return isinstance(value, bool)
         case "an object":
             return isinstance(value, dict)
+        case "encodings":
+            return isinstance(value, dict) and all(map(_is_encoding, value.values()))
         case "a count":
             return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _is_encoding(name: Any) -> bool:
+    try:
+        return isinstance(name, str) and bool("".encode(name) or True)
+    except (LookupError, UnicodeError, ValueError):
+        return False
 
 
 def _typed(record: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
@@ -71,7 +80,8 @@ def _typed(record: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
 
 def about_problems(about: Any) -> Iterator[str]:
     """What is wrong with what an output says besides the list of its sources."""
-    yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count"}, "it")
+    others = {name: "encodings" for name in ("encodings",) if isinstance(about, dict) and name in about}
+    yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count", **others}, "it")
     if isinstance(about, dict):
         written = about.get("written")
         more = {"revisits": "true or false"} if isinstance(written, dict) and "revisits" in written else {}

@@ -16,6 +16,7 @@ from nearsame.recipes.arguments import shown
 __all__ = ["Codes", "Confirming", "Number", "Seed", "Threshold", "in_unit_interval", "read", "require_places"]
 
 Number = float | str | Fraction | Decimal  # as which a share may be given
+_FEW, _PERCENT = 10, 100  # from where on a number is taken for one of per cent
 _MOST_PARTS = 10**9  # of a threshold of cosines
 
 
@@ -28,7 +29,8 @@ def in_unit_interval(value: Any) -> Fraction:
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise ValueError(f"{shown(value)} is not a number") from error
     if not 0 < fraction <= 1:
-        raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1")
+        meant = f"; did you mean {float(fraction) / 100:g}?" if _FEW <= fraction <= _PERCENT else ""
+        raise ValueError(f"{shown(value).strip(chr(39))} is not above 0 and at most 1{meant}")
     return fraction
 
 

@@ -73,12 +73,12 @@ class Columns:
     may_lack: bool = False  # whether a source may lack columns of `order`
     against_text: str | None = None  # of the `against` side, where it calls the text otherwise
     against_id: str | None = None  # and the id
-    encoding: str | None = None  # of text files; `auto`: of each as it is detected; None: UTF-8
+    encoding: str | None = None  # of files of text; `auto`: as it looks; None: by the byte order mark, else UTF-8
 
     def of_side(self, *, against: bool) -> "Columns":
-        """The same for the sources of one side."""
+        """The same for the sources of one side; what is named for the other side alone is not said of it."""
         if not against:
-            return self
+            return replace(self, against_text=None, against_id=None)
         return replace(self, text=self.against_text or self.text, id=self.against_id or self.id)
 
 
@@ -95,7 +95,7 @@ class Aside(NamedTuple):
     """Something to count: a record of an archive that is not a document, by what it is, or a page that was `cut`."""
 
     what: str
-    is_encoding: bool = False  # that a text file has, which is not UTF-8
+    is_encoding: bool = False  # of a file that is not UTF-8; the empty one: it could not be read for that
 
 
 Skip = Callable[[Skipped | Aside], None]

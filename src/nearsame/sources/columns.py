@@ -66,9 +66,9 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     """
     order = tuple(name for name in columns.order if name in names) if columns.may_lack else columns.order
     for option, name in (
-        ("--text-column", columns.text),
+        (_option("text", columns.against_text), columns.text),
         ("--html-column", columns.html),
-        ("--id-column", columns.id),
+        (_option("id", columns.against_id), columns.id),
         *(("--keep or --group-by", name) for name in order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
@@ -95,6 +95,11 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         return others[0]
     problem = "several string columns" if others else "no string column"
     raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=_hint("--text-column", names))
+
+
+def _option(of: str, named_apart: str | None) -> str:
+    """What names a column: of the `against` side where it is named for that one (see `Columns.of_side`)."""
+    return f"--{of}-column" if named_apart is None else f"--against-{of}-column"
 
 
 def _hint(option: str, names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from nearsame.sources.files import File
 from nearsame.sources.items import plain_records
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, chunks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
@@ -99,7 +99,7 @@ class Delimited(FilePart):
             self.copy_unread(target, drop=drop_unread)
             return
         bom, _ = without_bom(plain)
-        with sink(target, self.compression) as out:
+        with self.written(target) as out:
             out.write(bom)
             for number, (block, header) in enumerate(self._blocks(lambda _: None)):
                 if block.passing is not None:
@@ -113,7 +113,7 @@ class Delimited(FilePart):
 
     def table(self, file: File) -> pa.Table:
         """All records of another file with the same delimiter."""
-        data = b"".join(chunks(file, self.compression))
+        data = self.copied(file)
         if not data.strip(b"\xef\xbb\xbf\r\n"):
             return pa.table({})
         if not data.endswith((b"\r", b"\n")):  # to pyarrow a header without its end is not a file
@@ -247,7 +247,7 @@ class _Header(NamedTuple):
 
 
 def _no_text(name: str) -> SourceError:
-    hint = "Convert it, from UTF-16 for instance with: iconv -f UTF-16 -t UTF-8."
+    hint = "Name its encoding with --encoding (auto detects it), or convert it: iconv -f UTF-16 -t UTF-8."
     return SourceError(f"{name} is not UTF-8 text", hint=hint)
 
 

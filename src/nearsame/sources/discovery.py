@@ -116,7 +116,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
             opened += _parts_of(listing, columns, strict=strict)
             passed_over += listing.passed_over
         elif isinstance(source, str):
-            opened.append(json_input(stdin, strict=strict))
+            opened.append(json_input(stdin, columns.encoding, strict=strict))
         else:
             before = sum(isinstance(part, Memory) for part in opened)
             opened += in_memory(source, before if many else None, strict=strict)
@@ -319,6 +319,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[
                 compression=compression,
                 strict=strict,
                 lenient=not listing.explicit and len(listing.paths) > 1,
+                encoding=columns.encoding,
                 stamp=file.stamp(),
             )
     for path in listing.dangling:

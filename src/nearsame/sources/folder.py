@@ -23,7 +23,7 @@ import xxhash
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
-from nearsame.page_encodings import decoded
+from nearsame.page_encodings import decoded, is_wide
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
@@ -210,11 +210,17 @@ class TextFolder:
         try:
             with self.file(position).open() as raw:
                 text = raw.read(most + 1)
-            if columns.encoding is not None and len(text) <= most:
+            if len(text) > most:
+                reason = self._why_too_long(position, len(text), columns)
+            else:
                 text, name = decoded(text, columns.encoding)
                 if name != "utf-8":
                     skip(Aside(name, is_encoding=True))
-            reason = why_not_utf8(text) if len(text) <= most else self._why_too_long(position, len(text), columns)
+                reason = why_not_utf8(text)
+            if not reason and columns.encoding is None and is_wide(text):
+                reason = "it looks like UTF-16, and has no byte order mark"
+            if reason and columns.encoding is None and len(text) <= most:
+                skip(Aside("", is_encoding=True))
         except UnicodeDecodeError as error:
             reason = f"not {error.encoding} at byte {error.start}"
         except OSError as error:  # a SourceError too: here the file is one document among many

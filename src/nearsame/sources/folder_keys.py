@@ -17,10 +17,22 @@ from nearsame.sources.base import Part
 from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
 
-__all__ = ["folder_values", "of_positions"]
+__all__ = ["folder_names", "folder_values", "of_positions"]
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
+
+
+def folder_names(parts: Sequence[Part]) -> list[str]:
+    """What names of folders speak of, in the order in which they come.
+
+    Example:
+        >>> folder_names([])
+        []
+    """
+    folders = {folder: None for part in parts for folder in dict.fromkeys(map(os.path.dirname, part.files.names()))}
+    pieces = (piece.partition("=") for folder in folders for piece in _whole(folder).split("/"))
+    return list(dict.fromkeys(unquote(key) for key, equals, _ in pieces if equals and key))
 
 
 def folder_values(name: str, parts: Sequence[Part]) -> list[pa.Array | None]:

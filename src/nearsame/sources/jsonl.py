@@ -10,7 +10,7 @@
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,11 @@ from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, chunks, sink, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
+from nearsame.sources.transcoding import raw_bytes
 
-__all__ = ["JsonLines", "annotate_line"]
+__all__ = ["JsonLines", "annotate_line", "extend_lines"]
 
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
@@ -109,7 +110,7 @@ class JsonLines(FilePart):
             self.copy_unread(target, drop=drop_unread)
             return
         bom, stream = without_bom(plain)
-        with sink(target, self.compression) as out:
+        with self.written(target) as out:
             out.write(bom)
             out.writelines(self._edited(stream, removed, annotations, drop_unread=drop_unread))
 
@@ -121,7 +122,7 @@ class JsonLines(FilePart):
         for piece in (
             () if plain is None else self._edited(without_bom(plain)[1], removed, None, drop_unread=drop_unread)
         ):
-            yield piece
+            yield piece if self.codec is None else raw_bytes(piece)
             last = bytes(piece[-1:]) or last
         if last != b"\n":
             yield b"\n"
@@ -139,7 +140,7 @@ class JsonLines(FilePart):
 
     def table(self, file: File) -> pa.Table:
         """All records of another file of JSON lines."""
-        return table_of_lines(b"".join(chunks(file, self.compression)), self.name)
+        return table_of_lines(self.copied(file), self.name)
 
     def _blocks(self, skip: Skip, most: int) -> Iterator[Block]:
         plain = self.decompressed(skip)
@@ -376,6 +377,21 @@ def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
     """A line with the three keys before its closing brace; a line that is not an object as it is."""
     if values[2] is None and isinstance(json_object(line), str):
         return line
+    return _extended(line, dict(zip(ANNOTATIONS.names, values, strict=True)))
+
+
+def extend_lines(pieces: Iterable[Any], more: Mapping[str, Any]) -> Iterator[bytes]:
+    """Lines with more keys, unless they have them; what is not an object stays as it is."""
+    rest = b""
+    for piece in itertools.chain(pieces, [b"\n"]):
+        *lines, rest = (rest + bytes(piece)).split(b"\n")
+        for line in lines:
+            record = json_object(line) if line.strip(_BLANKS) else ""
+            lacking = {} if isinstance(record, str) else {name: more[name] for name in more if name not in record}
+            yield (_extended(line, lacking) if lacking else line) + b"\n" * bool(line)
+
+
+def _extended(line: bytes, more: Mapping[str, Any]) -> bytes:
     head, brace, tail = line.rpartition(b"}")
     comma = b"" if head.rstrip(_BLANKS) == b"{" else b","
-    return head + comma + orjson.dumps(dict(zip(ANNOTATIONS.names, values, strict=True)))[1:-1] + brace + tail
+    return head + comma + orjson.dumps(more)[1:-1] + brace + tail

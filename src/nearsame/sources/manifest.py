@@ -13,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.sources.base import Columns, Part
+from nearsame.sources.delimited import Delimited
 from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
+from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.parts import FilePart
 
 __all__ = ["MANIFEST", "manifest"]
@@ -59,7 +61,9 @@ def manifest(
     read = asdict(replace(columns, room=None))
     del read["room"], read["may_lack"]  # which are of the machine and of a part, not of the answer
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
-    settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored})
+    codecs = {part.name: part.codec for part in parts if isinstance(part, (JsonLines, Delimited)) and part.codec}
+    encodings = {"encodings": codecs} if codecs else {}  # likewise
+    settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored, **encodings})
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: settings.encode()}))
 
 

@@ -5,6 +5,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,8 +18,9 @@ from nearsame.files.compressions import Compression
 from nearsame.files.inputs import Files
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.files import File, is_url
-from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable
+from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable, sink
 from nearsame.sources.tables import require_sound
+from nearsame.sources.transcoding import codec_of, encoded, headed, to_utf8
 
 __all__ = ["FACTORS", "Dangling", "FilePart", "damage", "strictly"]
 
@@ -37,6 +39,7 @@ class FilePart:
     compression: Compression | None = None
     strict: bool = False
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
+    encoding: str | None = None  # of lines and rows: as it was asked for; None: by the byte order mark, or UTF-8
     spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
     stamp: tuple[Any, ...] = field(default=(), repr=False)
 
@@ -90,16 +93,40 @@ class FilePart:
                 require_sound(table, self.name)
             return table
 
-    def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
-        """The bytes; None, and a skip, where a file breaks off before the first, or in a folder is not compressed."""
+    @cached_property
+    def codec(self) -> str | None:
+        """The encoding of lines or rows; None: UTF-8, or nothing of them can be read."""
         try:
-            return begun(chunks(self.file, self.compression))
+            return codec_of(headed(chunks(self.file, self.compression), self.encoding)[0], self.encoding)
+        except (BrokenStreamError, SourceError):
+            return None  # whoever reads on says so
+
+    def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
+        """The bytes, as UTF-8; None and a skip where a file breaks off at once, or in a folder is not compressed."""
+        try:
+            head, stream = headed(begun(chunks(self.file, self.compression)), self.encoding)
         except BrokenStreamError as error:
             if looks_compressed(self.file, self.compression):
                 skip(Skipped(self.name, None, 1, f"unread from here on: {error}"))
                 return None
             self._undecompressed(error, skip)
             return None
+        codec = vars(self)["codec"] = codec_of(head, self.encoding)  # so the file is not opened again for it
+        if codec is None:
+            return stream
+        skip(Aside(codec, is_encoding=True))
+        return to_utf8(stream, codec, self.name)
+
+    @contextlib.contextmanager
+    def written(self, target: Path) -> Iterator[Any]:
+        """A copy to write to, that is compressed and encoded as the file."""
+        with sink(target, self.compression) as raw, encoded(raw, self.codec) as out:
+            yield out
+
+    def copied(self, file: File) -> bytes:
+        """The bytes of such a copy, as UTF-8."""
+        stream = chunks(file, self.compression)
+        return b"".join(stream if self.codec is None else to_utf8(stream, self.codec, self.name))
 
     @contextlib.contextmanager
     def whole(self, skip: Skip) -> Iterator[Any | None]:

@@ -45,7 +45,7 @@ class Reading:
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
-    encodings: Counter[str] = field(default_factory=Counter)  # of text files that are not UTF-8
+    encodings: Counter[str] = field(default_factory=Counter)  # of files that are not UTF-8
     aside: Counter[str] = field(default_factory=Counter)  # records of archives that are not documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
@@ -76,7 +76,9 @@ class Reading:
         """The records of a part; it may lack columns of --keep, where another part of the judged side has them."""
 
         def read(columns: Columns) -> Iterator[pa.RecordBatch]:
-            return part.read(columns, skip, only) if isinstance(part, TextFolder) else part.read(columns, skip)
+            if isinstance(part, TextFolder) and only is not None:  # bytes are compared: no text is another's in UTF-16
+                return part.read(replace(columns, encoding="utf-8"), skip, only)
+            return part.read(columns, skip)
 
         lenient, num_skipped = replace(self.columns_of(number), may_lack=True), len(self.skipped)
         if number != len(self.against) or not self.columns.order or self.columns.may_lack:
@@ -153,10 +155,13 @@ class Reading:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What text files were read as that are not UTF-8."""
-        counts = self.encodings.most_common()
-        listed = ", ".join(f"{name} {number:,}" for name, number in counts)
-        return (f"text files in other encodings than UTF-8: {listed}",) if counts else ()
+        """What files were read as that are not UTF-8, and how many text files could not be read for that."""
+        counts = self.encodings.copy()
+        unread = counts.pop("", 0)
+        listed = ", ".join(f"{name} {number:,}" for name, number in counts.most_common())
+        read = (f"files in other encodings than UTF-8: {listed}",) if counts else ()
+        files = "1 text file is" if unread == 1 else f"{unread:,} text files are"
+        return (*read, f"{files} not UTF-8, and unread: --encoding auto reads them as they look") if unread else read
 
     @property
     def origins(self) -> pa.Table:

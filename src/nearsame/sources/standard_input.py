@@ -23,7 +23,7 @@ from nearsame.sources.streams import BrokenStreamError, chunks
 __all__ = ["begins", "json_input", "plain_input"]
 
 
-def json_input(stdin: BinaryIO | None, *, strict: bool) -> JsonLines:
+def json_input(stdin: BinaryIO | None, encoding: str | None = None, *, strict: bool) -> JsonLines:
     """JSON lines, in a temporary file that goes when the part does."""
     spool = _Spool(".jsonl")
     spool.fill(stdin or sys.stdin.buffer)
@@ -36,6 +36,7 @@ def json_input(stdin: BinaryIO | None, *, strict: bool) -> JsonLines:
         format="stdin",
         compression=packed,
         strict=strict,
+        encoding=encoding,
         spool=spool,
     )
 

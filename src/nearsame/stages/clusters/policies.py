@@ -131,6 +131,9 @@ class Keep:
             (Policy(word='max', column='quality'), Policy(word='longest', column=None))
         """
         texts = _NEXT.split(keep) if isinstance(keep, str) else list(keep) or [""]
+        if any(text.strip(", ") != text or (not text and len(texts) > 1) for text in texts):
+            hint = "Write one comma between two of them, as in max:quality, longest."
+            raise ConfigError(f"keep={keep!r} has a comma with nothing beside it", hint=hint)
         policies = tuple(Policy.parse(text) for text in texts)
         for policy in policies[:-1]:
             if policy.by_reading:

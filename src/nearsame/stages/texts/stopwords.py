@@ -8,6 +8,8 @@
 5. What is not the code of a language is a word of one's own, and so is what stands behind a `=`, as in `=it`.
 """
 
+import re
+
 import pyarrow as pa
 
 from nearsame.errors import ConfigError
@@ -15,7 +17,9 @@ from nearsame.installation import versions
 from nearsame.kernels import unicode
 from nearsame.stages.texts.normalise import normalise
 
-__all__ = ["known_languages", "stop_words", "version"]
+__all__ = ["known_languages", "stop_words", "taken_as_words", "version"]
+
+_CODE = re.compile("[a-z]{2}")
 
 
 def known_languages() -> tuple[str, ...]:
@@ -64,6 +68,18 @@ def stop_words(
             raise ConfigError(message, hint=f"Write words one by one, or choose of {known}.")
         dropped |= kept
     return frozenset(dropped)
+
+
+def taken_as_words(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """What one must know of entries that look like the code of a language, of which there is no list.
+
+    >>> taken_as_words(("en", "xx", "=yy", "the"))
+    ("stop word 'xx' is taken as a word, since no language of that code is listed (=xx says so)",)
+    """
+    codes = [entry for entry in entries if _CODE.fullmatch(entry)]
+    lists = _lists() if codes else {}
+    line = "stop word {0!r} is taken as a word, since no language of that code is listed (={0} says so)"
+    return tuple(line.format(code) for code in codes if code not in lists)
 
 
 def version() -> str:
