@@ -101,7 +101,7 @@ def test_files_are_chosen_and_read_as_in_dedup(home: Path) -> None:
     result = run(*asked)
     assert 0 == result.exit_code, result.stderr
     assert ["a.txt", "b.log", "c.txt"] == sorted(pq.read_table(home / "out" / "spans.parquet").column("id").to_pylist())
-    assert "Note: text files in other encodings than UTF-8: " in " ".join(result.stdout.split())
+    assert "Note: files in other encodings than UTF-8: " in " ".join(result.stdout.split())
     assert 0 == run(*asked[:-1], home / "few", "--include", "a.*").exit_code
     assert ["a.txt"] == pq.read_table(home / "few" / "spans.parquet").column("id").to_pylist()
     assert "not readable" in run(*asked[:-2], "--max-record", "20B").stdout
@@ -123,7 +123,7 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
         (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o or --markdown"),
         (["--eval", "quiz.jsonl", "-o", "out.jsonl"], 2, "-o of leaks: that takes a folder, and out.jsonl is one file"),
         (["--eval", "quiz.jsonl", "-o", "-"], 2, "-o of leaks: that takes a folder, and - is standard output"),
-        (["--eval", "quiz.jsonl", "--encoding", "latin-1"], 2, "encoding='latin-1' is about text files"),
+        (["--eval", "quiz.jsonl", "--encoding", "idna"], 2, "encoding='idna' is not an encoding"),
         (["--eval", "quiz.jsonl", "--threshold", "2"], 2, "threshold=2.0 is not above 0 and at most 1"),
         (["--eval", "quiz.jsonl", "--markdown", "quiz.jsonl", "--overwrite"], 2, "quiz.jsonl"),
         (["--eval", "quiz.jsonl", "-o", "quiz.jsonl"], 2, "quiz.jsonl"),
