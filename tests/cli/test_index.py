@@ -67,7 +67,7 @@ def test_matches_come_as_json(filled):
     ]
     assert ["a", "a-copy", "a-edited"] == sorted(match["id"] for match in found)
     assert 51 / 61 == found[2]["similarity"]
-    assert {"id", "similarity", "measure", "found_by", "distance", "url"} == set(found[0])
+    assert {"id", "similarity", "measure", "found_by", "distance", "url", "columns"} == set(found[0])
 
 
 @pytest.mark.parametrize(("limits", "expected"), [(["--limit", "1"], 1), (["--threshold", "0.9"], 2), ([], 3)])
@@ -357,7 +357,8 @@ def test_an_index_that_another_writes_to_is_busy(file, source):
         (["query", "FILE"], "nothing to ask about"),
         (["query", "FILE", "a text", "--id", "a"], "TEXT and --id"),
         (["query", "FILE", "--id", "nobody"], "nobody"),
-        (["query", "FILE", "a text", "--threshold", "0.5"], "0.5"),
+        (["query", "FILE", "a text", "--threshold", "1.5"], "1.5"),
+        (["query", "FILE", "a text", "--where", "lang=en"], "keeps no column 'lang'"),
         (["query", "FILE", "a text", "--limit", "0"], "limit"),
         (["query", "FILE", "a text", "-o", "x.jsonl"], "-o does nothing without --from"),
         (["query", "FILE", "--from", "SOURCE", "--json"], "--json does nothing with --from"),

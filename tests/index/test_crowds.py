@@ -7,7 +7,10 @@ from contextlib import contextmanager
 import pytest
 
 import nearsame as ns
-from nearsame.index import adding, search
+from nearsame.index import adding, asking, candidates, search
+from nearsame.index.columns import conditions, passes
+from tests.oracle.measures import jaccard
+from tests.oracle.shingles import features
 
 CHANCE = random.Random(5)
 WORDS = [f"w{number}" for number in range(120)]
@@ -130,6 +133,29 @@ def test_the_work_of_a_batch_grows_with_the_batch(tmp_path, monkeypatch, at_once
         assert 10 == len(added[-1].matches)
     # each with 64 of its batch and 256 of the store, twice: once to know, once for the evidence
     assert sum(compared) <= 600 * 3 * (64 + 256)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crowd_hides_nobody_whom_a_condition_asks_for(tmp_path, monkeypatch, seed):
+    """Neither its leader nor its copies: of a rare value all are found, of others what is complete is the best."""
+    monkeypatch.setattr(asking, "_CHOSEN_FROM", 16)
+    monkeypatch.setattr(candidates, "_LEAST", 16)
+    chance = random.Random(seed)
+    texts = chance.choices(near_copies(60), k=250)
+    langs = ["de", *chance.choices(["de", "fr", "en"], [20, 3, 1], k=249)]
+    source = [{"id": str(at), "text": text, "lang": langs[at]} for at, text in enumerate(texts)]
+    with ns.Index.create(tmp_path / "crowd.ns", method=RECIPE, keep_columns="lang", source=source) as index:
+        sets = [features(text, size=5) for text in texts]
+        for where in ("lang=en", "lang=fr", "lang=de", "lang!=de"):
+            text = chance.choice(texts)
+            able = [at for at, lang in enumerate(langs) if passes(conditions(where, ["lang"]), {"lang": lang})]
+            best = sorted(able, key=lambda at: (-jaccard(features(text, size=5), sets[at]), at))
+            found = index.query(text, limit=5, where=where)
+            assert found.complete or len(able) > 16
+            if found.complete:
+                assert [str(at) for at in best[:5]] == [match.id for match in found]
+            assert {match.columns["lang"] for match in found} <= {langs[at] for at in able}
+        assert [] == index.check()
 
 
 def test_a_copy_in_a_crowded_batch_is_found(tmp_path):

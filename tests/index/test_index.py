@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -273,14 +274,96 @@ def test_a_precomputed_sketch_or_features_find_what_the_text_does(where, tmp_pat
             exact.query({"sketch": [1, 2, 3]})
 
 
-def test_a_higher_threshold_may_be_asked_for_and_a_lower_one_not(where):
-    """Candidates are found by the index's own."""
-    with ns.Index.create(where) as index:
+def test_another_threshold_may_be_asked_for_and_what_a_lower_one_misses_is_told(where):
+    """By the formula of the bands; what the keys say nothing about is refused."""
+    with ns.Index.create(where, method=ns.MinHash(bands=16, rows=6)) as index:
         index.add({"id": "a", "text": ROSE})
         assert ["a"] == [match.id for match in index.query(EDITED, threshold=0.9)]
         assert [] == index.query(EDITED, threshold=0.99)
-        with pytest.raises(ns.ConfigError, match=r"threshold=0\.5 is below 0\.8"):
-            index.query(EDITED, threshold=0.5)
+        assert index.query(EDITED, threshold=0.9).recall is None
+        lower = index.query(f"{EDITED} and tomorrow", threshold=0.5)
+        assert (["a"], pytest.approx(1 - (1 - 0.5**6) ** 16)) == ([match.id for match in lower], lower.recall)
+    method = ns.SimHash(confirm="jaccard")
+    with (
+        ns.Index.create(where, method=method, overwrite=True) as index,
+        pytest.raises(ns.ConfigError, match=r"threshold=0\.5 is below 0\.8"),
+    ):
+        index.query(EDITED, threshold=0.5)
+
+
+def test_of_codes_beyond_the_index_as_many_are_found_as_it_says(tmp_path):
+    """The chance that bits anywhere leave a header untouched, counted over all ways to choose them."""
+    recipe = ns.SimHash(bits=32, k=2, blocks=4, header=2)
+    with ns.Index.create(tmp_path / "codes.ns", method=recipe) as index:
+        recall = index.query("any", threshold=29 / 32).recall
+    blocks = [bit // 8 for bit in range(32)]
+    ways = list(combinations(blocks, 3))
+    assert pytest.approx(sum(len(set(way)) <= 2 for way in ways) / len(ways)) == recall
+
+
+def test_columns_are_kept_and_choose_what_is_found(where):
+    """Of a source and of documents at hand; numbers go by value, what is missing is empty."""
+    source = [
+        {"id": "a", "text": ROSE, "lang": "en", "year": 9},
+        {"id": "b", "text": EDITED, "lang": "de", "year": 10},
+        {"id": "c", "text": ROSE, "lang": None, "year": None},
+    ]
+    with ns.Index.create(where, keep_columns="lang, year", source=source) as index:
+        index.add({"id": "d", "text": ROSE, "columns": {"lang": "en|x", "year": 10.5}})
+        for condition, ids in [
+            ("lang=en", ["a"]),
+            ("lang=en|de", ["a", "b"]),
+            ("lang!=en", ["c", "d", "b"]),
+            ("year >= 10", ["d", "b"]),
+            (["year<10.5", "lang!=de"], ["a"]),
+            ({"lang": ["en|x", "fr"]}, ["d"]),
+            ({"year": 9}, ["a"]),
+            ("lang=", ["c"]),
+        ]:
+            assert ids == [match.id for match in index.query(ROSE, where=condition)]
+        assert ["b"] == [match.id for match in index.duplicates("a", where="lang=de")]
+        assert {"lang": "en|x", "year": "10.5"} == index.get("d").columns
+        assert ["present", "conflict", "replaced"] == [
+            index.add({"id": "b", "text": EDITED, "lang": lang, "year": 10}, replace=replace)[0].status
+            for lang, replace in [("de", False), ("en", False), ("en", True)]
+        ]
+        assert (("lang", "year"), []) == (index.stats().columns, index.check())
+
+
+def test_what_cannot_be_kept_or_asked_of_columns_is_refused(where, tmp_path):
+    """With its name; no index is made of a source that lacks a column."""
+    for wrong, message in [
+        ("url", "keep_columns=url: an index has a place of its own"),
+        ("a,a", "keep_columns=a is given twice"),
+        ("a<b", "keep_columns='a<b' is no name"),
+        ("lnag", "no document has a column 'lnag' to keep"),
+    ]:
+        with pytest.raises(ns.NearSameError, match=message):
+            ns.Index.create(where, keep_columns=wrong, source=[{"id": "a", "text": ROSE, "lang": "en"}])
+    with ns.Index.create(where, keep_columns="lang") as index:
+        for call, message in [
+            (lambda: index.query(ROSE, where="lnag=en"), "keeps no column 'lnag'"),
+            (lambda: index.query(ROSE, where="lang"), "where='lang' is no condition"),
+            (lambda: index.query(ROSE, where=3), "where must be"),
+            (lambda: index.query(ROSE, where={"lang": [[3]]}), "lang must be a text or a number"),
+            (lambda: index.add({"text": ROSE, "columns": {"lnag": "en"}}), "keeps no column 'lnag'"),
+            (lambda: index.add({"text": ROSE, "lang": ["en"]}), "lang must be a text or a number"),
+            (lambda: index.add({"text": ROSE, "lang": "\ud800"}), "no store can keep"),
+        ]:
+            with pytest.raises(ns.ConfigError, match=message):
+                call()
+
+
+def test_columns_leave_with_their_documents_and_come_back(tmp_path):
+    """An export is a source that has them; a copy for another version keeps them."""
+    source = [{"id": "a", "text": ROSE, "lang": "en"}, {"id": "b", "text": OTHER}]
+    made = {"keep_columns": "lang", "store": "text"}
+    with ns.Index.create(tmp_path / "a.ns", **made, source=source) as index:
+        for ending in ("jsonl", "parquet"):
+            index.export(tmp_path / f"out.{ending}")
+            copied = str(tmp_path / f"out.{ending}")
+            with ns.Index.create(tmp_path / "b.ns", **made, source=copied, overwrite=True) as copy:
+                assert [index.get(id_) for id_ in "ab"] == [copy.get(id_) for id_ in "ab"]
 
 
 def test_what_cannot_be_is_refused_by_name(where, tmp_path):

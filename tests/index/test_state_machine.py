@@ -27,7 +27,15 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, max_size=6).map(" ".join),
     st.sampled_from(["", "...", "!!", "A b", "a  B!"]),
 )
-DOCUMENTS = st.lists(st.fixed_dictionaries({"id": IDS, "text": TEXTS}), min_size=1, max_size=4)
+DOCUMENT = st.fixed_dictionaries({"id": IDS, "text": TEXTS}, optional={"lang": st.sampled_from(["de", "en"])})
+DOCUMENTS = st.lists(DOCUMENT, min_size=1, max_size=4)
+CONDITIONS: dict[Any, set[str | None]] = {
+    None: {"de", "en", None},
+    "lang=en": {"en"},
+    "lang!=en": {"de", None},
+    ("lang=en|de", "lang>=e"): {"en"},
+    "lang=": {None},
+}
 
 
 class Model:
@@ -35,6 +43,7 @@ class Model:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}  # in the order of adding
+        self.langs: dict[str, str | None] = {}
         self.leaders: dict[str, str | None] = {}
 
     def similar(self, text: str) -> list[tuple[Fraction, str]]:
@@ -57,7 +66,7 @@ class Model:
         name, text = document["id"], document["text"]
         status = "added"
         if name in self.texts:
-            same = (features(self.texts[name], size=1), self.texts[name]) == (features(text, size=1), text)
+            same = (self.texts[name], self.langs[name]) == (text, document.get("lang"))
             if same or not replace:
                 return "present" if same else "conflict"
             self.remove([name])
@@ -65,7 +74,7 @@ class Model:
         elif if_new and self.similar(text):
             return "resembles"
         self.follow(name, text, set())
-        self.texts[name] = text
+        self.texts[name], self.langs[name] = text, document.get("lang")
         return status
 
     def remove(self, names: list[str]) -> int:
@@ -98,7 +107,7 @@ class Machine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.number = 0
         self.model = Model()
-        self.index = ns.Index.create(self.place, method=METHODS, store=self.store)
+        self.index = ns.Index.create(self.place, method=METHODS, store=self.store, keep_columns=["lang"])
 
     @property
     def place(self) -> Any:
@@ -127,7 +136,7 @@ class Machine(RuleBasedStateMachine):
             assert similar == [(match.similarity, match.id) for match in found.matches]
             assert found.added == (status == "added")
 
-    @rule(document=st.fixed_dictionaries({"id": IDS, "text": TEXTS}))
+    @rule(document=DOCUMENT)
     def replace(self, document: dict[str, str]) -> None:
         """The old one makes way."""
         [found] = self.index.add(document, replace=True)
@@ -138,13 +147,15 @@ class Machine(RuleBasedStateMachine):
         """As many as were there."""
         assert self.model.remove(names) == self.index.remove(names)
 
-    @rule(text=TEXTS, limit=st.integers(1, 20))
-    def query(self, text: str, limit: int) -> None:
-        """The best of those that are similar, with the evidence that holds."""
-        expected = [(float(value), name) for value, name in self.model.similar(text)][:limit]
-        found = self.index.query(text, limit=limit)
+    @rule(text=TEXTS, limit=st.integers(1, 20), where=st.sampled_from([*CONDITIONS]))
+    def query(self, text: str, limit: int, where: Any) -> None:
+        """The best of those that are similar and fulfil a condition, with the evidence that holds."""
+        similar = [(float(value), name) for value, name in self.model.similar(text)]
+        expected = [each for each in similar if self.model.langs[each[1]] in CONDITIONS[where]][:limit]
+        found = self.index.query(text, limit=limit, where=where)
         assert expected == [(match.similarity, match.id) for match in found]
         for match in found:
+            assert self.model.langs[match.id] == match.columns.get("lang")
             assert (self.model.texts[match.id] == text) == match.same_bytes
 
     @rule(name=IDS)
@@ -186,11 +197,16 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def rebuild(self) -> None:
         """Built in one go from its documents: the same answers."""
-        source = [{"id": name, "text": text} for name, text in self.model.texts.items()]
-        with ns.Index.create(self.beside, method=METHODS, store=self.store, source=source, overwrite=True) as built:
+        langs = self.model.langs
+        source = [{"id": name, "text": text, "lang": langs[name]} for name, text in self.model.texts.items()]
+        source.append({"id": "last", "text": "something else", "lang": "en"})
+        made = {"method": METHODS, "store": self.store, "keep_columns": "lang"}
+        with ns.Index.create(self.beside, **made, source=source, overwrite=True) as built:
+            built.remove("last")
             assert [] == built.check()
             texts = list(self.model.texts.values())
-            assert self.index.query(texts, limit=50) == built.query(texts, limit=50)
+            for where in CONDITIONS:
+                assert self.index.query(texts, limit=50, where=where) == built.query(texts, limit=50, where=where)
 
     @invariant()
     def is_whole(self) -> None:

@@ -17,7 +17,7 @@ from tests.index import formats
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 DOCUMENTS = [
     *({"id": f"id-{n}", "url": f"https://example.org/{n}", "text": f"{TEXT} {n // 3}"} for n in range(30)),
-    {"id": "last", "text": TEXT},
+    {"id": "last", "text": TEXT, "lang": "en"},
 ]
 METHODS = [ns.MinHash(threshold=0.7), "digest"]
 
@@ -78,7 +78,7 @@ def test_there_is_a_file_of_this_format():
 
 def test_an_index_of_another_version_is_made_anew_from_its_texts(place, older):
     """It is then the one that this version would have made of the same documents."""
-    with ns.Index.create(place, method=METHODS, store="text") as index:
+    with ns.Index.create(place, method=METHODS, store="text", keep_columns="lang") as index:
         index.add(DOCUMENTS)
         index.remove("id-0")
         expected = [index.query(each["text"]) for each in DOCUMENTS], index.clusters(), list(index.ids())
@@ -94,6 +94,7 @@ def test_an_index_of_another_version_is_made_anew_from_its_texts(place, older):
         assert expected == ([index.query(each["text"]) for each in DOCUMENTS], index.clusters(), list(index.ids()))
         assert recipes == index.stats().methods
         assert "https://example.org/1" == index.get("id-1").url
+        assert ["last"] == [match.id for match in index.query(TEXT, where="lang=en")]
 
 
 def test_a_recipe_that_means_something_else_now_is_named(tmp_path):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
 from nearsame.errors import UnknownIdError
+from nearsame.index.columns import conditions, passes
 from nearsame.recipes.methods import MinHash
 
 
@@ -59,22 +60,25 @@ class FakeIndex:
         self.shelf.documents[id] = dict(document, id=id)
         return Added(id, True, "replaced" if old else "added", matches)
 
-    def _matches(self, text, limit, but=None):
+    def _matches(self, text, limit, but=None, where=None):
+        chosen = conditions(where, ["lang"])
         words = set(text.split())
         found = []
         for id, other in list(self.shelf.documents.items()):
             others = set(other.get("text", "").split())
             union = words | others
             share = len(words & others) / len(union) if union else 0
-            if id != but and share >= 0.5:
-                found.append(Match(id, share, "jaccard", ("minhash",), url=other.get("url")))
+            columns = other.get("columns", {})
+            if id != but and share >= 0.5 and passes(chosen, columns):
+                found.append(Match(id, share, "jaccard", ("minhash",), url=other.get("url"), columns=columns))
         return Matches(sorted(found, key=lambda match: -match.similarity)[:limit])
 
-    def query(self, documents, *, limit=10, threshold=None):
+    def query(self, documents, *, limit=10, threshold=None, where=None):
         """The best first."""
         self.shelf.gate.wait()
         time.sleep(self.shelf.seconds)
-        return [self._matches(each if isinstance(each, str) else each.get("text", ""), limit) for each in documents]
+        texts = [each if isinstance(each, str) else each.get("text", "") for each in documents]
+        return [self._matches(text, limit, where=where) for text in texts]
 
     def remove(self, ids):
         """How many were there."""
@@ -97,9 +101,9 @@ class FakeIndex:
         first = 0 if after is None else every.index(self.get(after).id) + 1
         return iter(every[first:][:limit])
 
-    def duplicates(self, id, *, limit=10):
+    def duplicates(self, id, *, limit=10, where=None):
         """What resembles it."""
-        return self._matches(self.shelf.documents[self.get(id).id].get("text", ""), limit, id)
+        return self._matches(self.shelf.documents[self.get(id).id].get("text", ""), limit, id, where)
 
     def compare(self, a, b):
         """Without texts."""

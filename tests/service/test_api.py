@@ -90,6 +90,16 @@ def test_one_document_is_added_found_and_removed(served):
     assert (200, True, "added") == (answer.status_code, answer.json()["added"], answer.json()["status"])
     found = client.post("/query", json={"text": "one two three four five"}).json()["matches"]
     assert [(id, 0.8)] == [(match["id"], match["similarity"]) for match in found]
+    client.post("/documents", json={"id": "en", "text": "one two three four", "columns": {"lang": "en"}})
+    for where in ("lang=en", ["lang=en"], {"lang": ["en"]}):
+        found = client.post("/query", json={"text": "one two three four", "where": where}).json()["matches"]
+        assert [("en", {"lang": "en"})] == [(match["id"], match["columns"]) for match in found]
+    problem(client.post("/query", json={"text": "one", "where": ["lnag=en"]}), 409, "config")
+    raw = client.post(
+        "/query", params={"where": "lang=en"}, content=b"one two three four", headers={"Content-Type": "text/plain"}
+    )
+    assert ["en"] == [match["id"] for match in raw.json()["matches"]]
+    assert ["en"] == [m["id"] for m in client.get(f"{path}/duplicates?where=lang=en").json()["duplicates"]]
     assert "one two three four" == client.get(path).json()["text"]
     assert {"id": id, "removed": True} == client.delete(path).json()
     problem(client.get(path), 404, "unknown-id")

@@ -48,6 +48,7 @@ class Match(_Answer):
         found_by: each kind of evidence that holds: minhash, simhash (above their thresholds), bytes, text, url.
         distance: in bits, of SimHash codes.
         url: of the document, as it was given.
+        columns: those that the index keeps of it.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Match(_Answer):
     found_by: tuple[FoundBy, ...]
     distance: int | None = None
     url: str | None = None
+    columns: dict[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def same_bytes(self) -> bool:
@@ -79,11 +81,19 @@ class Matches(list[Match]):
     Attributes:
         complete: whether these are the best there are. False where so many documents resemble it, or share keys with
             it, that not all of them were compared: they are the best of those that were.
+        recall: the chance that the keys find a document exactly at the threshold, where one below the index's own was
+            asked for (that of more similar ones is higher); None otherwise.
     """
 
-    def __init__(self, matches: Iterable[Match] = (), *, complete: bool = True) -> None:
+    def __init__(self, matches: Iterable[Match] = (), *, complete: bool = True, recall: float | None = None) -> None:
         super().__init__(matches)
         self.complete = complete
+        self.recall = recall
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able; `recall` where there is one."""
+        told = {} if self.recall is None else {"recall": round(self.recall, 4)}
+        return {"matches": [match.record() for match in self], "complete": self.complete, **told}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +103,8 @@ class Added(_Answer):
     Attributes:
         id: of the document.
         added: whether it is in the index because of this.
-        status: added; replaced, another text of the same id; resembles, so it was left out; present, the same document
-            (text and URL) is there already; conflict, another document has the id, and stays.
+        status: added; replaced, another document of the same id; resembles, so it was left out; present, the same
+            document (text, URL and columns) is there already; conflict, another document has the id, and stays.
         matches: what it resembles among those before it, best first.
         complete: whether these are the best there are: see `Matches`.
     """
@@ -119,6 +129,7 @@ class Entry(_Answer):
         sketch: the values of its MinHash signature, where that is what is stored.
         text: where texts are stored.
         leader: id of the document that it was found to resemble, and is grouped with.
+        columns: those that the index keeps of it.
     """
 
     id: str
@@ -129,6 +140,7 @@ class Entry(_Answer):
     sketch: tuple[int, ...] | None = None
     text: str | None = None
     leader: str | None = None
+    columns: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +196,7 @@ class IndexStats(_Answer):
         methods: the recipes, in order.
         keys_per_document: at most, all methods together.
         format: of the tables.
+        columns: that are kept of documents.
     """
 
     where: str
@@ -194,3 +207,4 @@ class IndexStats(_Answer):
     methods: tuple[dict[str, Any], ...]
     keys_per_document: int
     format: str
+    columns: tuple[str, ...] = ()

@@ -68,8 +68,16 @@ def index() -> None:
     options.spec(
         "--threshold",
         metavar="NUMBER",
-        help="Least similarity; not below that of the index.",
+        help="Least similarity; below that of the index, what its keys miss is told.",
         stands="that of the index",
+    ),
+    options.spec(
+        "--where",
+        "conditions",
+        multiple=True,
+        metavar="CONDITION",
+        help="Only documents whose columns are so: lang=en, 'lang=en|de', 'lang!=en', 'date>=2024'. Repeatable.",
+        stands="any",
     ),
 )
 @options.output(
@@ -100,16 +108,17 @@ def query(where: str, text: str | None, **given: Any) -> int:
 
     if given["path"] is not None:
         text = texts_of([given["path"]], given["extract"])[0]
-    limits = {"limit": given["limit"], "threshold": given["threshold"]}
+    limits = {"limit": given["limit"], "where": given["conditions"] or None}
+    at = {"threshold": given["threshold"]}
     with Index.open(where, read_only=True) as opened_index:
         if given["sources"]:
-            return _query_many(opened_index, where, given, limits)
+            return _query_many(opened_index, where, given, limits | at)
         if given["id"] is not None:
-            matches = opened_index.duplicates(given["id"], limit=given["limit"])
+            matches = opened_index.duplicates(given["id"], **limits)
         else:
-            matches = opened_index.query({"text": text or "", "url": given["url"]}, **limits)
+            matches = opened_index.query({"text": text or "", "url": given["url"]}, **limits, **at)
     if given["as_json"]:
-        console.print_json({"matches": [match.record() for match in matches], "complete": matches.complete})
+        console.print_json(matches.record())
     else:
         page = ReportPage(sys.stdout)
         lookups.show_matches(page, matches)
@@ -195,10 +204,7 @@ def _query_many(opened_index: Any, where: str, given: dict[str, Any], limits: di
         for ids, answers in opened_index.query_batches(given["sources"], progress=progress, **limits, **columns):
             asked += len(ids)
             matched += sum(map(bool, answers))
-            write(
-                {"id": id_, "matches": [match.record() for match in matches], "complete": matches.complete}
-                for id_, matches in zip(ids, answers, strict=True)
-            )
+            write({"id": id_, **matches.record()} for id_, matches in zip(ids, answers, strict=True))
     if not given["quiet"]:
         page = ReportPage(sys.stderr if path == "-" else sys.stdout)
         page.line(f"{asked:,} documents, {matched:,} of them resemble documents of the index.")

@@ -38,6 +38,15 @@ _SHOWN_SKIPS = 5
     ),
 )
 @indexoptions.columns
+@options.section(
+    "Sources",
+    options.spec(
+        "--keep-columns",
+        metavar="LIST",
+        help="Keep these columns of each document, as in lang,date: a query can choose by them.",
+        stands="none",
+    ),
+)
 @indexoptions.method
 @recipeoptions.text
 @options.output(
@@ -62,6 +71,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 
     methods = indexoptions.methods_of(ctx.command, given)
     chosen = {"store": given["store"], "overwrite": given["overwrite"], **indexoptions.given_columns(given)}
+    chosen["keep_columns"] = given["keep_columns"]
     with (
         console.watched(quiet=given["quiet"]) as progress,
         Index.create(where, method=methods, source=given["sources"] or None, progress=progress, **chosen) as index,

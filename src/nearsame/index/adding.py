@@ -91,10 +91,11 @@ class Prepared:
 
 
 def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
-    """What is stored of each document to compare it by."""
+    """What is stored of each document to compare it by, and the columns that are kept of it."""
     batch = Batch(inputs)
     parts = [facet.items(batch) for facet in facets]
-    return [pack(facets, items) for items in zip(*parts, strict=True)]
+    packed = (pack(facets, items) for items in zip(*parts, strict=True))
+    return [items + document.columns for items, document in zip(packed, inputs, strict=True)]
 
 
 def prepared(facets: Sequence[Facet], store: StoreKind, inputs: Sequence[Input]) -> Prepared:
@@ -142,7 +143,7 @@ def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Ad
 
 
 def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, replace: bool) -> AddStatus:
-    """What becomes of a document whose id is there: the same document has the same text and address.
+    """What becomes of a document whose id is there: the same has the same text, address and columns.
 
     Where the index knows neither the text nor a digest of its bytes, equal items may be of another text: to replace by
     it is never wrong, and without `replace` the document counts as the one that is there.
@@ -210,8 +211,10 @@ class _Batch:
         writer.insert(rows, keys, of + self._first)
 
     def _postings(self, places: Int64s) -> tuple[Int64s, Int64s]:
-        """(keys, places) of all set keys, and of the others of those that are the first with their items."""
-        keys, of = [], []
+        """(keys, places) of columns and set keys, and of the others of those that are the first with their items."""
+        values, rows = self._given.asked.column_keys
+        is_taken = np.isin(rows, places)
+        keys, of = [values[is_taken]], [rows[is_taken]]
         for number, facet_keys in enumerate(self._given.asked.keys):
             chosen = places[facet_keys.present[places]]
             keys.append(facet_keys.sets[chosen])
@@ -263,7 +266,8 @@ class _Batch:
         shelf = BlobShelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
         evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
         own = self._given.inputs[at].id if at in self._status else None
-        return matches_of(rows, evidence, self._options["limit"], is_cut=bool(self._is_cut[at]), but=own)
+        limit, is_cut = self._options["limit"], bool(self._is_cut[at])
+        return matches_of(self._facets, rows, evidence, limit, is_cut=is_cut, but=own)
 
     def _row(self, number: int) -> Row:
         if number in self._found.rows:

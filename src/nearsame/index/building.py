@@ -40,7 +40,7 @@ class Documents(Protocol):
 
 def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Documents) -> None:
     """Fill a store that is empty."""
-    gathered = [_Gathered() for _ in facets]
+    gathered = [_Gathered() for _ in (*facets, "columns")]
     seen: set[str] = set()
     with store.writing(None) as writer:
         for inputs in sourced:
@@ -52,7 +52,7 @@ def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Docum
         _post_sorted(writer, gathered)
         sourced.progress.begin("duplicates")
         names = [facet.name for facet in facets]
-        related = [facet_keys.related() for name, facet_keys in zip(names, gathered, strict=True) if name != "url"]
+        related = [facet_keys.related() for name, facet_keys in zip(names, gathered[:-1], strict=True) if name != "url"]
         follow_anew(writer, facets, np.unique(np.concatenate([_NONE, *related])).tolist(), earlier_only=True)
     sourced.progress.end()
 
@@ -119,7 +119,9 @@ def _insert(
     ]
     writer.insert(rows, _NONE, _NONE)
     numbers = np.arange(first, first + len(rows))
-    for keys, gather in zip(given.asked.keys, gathered, strict=True):
+    values, rows_of = given.asked.column_keys
+    gathered[-1].add(values, numbers[rows_of], _NONE, _NONE)
+    for keys, gather in zip(given.asked.keys, gathered[:-1], strict=True):
         gather.add(keys.sets[keys.present], numbers[keys.present], keys.keys, numbers[keys.rows])
 
 

@@ -21,7 +21,7 @@ from nearsame.index.adding import blobs_of
 from nearsame.index.facet import Facet, Input
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.search import Questioned, ask, evidence_of
-from nearsame.index.shelves import BlobShelf
+from nearsame.index.shelves import BlobShelf, behind
 from nearsame.recipes.choices import StoreKind
 from nearsame.stores.base import Reader, Row
 
@@ -80,7 +80,8 @@ class _Check:
 def _postings(reader: Reader, asked: Questioned, rows: Sequence[Row]) -> tuple[list[str], int]:
     """(what is missing, how many there must be)."""
     numbers = np.array([row.number for row in rows], np.int64)
-    pairs: set[tuple[int, int]] = set()
+    values, of = asked.column_keys
+    pairs = set(zip(values.tolist(), numbers[of].tolist(), strict=True))
     for keys in asked.keys:
         leads = _leads(reader, keys.sets, numbers)
         pairs.update(zip(keys.sets[keys.present].tolist(), numbers[keys.present].tolist(), strict=True))
@@ -122,7 +123,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
 
 def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) -> Iterator[str]:
     if store == "text":
-        made = blobs_of(facets, [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows])
+        made = blobs_of(facets, [_input(facets, row) for row in rows])
         for row, blob in zip(rows, made, strict=True):
             if row.items != blob:
                 yield f"document {row.number}: what is stored of its text is not what the text gives"
@@ -133,6 +134,10 @@ def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) ->
             for at, items in enumerate(facet.items([Input(row.id, row.url) for row in rows])):
                 if not np.array_equal(items, shelf.items[shelf.starts[at] : shelf.ends[at]]):
                     yield f"document {rows[at].number}: what is stored of its URL is not what the URL gives"
+
+
+def _input(facets: Sequence[Facet], row: Row) -> Input:
+    return Input(row.id, row.url, zlib.decompress(row.text or b""), columns=behind(facets, row.items))
 
 
 def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[str]:
@@ -158,7 +163,10 @@ def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[
 def _owned(facets: Sequence[Facet], rows: Sequence[Row]) -> dict[int, set[int]]:
     owned: dict[int, set[int]] = {row.number: set() for row in rows}
     if rows:
-        for keys in ask(facets, [row.items for row in rows]).keys:
+        asked = ask(facets, [row.items for row in rows])
+        for at, key in zip(asked.column_keys[1].tolist(), asked.column_keys[0].tolist(), strict=True):
+            owned[rows[at].number].add(key)
+        for keys in asked.keys:
             for at, key in enumerate(keys.sets.tolist()):
                 owned[rows[at].number].add(key)
             for at, key in zip(keys.rows.tolist(), keys.keys.tolist(), strict=True):

@@ -71,21 +71,32 @@ class CodeFacet(Facet):
         """Those without a code."""
         return self.is_bare(items)
 
-    def raised(self, threshold: Number) -> "Facet":
-        """The same with a higher threshold."""
-        recipe = self.recipe.raised(threshold)
+    def with_threshold(self, threshold: Number) -> "Facet":
+        """The same with another threshold, and the same keys."""
+        settings = {name: value for name, value in self.recipe.settings.items() if name not in ("blocks", "header")}
+        recipe = SimHash(**settings).raised(threshold)  # these keys are for the index's own
         return replace(self, bound=measures.bound(self.bound.measure, recipe.least))
+
+    def recall_of(self, lower: Facet) -> float | None:
+        """The chance that two codes share a header whose bits differ as a lower threshold allows, any of them."""
+        if self.recipe.confirm is not None:
+            return None  # keys go by codes, and what confirms says little of those
+        bound = lower.bound
+        return blocks.recall(self._plan, (bound.q - bound.p) * self.recipe.bits // bound.q)
 
     @cached_property
     def _stages(self) -> tuple[Stage, ...]:
         return steps(self.recipe).features
 
     @cached_property
-    def _headers(self) -> HeaderKeys:
+    def _plan(self) -> blocks.BlockPlan:
         recipe = self.recipe
         codes = blocks.CodeCounts(EXPECTED, recipe.bits)
-        plan = blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header)
-        return HeaderKeys(blocks.tables(plan))
+        return blocks.plan(codes, recipe.k, num_blocks=recipe.blocks, header_blocks=recipe.header)
+
+    @cached_property
+    def _headers(self) -> HeaderKeys:
+        return HeaderKeys(blocks.tables(self._plan))
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
         rows = np.flatnonzero(present & ~self.is_bare(items))

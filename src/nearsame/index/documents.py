@@ -8,8 +8,8 @@
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,11 @@ import pyarrow as pa
 
 from nearsame.clock import Silent
 from nearsame.engines.sharing import Sharing
-from nearsame.errors import ConfigError, SourceError
+from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow.options import SourceOptions
 from nearsame.flow.page_reading import refuse_idle, with_pages
+from nearsame.index.columns import packed, text_of
 from nearsame.index.facet import Input
 from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
@@ -41,6 +42,7 @@ class ColumnNames:
     """What the columns of a source are called, and how web pages are read, as a call was told."""
 
     options: SourceOptions
+    kept: Sequence[str] = ()  # columns that the index keeps
 
     @cached_property
     def columns(self) -> Columns:
@@ -51,7 +53,12 @@ class ColumnNames:
         """
         options = self.options
         url, items = options.get("url_column") or "url", options.get("features_column")
-        columns = Columns(options.get("text_column"), options.get("id_column"), items=items, beside=(url,))
+        columns = Columns(
+            options.get("text_column"),
+            options.get("id_column"),
+            items=items,
+            beside=tuple(dict.fromkeys((url, *self.kept))),
+        )
         return with_pages(columns, options)
 
     def called(self, name: str) -> str:
@@ -87,7 +94,7 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
         ConfigError: It is not one.
     """
     if isinstance(document, str):
-        document, names = {"text": document}, _USUAL
+        document, names = {"text": document}, replace(_USUAL, kept=names.kept)
     given = {name: names.get(document, name) for name in ("id", "url", *_CONTENTS)}
     contents = [name for name in _CONTENTS if given[name] is not None]
     if len(contents) > 1:
@@ -105,8 +112,20 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
         None if contents and contents[0] in ("features", "sketch") else (text or "").encode("utf-8", "surrogatepass"),
         None if features is None else _several("features", features),
         None if sketch is None else _several("sketch", sketch),
+        packed(_columns(document, names.kept)),
     )
     return parsed if id_ is not None else parsed._replace(id=_own_name(parsed))
+
+
+def _columns(document: Mapping[str, Any], kept: Sequence[str]) -> dict[str, str | None]:
+    """Those that are kept: by their names, or together as `columns`."""
+    given = document.get("columns")
+    together = given if isinstance(given, Mapping) and "columns" not in kept else {}
+    for name in together:
+        if name not in kept:
+            hint = f"Choose from {', '.join(kept)}." if kept else "Create the index with --keep-columns (keep_columns)."
+            raise ConfigError(f"columns: the index keeps no column {shown(name)}", hint=hint)
+    return {name: text_of(name, together.get(name, document.get(name))) for name in kept}
 
 
 def _text_of_page(page: Any, names: ColumnNames) -> str:
@@ -173,15 +192,18 @@ class Sourced:
         source: whatever `dedup` takes.
         options: how it is read.
         skipped: what could not be read, filled on the way.
+    kept: columns that are kept of each document.
     """
 
     source: Any
     options: SourceOptions
     skipped: list[Skipped]
+    kept: Sequence[str] = ()
     _part: str = field(default="", init=False)  # the one that is being read
 
     def __post_init__(self) -> None:
-        self._names, self._strict = ColumnNames(self.options), self.options["strict"]
+        self._names, self._strict = ColumnNames(self.options, self.kept), self.options["strict"]
+        self._lacking = set(self.kept)
         self.progress = self.options["progress"] or Silent()
 
     def __iter__(self) -> Iterator[list[Input]]:
@@ -204,14 +226,32 @@ class Sourced:
         urls = beside[name].to_pylist() if name in beside else [None] * len(batch)
         is_text = self._names.columns.items is None
         contents = (self._texts(batch) if is_text else batch.column("items")).to_pylist()
-        for id_, position, url, content in zip(ids, positions, urls, contents, strict=True):
+        kept = self._kept(beside, len(batch))
+        for id_, position, url, content, columns in zip(ids, positions, urls, contents, kept, strict=True):
             named = f"{source}:{position}" if id_ is None else id_
             if "\0" in named or (url is not None and "\0" in url):
                 self._skip(Skipped(source, position, None, f"its {'id' if chr(0) in named else 'url'} holds NUL"))
             elif is_text:
-                yield Input(named, url, (content or "").encode())
+                yield Input(named, url, (content or "").encode(), columns=columns)
             else:
-                yield Input(named, url, None, tuple(content or ()))
+                yield Input(named, url, None, tuple(content or ()), columns=columns)
+
+    def _kept(self, beside: Mapping[str, pa.Array], rows: int) -> list[bytes]:
+        """The columns of each row that are kept, packed."""
+        there = {name: beside[name] for name in self.kept if name in beside}
+        self._lacking -= {name for name, values in there.items() if values.null_count < rows}
+        values = zip(*(column.to_pylist() for column in there.values()), strict=True)
+        return [packed(dict(zip(there, row, strict=True))) for row in values] if there else [b""] * rows
+
+    def require_kept(self) -> None:
+        """Refuse a column to keep that no document had, if there were any.
+
+        Raises:
+            ColumnError: There is one: its name may be misspelt.
+        """
+        if self._lacking and self._part:
+            name = next(name for name in self.kept if name in self._lacking)
+            raise ColumnError(f"no document has a column {name!r} to keep", hint="Check the name, or leave it out.")
 
     def _texts(self, batch: pa.RecordBatch) -> pa.Array:
         columns = self._names.columns

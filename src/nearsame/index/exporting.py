@@ -14,6 +14,7 @@ from nearsame.answers.matches import Entry
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
 from nearsame.index.codes import CodeFacet
+from nearsame.index.columns import unpacked
 from nearsame.index.facet import Facet
 from nearsame.index.facets import DigestFacet
 from nearsame.index.salvaging import whole_rows
@@ -23,7 +24,7 @@ from nearsame.outputs.folder import appearing, require_place
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row
 
-__all__ = ["entry", "export"]
+__all__ = ["entry", "export", "exported"]
 
 _AT_ONCE = 1000
 
@@ -50,7 +51,7 @@ def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry
                 fields["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
             case _:
                 pass
-    return Entry(row.id, row.url, text=_text(row), leader=leader, **fields)
+    return Entry(row.id, row.url, text=_text(row), leader=leader, columns=unpacked(facets, row.items), **fields)
 
 
 def _text(row: Row) -> str | None:
@@ -63,6 +64,7 @@ def export(  # noqa: PLR0913  (as a caller gives it)
     path: str,
     *,
     index: str,
+    kept: Sequence[str],
     overwrite: bool,
     skipped: list[Skipped],
 ) -> int:
@@ -79,14 +81,16 @@ def export(  # noqa: PLR0913  (as a caller gives it)
     place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
     with appearing(place) as made, reading() as reader:
         batches = whole_rows(reader, lambda what: skipped.append(Skipped(index, None, None, what)))
-        return write(made, (_record(facets, row) for rows in batches for row in rows))
+        return write(made, (exported(facets, kept, row) for rows in batches for row in rows))
 
 
-def _record(facets: Sequence[Facet], row: Row) -> dict[str, Any]:
+def exported(facets: Sequence[Facet], kept: Sequence[str], row: Row) -> dict[str, Any]:
+    """A row as a record of a file: the columns that are kept are its columns, too."""
     record = entry(facets, row).record()
-    digests = record.pop("digests")
+    digests, columns = record.pop("digests"), record.pop("columns")
     del record["leader"]
-    return {**record, **{name.replace(" of ", "_of_"): value for name, value in digests.items()}}
+    digests = {name.replace(" of ", "_of_"): value for name, value in digests.items()}
+    return {**record, **digests, **{name: columns.get(name) for name in kept}}
 
 
 def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:

@@ -59,6 +59,7 @@ class Input(NamedTuple):
     text: bytes | None = None  # UTF-8; None: features or a sketch are given
     features: tuple[Any, ...] | None = None  # ready items: texts, or hashes of 64 bits
     sketch: tuple[Any, ...] | None = None  # a signature by the recipe of the index
+    columns: bytes = b""  # that the index keeps, packed
 
 
 class Batch(tuple[Input, ...]):  # noqa: SLOT001  (it remembers what was made)
@@ -123,9 +124,13 @@ class Facet:
         """Whether documents with the same items here have the same items there, whatever they are."""
         return False
 
-    def raised(self, threshold: Number) -> "Facet":  # noqa: ARG002  (equality has no threshold)
-        """The same with a higher threshold."""
+    def with_threshold(self, threshold: Number) -> "Facet":  # noqa: ARG002  (equality has no threshold)
+        """The same with another threshold, and the same keys."""
         return self
+
+    def recall_of(self, lower: "Facet") -> float | None:  # noqa: ARG002  (likewise)
+        """The chance that two documents share a key which are as similar as a lower threshold; None: not known."""
+        return None
 
     @cached_property
     def _salt(self) -> np.int64:

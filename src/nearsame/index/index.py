@@ -23,6 +23,7 @@ from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, building, migrating, removing
 from nearsame.index.adding import AddOptions
+from nearsame.index.columns import kept_columns
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facet, Input
 from nearsame.index.questions import Questions, named
@@ -59,6 +60,7 @@ class Index(Questions):
         *,
         method: Wanted | Collection[Wanted] | None = None,
         store: StoreKind = "shingles",
+        keep_columns: str | Sequence[str] | None = None,
         source: Any = None,
         overwrite: bool = False,
         timeout_seconds: float = 30.0,
@@ -73,6 +75,8 @@ class Index(Questions):
                 `digest`.
             store: What is stored of a text: `shingles`, to compare exactly; `sketch`, to estimate, in about a quarter
                 of the space; `text`, shingles and the text, to show passages.
+            keep_columns: Names of columns to keep beside each document, a language or a date: a query can choose by
+                them.
             source: Whatever `dedup` takes; of documents with the same id the first goes in, the others are skipped.
             overwrite: Whether the new index takes the place of one that is there.
             timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
@@ -81,18 +85,20 @@ class Index(Questions):
             ConfigError: The methods are impossible.
             StoreError: There is an index, or it cannot be made.
         """
-        facets = facets_of(method, store)
+        facets, kept = facets_of(method, store), kept_columns(keep_columns)
         _try_out(facets)
         place = os.fspath(where)
         if not is_address(place):
             require_apart(place, Path(os.path.realpath(place)), Inputs.of(source), folder=False)
         opened = stores.create_store(
-            where, written(facets, store), overwrite=overwrite, timeout_seconds=timeout_seconds
+            where, written(facets, store, kept), overwrite=overwrite, timeout_seconds=timeout_seconds
         )
         try:
             index = cls(opened)
             if source is not None:
-                building.build(opened, facets, store, Sourced(source, options, index.skipped))
+                documents = Sourced(source, options, index.skipped, kept)
+                building.build(opened, facets, store, documents)
+                documents.require_kept()
             opened.publish()
         except BaseException:
             opened.close()
@@ -190,8 +196,9 @@ class Index(Questions):
         """Add documents, and say what each resembles among those before it.
 
         Args:
-            documents: A text, a dict with `text` (or `html`, `features`, or a `sketch`), `id`, `url`, a list of them:
-                one transaction. Or whatever `dedup` takes: a transaction for each batch, see `add_batches`.
+            documents: A text, a dict with `text` (or `html`, `features`, or a `sketch`), `id`, `url` and the columns
+                that are kept, a list of them: one transaction. Or whatever `dedup` takes: a transaction for each batch,
+                see `add_batches`.
 
         Raises:
             ConfigError: Something is not a document.
@@ -233,8 +240,9 @@ class Index(Questions):
         self.skipped.clear()
         if not is_text and isinstance(documents, list) and all(isinstance(document, str) for document in documents):
             require_texts(documents)
-        inputs = at_hand(documents, ColumnNames(options))
-        batches: Iterable[list[Input]] = Sourced(documents, options, self.skipped) if inputs is None else [inputs]
+        inputs = at_hand(documents, ColumnNames(options, self._kept))
+        sourced = Sourced(documents, options, self.skipped, self._kept)
+        batches: Iterable[list[Input]] = sourced if inputs is None else [inputs]
         for batch in batches:
             asked = [adding.prepared(self._facets, self._kind, some) for some in adding.without_repeats(batch)]
             keys = np.unique(np.concatenate([prepared.lock_keys() for prepared in asked])) if asked else None

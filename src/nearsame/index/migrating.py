@@ -1,12 +1,12 @@
 """An index of another version, rebuilt by this one in its place, from the texts that it stores.
 
 1. The settings stay what they were, but for the versions of how texts are cut and hashed.
-2. Ids, URLs, texts and the order of documents stay. Whom a document resembles is decided again.
+2. Ids, URLs, columns, texts and the order of documents stay. Whom a document resembles is decided again.
 3. Nobody else may write meanwhile; that somebody did is noticed, and then nothing is replaced.
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -14,10 +14,12 @@ from nearsame import stores
 from nearsame.clock import Progress
 from nearsame.errors import IndexMismatchError, StoreBusyError
 from nearsame.index.building import build
+from nearsame.index.columns import read_kept
 from nearsame.index.documents import BATCH_ROWS
-from nearsame.index.facet import Input
+from nearsame.index.facet import Facet, Input
 from nearsame.index.recipe import is_current, shown_recipes, updated, written
-from nearsame.stores.base import Reader
+from nearsame.index.shelves import behind
+from nearsame.stores.base import Reader, Row
 
 __all__ = ["migrate"]
 
@@ -27,15 +29,19 @@ class _Stored:
     """The documents of an index, as a source of another."""
 
     reader: Reader
+    facets: Sequence[Facet]
     progress: Progress
 
     def __iter__(self) -> Iterator[list[Input]]:
         after = 0
         while rows := self.reader.page(after, BATCH_ROWS, text=True):
             after = rows[-1].number
-            inputs = [Input(row.id, row.url, zlib.decompress(row.text or b"")) for row in rows]
+            inputs = [self._input(row) for row in rows]
             self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
             yield inputs
+
+    def _input(self, row: Row) -> Input:
+        return Input(row.id, row.url, zlib.decompress(row.text or b""), columns=behind(self.facets, row.items))
 
     def skip_repeated(self, id_: str) -> None:
         """No id is there twice."""
@@ -56,11 +62,12 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
             message = f"{old.name} stores {kind}, and it can be rebuilt from stored texts only"
             hint = f"Create it again from its source (--from SOURCE --overwrite), with {shown_recipes(facets, kind)}."
             raise IndexMismatchError(message, hint=hint)
-        new = stores.create_store(where, written(facets, kind), overwrite=True, timeout_seconds=timeout_seconds)
+        settings = written(facets, kind, read_kept(old.settings))
+        new = stores.create_store(where, settings, overwrite=True, timeout_seconds=timeout_seconds)
         with closing(new):
             with old.reading() as reader:
                 before = reader.counts()
-                build(new, facets, kind, _Stored(reader, progress))
+                build(new, facets, kind, _Stored(reader, facets, progress))
             with old.reading() as reader:
                 if reader.counts() != before:
                     message = f"{old.name} changed while it was rebuilt; nothing was replaced"

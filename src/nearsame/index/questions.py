@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack, overload
@@ -17,12 +18,13 @@ from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownI
 from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, checking, exporting
+from nearsame.index.asking import Wanting, answers, asked, of_sketch
+from nearsame.index.columns import Where, read_kept
 from nearsame.index.documents import Sourced, at_hand, input_of, is_storable
-from nearsame.index.facet import Facet, Input
+from nearsame.index.facet import Input
 from nearsame.index.recipe import read_recipe
-from nearsame.index.search import ask, evidence_of, look_up, matches_of
+from nearsame.index.search import evidence_of
 from nearsame.index.shelves import BlobShelf
-from nearsame.index.sketched import query_sketch
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
@@ -41,50 +43,71 @@ class Questions:
     def __init__(self, store: Store, *, read_only: bool = False) -> None:
         self._store, self._read_only = store, read_only
         self._facets, self._kind = read_recipe(store.settings, store.name)
+        self._kept = read_kept(store.settings)
         self._writer: Writer | None = None
         self.skipped: list[Skipped] = []
 
     @overload
     def query(
-        self, documents: str | Mapping[str, Any], *, limit: int = 10, threshold: Number | None = None
+        self,
+        documents: str | Mapping[str, Any],
+        *,
+        limit: int = 10,
+        threshold: Number | None = None,
+        where: Where | None = None,
     ) -> Matches: ...
     @overload
-    def query(self, documents: Any, *, limit: int = 10, threshold: Number | None = None) -> list[Matches]: ...
-    def query(self, documents: Any, *, limit: int = 10, threshold: Number | None = None) -> Matches | list[Matches]:
+    def query(
+        self, documents: Any, *, limit: int = 10, threshold: Number | None = None, where: Where | None = None
+    ) -> list[Matches]: ...
+    def query(
+        self, documents: Any, *, limit: int = 10, threshold: Number | None = None, where: Where | None = None
+    ) -> Matches | list[Matches]:
         """What documents resemble: verified, best first.
 
         Args:
             documents: Whatever `add` takes; a text or a dict gives a list of matches, several documents a list of
                 such lists. In a crowd of near copies not all are compared: the list's `complete` says so.
             limit: At most this many of each.
-            threshold: A higher one than the index has.
+            threshold: Another one than the index has. Below that not all are found: the list's `recall` has the chance
+                to find a document at the threshold.
+            where: Only documents whose kept columns are so: `"lang=en"`, `"lang=en|de"`, `"lang!=en"`,
+                `"date>=2024-01-01"` (numbers go by value), a list of which all must hold, or exact values by name.
 
         Raises:
-            ConfigError: Something is not a document, or the threshold is lower.
+            ConfigError: Something is not a document, or the index cannot answer for a threshold or a column.
         """
         if isinstance(documents, (str, Mapping)):
-            return self._queried([input_of(documents)], limit, threshold)[0]
+            return self._queried([input_of(documents)], self._asked(limit, threshold, where))[0]
         inputs = at_hand(documents)
         if inputs is not None:
-            return [matches for some in _cut(inputs) for matches in self._queried(some, limit, threshold)]
-        return [
-            matches for _, some in self.query_batches(documents, limit=limit, threshold=threshold) for matches in some
-        ]
+            wanted = self._asked(limit, threshold, where)
+            return [matches for some in _cut(inputs) for matches in self._queried(some, wanted)]
+        batches = self.query_batches(documents, limit=limit, threshold=threshold, where=where)
+        return [matches for _, some in batches for matches in some]
 
     def query_batches(
-        self, source: Any, *, limit: int = 10, threshold: Number | None = None, **options: Unpack[SourceOptions]
+        self,
+        source: Any,
+        *,
+        limit: int = 10,
+        threshold: Number | None = None,
+        where: Where | None = None,
+        **options: Unpack[SourceOptions],
     ) -> Iterator[tuple[list[str], list[Matches]]]:
         """The documents of a source, batch by batch: their ids, and what each resembles.
 
         Args:
             source: Whatever `dedup` takes.
             limit: At most this many matches of each.
-            threshold: A higher one than the index has.
+            threshold: Another one than the index has, as in `query`.
+            where: Only documents whose kept columns are so, as in `query`.
         """
         self.skipped.clear()
+        wanted = self._asked(limit, threshold, where)
         for inputs in Sourced(source, options, self.skipped):
             for some in _cut(inputs):
-                yield [document.id for document in some], self._queried(some, limit, threshold)
+                yield [document.id for document in some], self._queried(some, wanted)
 
     def compare(self, id_a: str, id_b: str) -> Likeness:
         """Two documents of the index, whatever they have in common.
@@ -123,16 +146,21 @@ class Questions:
         self._require_texts()
         return self.get(id).text or ""
 
-    def duplicates(self, id: str, *, limit: int = 10) -> Matches:
+    def duplicates(self, id: str, *, limit: int = 10, where: Where | None = None) -> Matches:
         """What a document of the index resembles, itself left out; best first.
+
+        Args:
+            id: Of the document.
+            limit: At most this many.
+            where: Only documents whose kept columns are so, as in `query`.
 
         Raises:
             UnknownIdError: The id is not there.
         """
-        require_number("limit", limit, 1)
+        wanted = replace(self._asked(limit, None, where), but=id)
         with self._reading() as reader:
             row = self._rows(reader, [id])[0]
-            return self._matches(reader, [row.items], limit, self._facets, but=id)[0]
+            return answers(reader, [row.items], wanted)[0]
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first.
@@ -196,6 +224,7 @@ class Questions:
             tuple(json.loads(self._store.settings["methods"])),
             sum(facet.num_keys for facet in self._facets),
             self._store.settings["format"],
+            self._kept,
         )
 
     def check(self) -> list[str]:
@@ -204,7 +233,7 @@ class Questions:
             return checking.check(reader, self._facets, self._kind)
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
-        """Write all documents to a file, `.jsonl` or `.parquet`: ids, addresses, digests, and texts where they are.
+        """Write all documents to a file, `.jsonl` or `.parquet`: ids, addresses, columns, digests, texts if they are.
 
         Of a damaged index those that are whole; `skipped` then has what was left out.
 
@@ -221,6 +250,7 @@ class Questions:
             self._facets,
             os.fspath(path),
             index=self._store.name,
+            kept=self._kept,
             overwrite=overwrite,
             skipped=self.skipped,
         )
@@ -242,46 +272,23 @@ class Questions:
         require_apart(place, Path(os.path.realpath(place)), Inputs.index(self._store.name), folder=False)
         self._store.backup(place, overwrite=overwrite)
 
-    def _queried(self, inputs: Sequence[Input], limit: int, threshold: Number | None) -> list[Matches]:
-        require_number("limit", limit, 1)
-        facets = self._facets if threshold is None else self._raised(threshold)
+    def _queried(self, inputs: Sequence[Input], wanted: Wanting) -> list[Matches]:
         with self._reading() as reader:
             if any(document.sketch is not None for document in inputs) and self._sketch_differs():
-                return [self._queried_one(reader, document, limit, facets) for document in inputs]
-            return self._matches(reader, adding.blobs_of(facets, inputs), limit, facets)
+                return [self._queried_one(reader, document, wanted) for document in inputs]
+            return answers(reader, adding.blobs_of(self._facets, inputs), wanted)
 
-    def _queried_one(self, reader: Reader, document: Input, limit: int, facets: Sequence[Facet]) -> Matches:
+    def _queried_one(self, reader: Reader, document: Input, wanted: Wanting) -> Matches:
         if document.sketch is not None:
-            return query_sketch(reader, facets, document.sketch, limit)
-        return self._matches(reader, adding.blobs_of(facets, [document]), limit, facets)[0]
+            return of_sketch(reader, document.sketch, wanted)
+        return answers(reader, adding.blobs_of(self._facets, [document]), wanted)[0]
 
     def _sketch_differs(self) -> bool:
         """Whether what is stored is not what a sketch is."""
         return all(facet.width == 8 for facet in self._facets)
 
-    def _matches(
-        self, reader: Reader, blobs: Sequence[bytes], limit: int, facets: Sequence[Facet], *, but: str | None = None
-    ) -> list[Matches]:
-        resembling = look_up(reader, facets, ask(facets, blobs), limit if but is None else limit + 1)
-        answers: list[Matches] = []
-        for at, blob in enumerate(blobs):
-            numbers = resembling.numbers(at)
-            evidence = resembling.evidence(facets, at, blob, numbers) if numbers else []
-            rows = [resembling.rows[number] for number in numbers]
-            answers.append(matches_of(rows, evidence, limit, is_cut=bool(resembling.is_cut[at]), but=but))
-        return answers
-
-    def _raised(self, threshold: Number) -> tuple[Facet, ...]:
-        """The facets, the first one that compares contents with a higher threshold."""
-        at = next((at for at, facet in enumerate(self._facets) if facet.measure), None)
-        if at is None:
-            message = f"threshold={threshold} does nothing in an index of {', '.join(f.name for f in self._facets)}"
-            raise ConfigError(message, hint="Leave it out.")
-        raised, own = self._facets[at].raised(threshold), self._facets[at].bound
-        if raised.bound.p * own.q < own.p * raised.bound.q:
-            message = f"threshold={threshold} is below {own.p / own.q:g}, by which the index finds candidates"
-            raise ConfigError(message, hint="Create an index with a lower threshold.")
-        return (*self._facets[:at], raised, *self._facets[at + 1 :])
+    def _asked(self, limit: int, threshold: Number | None, where: Where | None) -> Wanting:
+        return asked(self._facets, self._kept, limit, threshold, where)
 
     def _rows(self, reader: Reader, ids: Sequence[str], *, text: bool = False) -> list[Row]:
         rows = named(reader, ids, text=text)

@@ -65,9 +65,10 @@ def _recipes(method: Any) -> tuple[IndexMethod, ...]:
     return _BY_NAME[name]()
 
 
-def written(facets: Sequence[Facet], store: StoreKind) -> dict[str, str]:
+def written(facets: Sequence[Facet], store: StoreKind, columns: Sequence[str] = ()) -> dict[str, str]:
     """What is written down."""
-    return {"store": store, "methods": json.dumps([facet.recipe.record() for facet in facets])}
+    settings = {"store": store, "methods": json.dumps([facet.recipe.record() for facet in facets])}
+    return settings | ({"columns": json.dumps(columns)} if columns else {})
 
 
 def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], StoreKind]:

@@ -31,7 +31,7 @@ def remove(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int]) -> N
 def _remove(writer: Writer, rows: Sequence[Row], asked: Questioned) -> None:
     numbers = np.array([row.number for row in rows], np.int64)
     parts = [(keys.sets[keys.present], numbers[keys.present]) for keys in asked.keys]
-    parts += [(keys.keys, numbers[keys.rows]) for keys in asked.keys]
+    parts += [(keys, numbers[rows]) for keys, rows in (*(some[2:] for some in asked.keys), asked.column_keys)]
     leads = [_first_of(writer, keys.sets) == numbers if keys.keys.size else None for keys in asked.keys]
     writer.delete(numbers.tolist(), *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     for keys, led in zip(asked.keys, leads, strict=True):

@@ -9,6 +9,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from nearsame.answers.matches import FoundBy, Match, Matches
 from nearsame.arrow import Int64s, frozen
 from nearsame.index.candidates import Pairs, bound, candidates, joined, rank, unique_pairs
+from nearsame.index.columns import column_keys, unpacked
 from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
@@ -44,9 +46,15 @@ _EQUAL = Bound(EQUAL, 1, 1)
 class Questioned:
     """Documents that are asked about, as they would be stored."""
 
+    facets: Sequence[Facet]
     blobs: Sequence[bytes]
     shelf: BlobShelf
     keys: Sequence[Keys]  # by facet
+
+    @cached_property
+    def column_keys(self) -> Pairs:
+        """(keys, rows) of the values of columns that are kept."""
+        return column_keys(self.facets, self.blobs)
 
     def all_keys(self) -> Int64s:
         """Every key of every document, ascending and distinct."""
@@ -95,7 +103,7 @@ class Resembling:
 def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Questioned:
     """Make ready to ask about documents."""
     shelf = BlobShelf(facets, blobs)
-    return Questioned(blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
+    return Questioned(facets, blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
 
 
 def look_up(
@@ -286,8 +294,14 @@ def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequ
     ]
 
 
-def matches_of(
-    rows: Sequence[Row], evidence: Sequence[Likenesses], limit: int, *, is_cut: bool, but: str | None = None
+def matches_of(  # noqa: PLR0913  (what is known of them)
+    facets: Sequence[Facet],
+    rows: Sequence[Row],
+    evidence: Sequence[Likenesses],
+    limit: int,
+    *,
+    is_cut: bool,
+    but: str | None = None,
 ) -> Matches:
     """The best of them that hold, best first; among equals the older one; without the one of an id."""
     able = [
@@ -297,7 +311,7 @@ def matches_of(
     ]
     able.sort(key=lambda scored: scored[:2], reverse=True)
     matches = [
-        Match(row.id, likeness.similarity, likeness.measure, likeness.found_by, likeness.distance, row.url)
+        Match(row.id, *likeness[1:3], likeness.found_by, likeness.distance, row.url, unpacked(facets, row.items))
         for _, _, row, likeness in able[:limit]
     ]
     are_best = len(matches) == limit and able[limit - 1][0] == 1  # nothing that was left out is better

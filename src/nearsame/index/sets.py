@@ -19,7 +19,7 @@ from nearsame.kernels.blake2b import digest_texts
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
-from nearsame.stages.keys.bands import BandKeys
+from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
 from nearsame.stages.pairs import measures
 from nearsame.stages.sketches.minhash import Signatures
 
@@ -87,10 +87,15 @@ class SetFacet(Facet):
         keys, of = self._bands.keys(signatures, rows)
         return keys.view(np.int64) ^ self._salt, of
 
-    def raised(self, threshold: Number) -> "Facet":
-        """The same with a higher threshold."""
+    def with_threshold(self, threshold: Number) -> "Facet":
+        """The same with another threshold, and the same keys."""
         recipe = self.recipe.raised(threshold)
         return replace(self, bound=measures.bound(self.bound.measure, recipe.threshold))
+
+    def recall_of(self, lower: Facet) -> float:
+        """The chance that two documents share a band which are as similar as a lower threshold."""
+        similarity = lower.bound.p / lower.bound.q
+        return float(collision_probability(similarity, *self._bands.shape, drawn_from(self.recipe)))
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
         rows = np.flatnonzero(present)

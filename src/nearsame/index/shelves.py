@@ -1,7 +1,8 @@
 """The items of documents as they are stored, one blob each, and many of them side by side for the kernels.
 
 A blob: how many items each method has, as uint32, filled up to eight bytes; then the items, method by method, each part
-filled up to eight bytes. Numbers are little-endian. Items are eight bytes, values of a stored sketch four.
+filled up to eight bytes. Numbers are little-endian. Items are eight bytes, values of a stored sketch four. Behind them
+stand the columns that the index keeps (columns.py).
 """
 
 import struct
@@ -14,7 +15,7 @@ from nearsame.arrow import Int64s, Lists, UInt64s, frozen
 from nearsame.errors import StoreError
 from nearsame.index.facet import Facet
 
-__all__ = ["BlobShelf", "pack", "same_items"]
+__all__ = ["BlobShelf", "behind", "pack", "same_items"]
 
 _WORD = 8
 
@@ -28,6 +29,13 @@ def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
         raw = part.tobytes() if facet.width == _WORD else part.astype(np.uint32).tobytes()
         pieces += [raw, bytes(-len(raw) % _WORD)]
     return b"".join(pieces)
+
+
+def behind(facets: Sequence[Facet], blob: bytes) -> bytes:
+    """What stands in a blob behind the items."""
+    counts = struct.unpack_from(f"<{len(facets)}I", blob)
+    parts = (count * facet.width for count, facet in zip(counts, facets, strict=True))
+    return blob[_head_bytes(len(facets)) + sum(part + -part % _WORD for part in parts) :]
 
 
 class BlobShelf:
@@ -45,7 +53,7 @@ class BlobShelf:
         parts += -parts % _WORD
         firsts = np.cumsum(parts, axis=0) - parts + self._starts + _head_bytes(len(facets))
         self._firsts = firsts
-        if len(blobs) and (firsts[-1] + parts[-1] != ends).any():
+        if len(blobs) and (firsts[-1] + parts[-1] > ends).any():
             raise StoreError("the items of a document are of the wrong length", hint="Restore the index from a copy.")
 
     def items(self, number: int) -> Lists:

@@ -8,6 +8,7 @@ import numpy as np
 from nearsame.answers.matches import Match, Matches
 from nearsame.errors import ConfigError
 from nearsame.index.candidates import bound, closest
+from nearsame.index.columns import unpacked
 from nearsame.index.facet import Facet
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf, same_items
@@ -58,7 +59,7 @@ def _listed(
         keys = facets[number].set_keys(BlobShelf(facets, [row.items]).items(number))
         copies = reader.rows(reader.postings(keys, limit).numbers.tolist())
         matches += [
-            Match(copy.id, score, "estimated", ("minhash",), None, copy.url)
+            Match(copy.id, score, "estimated", ("minhash",), None, copy.url, unpacked(facets, copy.items))
             for copy in copies.values()
             if same_items(facets, number, row.items, copy.items)
         ]

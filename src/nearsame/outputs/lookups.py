@@ -72,6 +72,9 @@ def show_matches(page: ReportPage, matches: Matches) -> None:
     """Print what a text resembles."""
     if not matches.complete:
         page.line(IN_A_CROWD)
+    if matches.recall is not None:
+        share = f"{floor(1000 * matches.recall) / 10:g} %"
+        page.line(f"The threshold is below that of the index: of documents exactly there, its keys find {share}.")
     if not matches:
         page.line("Nothing in the index resembles it.")
         return
@@ -117,6 +120,8 @@ def show_stats(page: ReportPage, stats: Mapping[str, Any]) -> None:
         _row(page, "bytes", stats["bytes"], "" if mean_bytes is None else f"{mean_bytes:,.0f} a document")
     page.line(f"{'stored':<16}{stats['store']:>14}   of a text")
     page.line(f"{'format':<16}{stats['format']:>14}")
+    if stats["columns"]:
+        page.line(f"{'columns':<16}{clean(', '.join(stats['columns']))}")
     for number, method in enumerate(stats["methods"]):
         page.line(f"{'' if number else 'methods':<16}{method['method']}")
         if settings := _settings(method):

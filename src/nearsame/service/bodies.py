@@ -68,7 +68,18 @@ Limit = Annotated[
     int, Field(ge=1, le=1000, description="Return at most this many matches, the best first."), BeforeValidator(_whole)
 ]
 Threshold = Annotated[
-    float, Field(gt=0, le=1, description="Least similarity; at least the index's own, which is the default.")
+    float,
+    Field(gt=0, le=1, description="Least similarity; default the index's own. Below that, `recall` is in the answer."),
+]
+_Condition = Annotated[str, StringConstraints(max_length=10_000)]
+_Several = Annotated[list[_Condition], Field(max_length=100)]
+Where = Annotated[
+    _Condition | _Several | Annotated[dict[str, _Condition | _Several], Field(max_length=100)],
+    Field(
+        description='Only documents whose kept columns are so: "lang=en", "lang=en|de", "lang!=en", "date>=2024-01-01";'
+        " a list of which all must hold; or exact values by name.",
+        examples=["lang=en"],
+    ),
 ]
 Positive = Annotated[int, Field(ge=0)]
 
@@ -121,6 +132,9 @@ class Document(Content):
     """A document to add."""
 
     id: Id | None = Field(None, description="Without one: sha256: and the hash of the text.")
+    columns: dict[str, Annotated[str, StringConstraints(max_length=10_000)] | int | float | bool | None] | None = Field(
+        None, description="Values of the columns that the index keeps (GET /stats names them).", max_length=100
+    )
 
 
 class Add(Document):
@@ -143,6 +157,7 @@ class Query(Content):
 
     limit: Limit = 10
     threshold: Threshold | None = None
+    where: Where | None = None
 
 
 class QueryBatch(_Strict):
@@ -151,6 +166,7 @@ class QueryBatch(_Strict):
     documents: Annotated[list[Content], Field(min_length=1, fail_fast=True)]
     limit: Limit = 10
     threshold: Threshold | None = None
+    where: Where | None = None
 
 
 class Other(_Strict):
@@ -195,6 +211,7 @@ class Match(BaseModel):
     found_by: list[FoundBy] = Field(description="What holds of: minhash, simhash, bytes, text, url.")
     distance: int | None = Field(None, description="Of SimHash codes, in bits.")
     url: str | None = None
+    columns: dict[str, str] = Field(default={}, description="Those that the index keeps.")
 
 
 class Added(BaseModel):
@@ -222,6 +239,7 @@ class Found(BaseModel):
 
     matches: list[Match]
     complete: bool = _COMPLETE
+    recall: float | None = Field(None, description="Of a threshold below the index's: how much of it the keys find.")
 
 
 class FoundBatch(BaseModel):
@@ -245,6 +263,7 @@ class Stored(BaseModel):
     id: str
     url: str | None = None
     text: str | None = Field(None, description="With --store text.")
+    columns: dict[str, str] = Field(default={}, description="Those that the index keeps.")
 
 
 class Duplicates(BaseModel):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from nearsame.answers.comparisons import Comparison
 from nearsame.answers.matches import Entry, Matches
+from nearsame.index.columns import Where
 from nearsame.index.index import Index
 from nearsame.recipes.methods import METHODS
 from nearsame.service.problems import HttpProblem, late
@@ -55,7 +56,7 @@ def extracted_all(pages: Sequence[str]) -> list[str]:
     return [extracted(page) for page in pages]
 
 
-def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | None, seconds: float) -> Ask:
+def query(batch: Sequence[dict[str, Any]], *, seconds: float, **wanted: Any) -> Ask:
     """What resembles each of these; it ends when the time is over."""
     deadline = time.monotonic() + seconds
 
@@ -64,7 +65,7 @@ def query(batch: Sequence[dict[str, Any]], *, limit: int, threshold: float | Non
         for start in range(0, len(batch), _AT_ONCE):
             if time.monotonic() > deadline:
                 raise late(seconds)
-            matches += index.query(list(batch[start : start + _AT_ONCE]), limit=limit, threshold=threshold)
+            matches += index.query(list(batch[start : start + _AT_ONCE]), **wanted)
         return matches
 
     return ask
@@ -88,11 +89,11 @@ def ids(after: str | None, limit: int) -> Ask:
     return ask
 
 
-def duplicates(id: str, limit: int) -> Ask:
+def duplicates(id: str, limit: int, where: Where | None) -> Ask:
     """What resembles a document of the index."""
 
     def ask(index: Index) -> Matches:
-        return index.duplicates(id, limit=limit)
+        return index.duplicates(id, limit=limit, where=where)
 
     return ask
 

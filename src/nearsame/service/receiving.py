@@ -85,7 +85,9 @@ class Receiver:
             texts = iter(await self._workers.run(seconds, lookups.extracted_all, pages))
         documents = []
         for given in batch:
-            document = {name: getattr(given, name, None) for name in ("id", "url", "text", "features", "sketch")}
+            document = {
+                name: getattr(given, name, None) for name in ("id", "url", "text", "features", "sketch", "columns")
+            }
             if given.html is not None:
                 document["text"] = next(texts)
             documents.append({name: value for name, value in document.items() if value is not None})

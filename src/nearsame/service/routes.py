@@ -15,7 +15,7 @@ from fastapi import Query as Setting
 from fastapi.responses import Response
 from pydantic import Discriminator, Tag, TypeAdapter
 
-from nearsame.answers.matches import Added
+from nearsame.answers.matches import Added, Matches
 from nearsame.service import bodies, description, lookups, metrics
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.limits import seconds_left
@@ -58,6 +58,8 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
 
 RawId = Annotated[bodies.Id | None, Setting(description="Of a raw text.")]
 RawUrl = Annotated[bodies.Url | None, Setting(description="Of a raw text.")]
+RawWhere = Annotated[list[str] | None, Setting(description="Of a raw text.", max_length=100)]
+Conditions = Annotated[list[str] | None, Setting(description="As in lang=en; all must hold.", max_length=100)]
 DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
 
 
@@ -108,7 +110,7 @@ class Routes:
             self.duplicates,
             methods=["GET"],
             response_model=bodies.Duplicates,
-            responses=description.answers(404, 422, 507),
+            responses=description.answers(404, 409, 422, 507),
             tags=["questions"],
         )
 
@@ -174,18 +176,20 @@ class Routes:
         limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text.")] = None,
         threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text.")] = None,
         url: RawUrl = None,
+        where: RawWhere = None,
     ) -> Response:
         """Find what resembles a text, or each of several; nothing is added."""
         self._service.access.require(request, "read")
-        settings = {"limit": limit, "threshold": threshold, "url": url}
+        settings = {"limit": limit, "threshold": threshold, "url": url, "where": where}
         given = await self._service.receiver.received(request, _ASK, settings)
         batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
         documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
         left = seconds_left(request.scope)
-        ask = lookups.query(documents, limit=given.limit, threshold=given.threshold, seconds=left)
+        wanted = {"limit": given.limit, "threshold": given.threshold, "where": given.where}
+        ask = lookups.query(documents, **wanted, seconds=left)
         answers = await self._service.ask(request, ask)
         self._count("queried", len(batch))
-        results = [{"matches": matches, "complete": matches.complete} for matches in answers]
+        results = [found(matches) for matches in answers]
         return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
 
     async def compare(self, request: Request) -> Response:
@@ -228,11 +232,12 @@ class Routes:
         request: Request,
         id: DocumentId,
         limit: Annotated[int, Setting(ge=1, le=1000)] = 10,
+        where: Conditions = None,
     ) -> Response:
         """What in the index resembles a document of it."""
         self._service.access.require(request, "read")
         wanted = _decoded(id)
-        matches = await self._service.ask(request, lookups.duplicates(wanted, limit))
+        matches = await self._service.ask(request, lookups.duplicates(wanted, limit, where))
         return _json({"id": wanted, "duplicates": matches, "complete": matches.complete})
 
     async def stats(self, request: Request) -> Response:
@@ -275,6 +280,12 @@ _METRICS: dict[str, Any] = {
     "description": "Prometheus' text format.",
     "content": {"text/plain": {"schema": {"type": "string"}}},
 }
+
+
+def found(matches: Matches) -> dict[str, Any]:
+    """What resembles a text, as it is sent."""
+    told = {} if matches.recall is None else {"recall": matches.recall}
+    return {"matches": matches, "complete": matches.complete, **told}
 
 
 def _json(content: Any) -> Response:

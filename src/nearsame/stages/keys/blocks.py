@@ -21,7 +21,7 @@ from nearsame.arrow import UInt64s, frozen
 from nearsame.errors import ConfigError
 from nearsame.kernels.hamming_blocks import cut, ranges_mask, weigh_bits
 
-__all__ = ["MEETING", "SEARCH", "BlockPlan", "CodeCounts", "Costs", "choices", "plan", "tables", "weigh_bits"]
+__all__ = ["MEETING", "SEARCH", "BlockPlan", "CodeCounts", "Costs", "choices", "plan", "recall", "tables", "weigh_bits"]
 
 _MAX_TABLES = 2000  # more are tried only where they are asked for
 
@@ -120,6 +120,25 @@ def tables(plan: BlockPlan) -> UInt64s:
     num_words = -(-plan.bits // 64)
     headers = combinations(plan.blocks, plan.header_blocks)
     return frozen(np.stack([ranges_mask(header, num_words) for header in headers]))
+
+
+def recall(plan: BlockPlan, distance: int) -> float:
+    """The chance that two codes at a distance, whichever bits differ, agree on all blocks of some header.
+
+    Example:
+        >>> [recall(plan(CodeCounts(1_000_000, 64), 3, num_blocks=4, header_blocks=1), bits) for bits in (3, 64)]
+        [1.0, 0.0]
+    """
+    ways = {(0, 0): 1}  # (blocks that agree, bits that differ) of the blocks so far, in how many ways
+    for start, stop in plan.blocks:
+        longer: dict[tuple[int, int], int] = {}
+        for (agreeing, differing), number in ways.items():
+            for more in range(min(stop - start, distance - differing) + 1):
+                key = agreeing + (more == 0), differing + more
+                longer[key] = longer.get(key, 0) + number * math.comb(stop - start, more)
+        ways = longer
+    found = sum(n for (agreeing, bits), n in ways.items() if bits == distance and agreeing >= plan.header_blocks)
+    return found / math.comb(plan.bits, distance)
 
 
 def _given(bits: int, k: int, num_blocks: int | None, header_blocks: int | None) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,131 @@
+"""What is wanted of an answer, and the answer: the best of what a store has that resembles documents.
+
+1. A condition on columns chooses among what resembles a document. In a crowd more of it is looked at than is wanted,
+   and of a value that few documents have, all these, so that a crowd does not hide them.
+2. A threshold below the index's own is verified as any other; what its keys find of it is computed, and said.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearsame.answers.matches import Matches
+from nearsame.errors import ConfigError
+from nearsame.index.columns import Condition, Where, conditions, key_of, passes, unpacked
+from nearsame.index.facet import Facet
+from nearsame.index.search import Resembling, ask, evidence_of, look_up, matches_of
+from nearsame.index.shelves import BlobShelf
+from nearsame.index.sketched import query_sketch
+from nearsame.recipes.arguments import require_number
+from nearsame.recipes.given import Number
+from nearsame.stores.base import Reader, Row
+
+__all__ = ["Wanting", "answers", "asked", "of_sketch"]
+
+_CHOSEN_FROM = 2048  # documents, at least: so many of a crowd are looked at for those that fulfil a condition
+
+
+@dataclass(frozen=True)
+class Wanting:
+    """What is wanted.
+
+    Attributes:
+        facets: of the index, with the threshold that is asked for.
+        limit: matches of each document, at most.
+        where: what they must fulfil.
+        recall: the chance to find a document at the threshold, where that is below the index's own.
+        but: the id of a document that is not wanted.
+    """
+
+    facets: Sequence[Facet]
+    limit: int
+    where: Sequence[Condition] = ()
+    recall: float | None = None
+    but: str | None = None
+
+    @property
+    def enough(self) -> int:
+        """How many of the best are looked at."""
+        return (max(self.limit, _CHOSEN_FROM) if self.where else self.limit) + (self.but is not None)
+
+    def chosen(self, rows: Sequence[Row]) -> list[Row]:
+        """Those that fulfil what they must."""
+        if not self.where:
+            return list(rows)
+        return [row for row in rows if passes(self.where, unpacked(self.facets, row.items))]
+
+
+def asked(
+    facets: Sequence[Facet], kept: Sequence[str], limit: int, threshold: Number | None, where: Where | None
+) -> Wanting:
+    """What is wanted, as a caller says it.
+
+    Raises:
+        ConfigError: It cannot be had of this index.
+    """
+    require_number("limit", limit, 1)
+    lowered, recall = (facets, None) if threshold is None else _with_threshold(facets, threshold)
+    return Wanting(lowered, limit, conditions(where, kept), recall)
+
+
+def answers(reader: Reader, blobs: Sequence[bytes], wanted: Wanting) -> list[Matches]:
+    """What resembles each document."""
+    facets = wanted.facets
+    resembling = look_up(reader, facets, ask(facets, blobs), wanted.enough)
+    few = _few(reader, wanted) if resembling.is_cut.any() else None
+    found: list[Matches] = []
+    for at, blob in enumerate(blobs):
+        is_cut = bool(resembling.is_cut[at])
+        if is_cut and few is not None:
+            rows, is_cut = few, False
+            shelf = BlobShelf(facets, [blob, *(row.items for row in rows)])
+            evidence = evidence_of(facets, shelf, 0, range(1, len(rows) + 1))
+        else:
+            rows = _rows(resembling, at, wanted)
+            numbers = [row.number for row in rows]
+            evidence = resembling.evidence(facets, at, blob, numbers) if numbers else []
+        matches = matches_of(facets, rows, evidence, wanted.limit, is_cut=is_cut, but=wanted.but)
+        matches.recall = wanted.recall
+        found.append(matches)
+    return found
+
+
+def of_sketch(reader: Reader, sketch: Sequence[object], wanted: Wanting) -> Matches:
+    """What resembles a document of which only the sketch is known, in an index of sets."""
+    found = query_sketch(reader, wanted.facets, sketch, wanted.enough)
+    matches = [match for match in found if passes(wanted.where, match.columns)]
+    return Matches(matches[: wanted.limit], complete=found.complete, recall=wanted.recall)
+
+
+def _rows(resembling: Resembling, at: int, wanted: Wanting) -> list[Row]:
+    return wanted.chosen([resembling.rows[number] for number in resembling.numbers(at)])
+
+
+def _few(reader: Reader, wanted: Wanting) -> list[Row] | None:
+    """All documents that fulfil the conditions, if one of these says that they are few."""
+    for condition in wanted.where:
+        if condition.operator == "=" and "" not in condition.values:
+            keys = np.unique(np.array([key_of(condition.name, value) for value in condition.values], np.int64))
+            numbers = reader.postings(keys, _CHOSEN_FROM + 1).numbers
+            if numbers.size <= _CHOSEN_FROM:
+                return wanted.chosen(list(reader.rows(np.unique(numbers).tolist()).values()))
+    return None
+
+
+def _with_threshold(facets: Sequence[Facet], threshold: Number) -> tuple[tuple[Facet, ...], float | None]:
+    """The facets, the first one that compares contents with another threshold; and what is found of it, if less."""
+    at = next((at for at, facet in enumerate(facets) if facet.measure), None)
+    if at is None:
+        message = f"threshold={threshold} does nothing in an index of {', '.join(f.name for f in facets)}"
+        raise ConfigError(message, hint="Leave it out.")
+    own, other = facets[at], facets[at].with_threshold(threshold)
+    recall = None
+    if other.bound.p * own.bound.q < own.bound.p * other.bound.q:
+        recall = own.recall_of(other)
+        if recall is None:
+            message = (
+                f"threshold={threshold} is below {own.bound.p / own.bound.q:g}, by which the index finds candidates"
+            )
+            raise ConfigError(message, hint="Create an index with a lower threshold.")
+    return (*facets[:at], other, *facets[at + 1 :]), recall
