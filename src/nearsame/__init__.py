@@ -11,6 +11,7 @@ from nearsame._version import __version__
 if TYPE_CHECKING:
     from nearsame.answers.comparisons import Comparison, Explanation
     from nearsame.answers.findings import Evaluation, Plan, SimHashPlan
+    from nearsame.answers.labels import ToLabel
     from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match
     from nearsame.api import dedup, pairs
     from nearsame.engines.spark import Spark
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     )
     from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
-    from nearsame.outputs.reports import write_evaluation
+    from nearsame.outputs.reports import write_evaluation, write_to_label
     from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.stages.keys.surt import surt
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from nearsame.studies.compare import compare
     from nearsame.studies.evaluate import evaluate
     from nearsame.studies.explain import explain, explain_codes, explain_example
+    from nearsame.studies.labelling import to_label
     from nearsame.studies.leak_results import Leaks
     from nearsame.studies.leaks import leaks
     from nearsame.studies.plan import plan, plan_simhash
@@ -96,6 +98,7 @@ __all__ = [
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
+    "ToLabel",
     "TooManyPairsError",
     "UnknownIdError",
     "UrlRules",
@@ -123,9 +126,11 @@ __all__ = [
     "shingles",
     "simhash",
     "surt",
+    "to_label",
     "urls",
     "verify",
     "write_evaluation",
+    "write_to_label",
 ]
 
 _HOMES = {
@@ -152,10 +157,12 @@ _HOMES = {
     ),
     "nearsame.studies.evaluate": ("evaluate",),
     "nearsame.studies.explain": ("explain", "explain_codes", "explain_example"),
+    "nearsame.studies.labelling": ("to_label",),
     "nearsame.studies.leak_results": ("Leaks",),
     "nearsame.studies.leaks": ("leaks",),
     "nearsame.answers.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
+    "nearsame.answers.labels": ("ToLabel",),
     "nearsame.answers.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
     "nearsame.recipes.methods": (
         "Containment",
@@ -167,7 +174,7 @@ _HOMES = {
         "ModP",
         "SimHash",
     ),
-    "nearsame.outputs.reports": ("write_evaluation",),
+    "nearsame.outputs.reports": ("write_evaluation", "write_to_label"),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
     "nearsame.studies.compare": ("compare",),
     "nearsame.answers.comparisons": ("Comparison", "Explanation"),

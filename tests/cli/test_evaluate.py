@@ -39,7 +39,21 @@ def test_evaluate_reads_a_truth(tmp_path):
     result = run("evaluate", path, "--truth", tmp_path / "truth.tsv", "--least-label", "2", "--methods", "jaccard")
     assert 0 == result.exit_code, result.stderr
     assert "truth.tsv: 1 true and 2 false pairs; only these count" in " ".join(result.stdout.split())
-    assert "Your own curve" in result.stdout
+    assert "Settings tried on the judged pairs" in result.stdout
+    command = result.stdout.splitlines()[-1]
+    assert command.startswith(f"nearsame dedup {path} --method ")
+    quiet = run("evaluate", path, "--truth", tmp_path / "truth.tsv", "--least-label", "2", "--methods", "jaccard", "-q")
+    assert f"F1 1.000: {command}\n" == quiet.stdout
+
+
+def test_evaluate_draws_pairs_to_label(tmp_path):
+    """Into a file that it reads back, and no other."""
+    result = run("evaluate", DEMO, "--to-label", "7", "-o", tmp_path / "pairs.tsv")
+    assert (0, 8) == (result.exit_code, len((tmp_path / "pairs.tsv").read_text("utf-8").splitlines())), result.stderr
+    assert "Write 1 (the same) or 0 into the column label" in result.stdout
+    for given, message in ((["-o", "a.md"], "needs a .tsv file"), ([], "needs a .tsv"), (["--truth", DEMO], "exclude")):
+        refused = run("evaluate", DEMO, "--to-label", "7", *given)
+        assert (2, True) == (refused.exit_code, message in refused.stderr)
 
 
 @pytest.mark.parametrize(

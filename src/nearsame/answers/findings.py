@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from nearsame.answers.advice import Advice
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
 
@@ -18,7 +19,6 @@ __all__ = [
     "Score",
     "Shape",
     "SimHashPlan",
-    "Trade",
 ]
 
 
@@ -222,15 +222,6 @@ class Scatter(NamedTuple):
     similarity: float
 
 
-class Trade(NamedTuple):
-    """What a threshold of similarity would do on the judged pairs."""
-
-    threshold: float
-    precision: float
-    recall: float
-    f1: float
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """Several methods on one corpus, against the exact answer or a truth.
@@ -244,11 +235,12 @@ class Evaluation:
         closing: pairwise comparison against methods that approximate; empty where there is none of these.
         lost: true pairs that were not found, some of each method.
         scatter: how well SimHash codes follow the angle; empty without a SimHash method.
-        trades: precision and recall by threshold; empty without a truth file.
+        advice: the setting that judged pairs speak for; in place of it a word on why there is none, which is empty
+            without a truth file.
         settings: everything that decides the answer.
         versions: of the packages that could.
         inputs: the files that were read, none of which the report may replace.
-        measure: what similarity the closing table and the trades go by.
+        measure: what similarity the closing table goes by.
     """
 
     documents: int
@@ -259,7 +251,7 @@ class Evaluation:
     closing: tuple[Closing, ...] = ()
     lost: tuple[Lost, ...] = ()
     scatter: tuple[Scatter, ...] = ()
-    trades: tuple[Trade, ...] = ()
+    advice: Advice | str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
+from nearsame.errors import ConfigError
 from nearsame.printable import printable
 from nearsame.recipes.choices import JudgedBy
 
@@ -23,7 +24,7 @@ _EVALUATING = options.section(
         "--truth",
         metavar="FILE",
         reads=True,
-        help="Lines of id1, id2 and an optional label, separated by tabs.",
+        help="Judged pairs: lines of id1, id2 and an optional label, separated by tabs.",
         stands="the exact answer",
     ),
     options.spec("--least-label", type=float, default=1.0, metavar="N", help="Least label of a true pair.", stands="1"),
@@ -44,6 +45,13 @@ _EVALUATING = options.section(
         help="Compare a sample of at most N documents, always the same one.",
         stands="all",
     ),
+    options.spec(
+        "--to-label",
+        type=int,
+        metavar="N",
+        help="Evaluate nothing, but draw N pairs for you to judge; -o is the .tsv file that --truth then reads.",
+        stands="none",
+    ),
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
 )
@@ -56,7 +64,12 @@ _EVALUATING = options.section(
 @recipeoptions.text
 @options.output(
     options.spec(
-        "-o", "--output", metavar="FILE", writes=options.FILE, help="A .md, .json or .html file.", stands="none"
+        "-o",
+        "--output",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A .md, .json or .html file; .tsv of pairs to label.",
+        stands="none",
     ),
     options.overwriting("FILE"),
     options.in_json("All of it", "tables"),
@@ -66,12 +79,16 @@ def evaluate(**given: Any) -> None:
     """Run several methods on one corpus, and hold their answers against the right one.
 
     SOURCE is as in `nearsame dedup`. Shown are pairs, precision, recall, F1, the adjusted Rand index of the clusters,
-    seconds, memory, candidates; pairwise comparison against the methods that lose pairs, and why they lose them;
-    and with --truth your own curve of precision and recall. Defaults stand in brackets.
+    seconds, memory, candidates; pairwise comparison against the methods that lose pairs, and why they lose them.
+    With --truth also the setting that the judged pairs speak for, how sure one may be of it, and the command to run
+    (with -q that line alone). Defaults stand in brackets.
     """
     from nearsame.outputs import console, evaluations, reports
     from nearsame.studies import evaluate as study
 
+    if given["to_label"] is not None:
+        _draw(given)
+        return
     path = given["output"]
     if path is not None:
         reports.require_format(path)
@@ -93,3 +110,30 @@ def evaluate(**given: Any) -> None:
         click.echo(printable(evaluations.text(evaluation), lines=True), nl=False)
         if path is not None:
             report.written(path)
+    elif line := evaluations.result_line(evaluation):
+        click.echo(printable(line))
+
+
+def _draw(given: dict[str, Any]) -> None:
+    """Pairs for somebody to judge, and what to do with them."""
+    from nearsame.outputs import console, reports
+    from nearsame.studies import labelling
+
+    path, number = given["output"], given["to_label"]
+    if given["truth"] is not None:
+        raise ConfigError(
+            "--to-label draws pairs and --truth reads them: they exclude each other", hint="Leave one out."
+        )
+    if path is None or not path.endswith(".tsv"):
+        raise ConfigError("--to-label needs a .tsv file to write", hint="Name it with -o, as in -o pairs.tsv.")
+    with console.watched(quiet=given["quiet"]) as progress:
+        found = labelling.to_label(
+            given["sources"], number=number, sample_size=given["sample"], progress=progress,
+            **options.given_options(given, labelling.ToLabelOptions),
+        )  # fmt: skip
+    reports.write_to_label(found, path, overwrite=given["overwrite"])
+    if not given["quiet"]:
+        drawn = f"{len(found.table):,} of {found.pairs:,} pairs with a Jaccard similarity of {found.floor:g} or more"
+        click.echo(f"Drawn: {drawn}, as many of each degree as there are.")
+        console.Report(sys.stdout).written(path)
+        click.echo("Write 1 (the same) or 0 into the column label, then give the file to evaluate as --truth.")

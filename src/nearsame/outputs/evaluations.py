@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
+from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
 
-__all__ = ["Table", "heading", "markdown", "tables", "text"]
+__all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]
 
 _NONE = "-"
 _SHOWN_REASONS = 4
@@ -20,6 +21,7 @@ _SHOWN_LOST = 5  # of each method, on a terminal
 _WIDTH = 80
 _INDENT = " " * 6
 _MEBIBYTE = 1 << 20
+_STEPS = 20  # of a printed curve, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def heading(evaluation: Evaluation) -> str:
 
 
 def tables(evaluation: Evaluation) -> list[Table]:
-    """Answers and costs; the pairs that were lost and the curve, where there are some."""
+    """Answers and costs; the pairs that were lost, and what judged pairs say of settings, where there are some."""
     made = [_answers(evaluation), _costs(evaluation)]
     if evaluation.closing:
         made.append(_closing(evaluation))
@@ -52,12 +54,41 @@ def tables(evaluation: Evaluation) -> list[Table]:
         rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in evaluation.lost)
         columns = ("method", "document", "other", _measure(evaluation), "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
-    if evaluation.trades:
-        trades = tuple((f"{t:.2f}", f"{p:.3f}", f"{r:.3f}", f"{f:.3f}") for t, p, r, f in evaluation.trades)
-        exact = "cosine" if _measure(evaluation) == "cosine" else "Jaccard similarity"
-        remark = f"Of the judged pairs, by exact {exact}: what each threshold would make of them."
-        made.append(Table("Your own curve", ("threshold", "precision", "recall", "F1"), trades, remark))
+    if isinstance(evaluation.advice, Advice):
+        made += [_tried(evaluation.advice), _curve(evaluation.advice)]
     return made
+
+
+def conclusion(evaluation: Evaluation) -> list[str]:
+    """What judged pairs speak for, in sentences, and last the command; or why nothing; empty where none are judged."""
+    advice = evaluation.advice
+    if isinstance(advice, str):
+        return [f"No setting is advised: {advice}."] if advice else []
+    best, times = advice.best, "" if advice.weighed else f" on {advice.true:,} true and {advice.false:,} false pairs"
+    said = [f"Best{times}: {best.label}, {best.cut} ({advice.least:.3f} to {advice.most:.3f} in 95 of 100 resamples)."]
+    if advice.held_out is None:
+        said.append(
+            f"There are too few pairs to judge that by others: F1 {best.f1:.3f} is of the pairs it was chosen by."
+        )
+    else:
+        each = ((name, getattr(advice.held_out, name)) for name in ("precision", "recall", "f1"))
+        shares = (f"{name.replace('f1', 'F1')} {it.value:.3f} ({it.low:.3f} to {it.high:.3f})" for name, it in each)
+        said.append(f"On pairs that it was not chosen by: {', '.join(shares)}.")
+    if advice.rivals:
+        others = ", ".join(f"{one.label}, {one.cut} ({one.won:.0%})" for one in advice.rivals)
+        said.append(f"Best in {best.won:.0%} of the resamples; not told apart from {others}.")
+    notes = (*advice.notes, *(f"{one.label}: {one.note}" for one in advice.tried if one.note))
+    said += [f"{note[0].upper()}{note[1:]}." for note in notes]
+    return [*said, advice.command]
+
+
+def result_line(evaluation: Evaluation) -> str:
+    """What judged pairs speak for, in one line; empty without judged pairs."""
+    advice, said = evaluation.advice, conclusion(evaluation)
+    if isinstance(advice, str):
+        return "".join(said)
+    f1 = advice.best.f1 if advice.held_out is None else advice.held_out.f1.value
+    return f"F1 {f1:.3f}: {advice.command}"
 
 
 def markdown(evaluation: Evaluation) -> str:
@@ -67,6 +98,9 @@ def markdown(evaluation: Evaluation) -> str:
         parts += [f"## {table.title}", "\n".join(_piped(table))]
         if table.remark:
             parts.append(table.remark)
+    if said := conclusion(evaluation):
+        *sentences, last = said
+        parts += ["## What to choose", "\n".join(f"* {one}" for one in sentences), f"    {last}"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -79,7 +113,34 @@ def text(evaluation: Evaluation) -> str:
         seen[lost.method] += 1
         few += [lost] if seen[lost.method] <= _SHOWN_LOST else []
     parts += [f"{table.title}\n" + "\n".join(_aligned(table)) for table in tables(replace(evaluation, lost=tuple(few)))]
+    if said := conclusion(evaluation):
+        *sentences, last = said  # a command stays in one line
+        parts.append("\n".join([*("\n".join(wrap(one, _WIDTH, break_on_hyphens=False)) for one in sentences), last]))
     return "\n\n".join(parts) + "\n"
+
+
+def _tried(advice: Advice) -> Table:
+    rows = tuple((one.label, one.cut, *_shares(one), f"{one.won:.0%}") for one in advice.tried if not one.note)
+    remark = (
+        f"At the threshold of greatest F1, on the pairs it was chosen by. Best in: of {advice.resamples:,} resamples"
+        f" ({advice.drawn}){', each pair standing for others by its weight' if advice.weighed else ''}."
+    )
+    return Table(
+        "Settings tried on the judged pairs", ("setting", "from", "precision", "recall", "F1", "best in"), rows, remark
+    )
+
+
+def _curve(advice: Advice) -> Table:
+    best = advice.best
+    floor = min((line.threshold for line in best.curve), default=1.0)
+    lines = [best.at(step / _STEPS) for step in range(_STEPS + 1) if step / _STEPS >= floor]
+    rows = tuple((f"{line.threshold:.2f}", *_shares(line)) for line in lines)
+    remark = "What each threshold makes of the judged pairs."
+    return Table(f"The curve of {best.label}", ("threshold", "precision", "recall", "F1"), rows, remark)
+
+
+def _shares(line: Tried | Trade) -> tuple[str, str, str]:
+    return f"{line.precision:.3f}", f"{line.recall:.3f}", f"{line.f1:.3f}"
 
 
 def _answers(evaluation: Evaluation) -> Table:

@@ -7,6 +7,7 @@
 from importlib.resources import files
 from typing import Any
 
+from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Evaluation
 from nearsame.outputs import evaluations, plots
 
@@ -18,12 +19,13 @@ def evaluation_page(evaluation: Evaluation) -> str:
     charts = [plots.seconds_chart(evaluation)]
     if evaluation.scatter:
         charts.append(plots.scatter_chart(evaluation))
-    if evaluation.trades:
-        charts.append(plots.trades_chart(evaluation))
+    if isinstance(evaluation.advice, Advice):
+        charts.append(plots.advice_chart(evaluation.advice))
     return render(
         "evaluation.html",
         heading=evaluations.heading(evaluation),
         tables=evaluations.tables(evaluation),
+        conclusion=evaluations.conclusion(evaluation),
         pictures=[plots.svg(chart) for chart in charts],
         versions=evaluation.versions,
         settings=evaluation.settings,

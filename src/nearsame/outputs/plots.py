@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nearsame.answers.advice import Advice, Trade
 from nearsame.answers.findings import CurvePoint, Evaluation, Plan, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.outputs.folder import appearing, require_place
 
 __all__ = [
+    "advice_chart",
     "altair",
     "check_name",
     "for_reports",
@@ -24,13 +26,14 @@ __all__ = [
     "seconds_chart",
     "simhash_chart",
     "svg",
-    "trades_chart",
     "write_chart",
 ]
 
 _SUFFIXES = (".svg", ".png")
 _BLUE, _RED, _ORANGE, _GREY = "#2a5db0", "#c0392b", "#e08e0b", "#888888"
+_COLOURS = (_BLUE, _ORANGE, _RED, "#2e8b57", "#7d3c98", _GREY)
 _WIDTH, _HEIGHT = 560, 320
+_POINTS = 300  # of a curve
 _INSTANT = 1e-4  # seconds: a logarithm has no zero
 
 
@@ -78,22 +81,36 @@ def scatter_chart(evaluation: Evaluation) -> Any:
     return alt.layer(dots, line).properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
-def trades_chart(evaluation: Evaluation) -> Any:
-    """Precision, recall and F1 of the judged pairs, by threshold."""
+def advice_chart(advice: Advice) -> Any:
+    """Precision against recall on the judged pairs: a curve for each of the best settings, as far as colours go."""
     alt = altair()
+    shown = [one for one in advice.tried if one.curve][: len(_COLOURS)]
     rows = [
-        {"threshold": trade.threshold, "value": getattr(trade, name), "measure": label}
-        for trade in evaluation.trades
-        for name, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+        {"recall": line.recall, "precision": line.precision, "threshold": line.threshold, "setting": one.label}
+        for one in shown
+        for line in _thinned(one.curve)
     ]
-    least = min(trade.threshold for trade in evaluation.trades)
-    x = alt.X("threshold:Q", title="Threshold of similarity", scale=alt.Scale(domain=[least, 1]))
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
-    colours = alt.Scale(domain=["precision", "recall", "F1"], range=[_BLUE, _ORANGE, _GREY])
-    colour = alt.Color("measure:N", scale=colours, title=None)
-    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, point=True).encode(x=x, y=y, color=colour)
-    heading = alt.TitleParams("Precision and recall of the judged pairs", anchor="start")
-    return lines.properties(width=_WIDTH, height=_HEIGHT, title=heading)
+    x = alt.X("recall:Q", title="Recall", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("precision:Q", title="Precision", scale=alt.Scale(domain=[0, 1]))
+    colours = alt.Scale(domain=[one.label for one in shown], range=list(_COLOURS[: len(shown)]))
+    colour = alt.Color(
+        "setting:N", scale=colours, title=None, legend=alt.Legend(orient="bottom", columns=1, labelLimit=500)
+    )
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=1.5).encode(
+        x=x, y=y, color=colour, order=alt.Order("threshold:Q")
+    )  # fmt: skip
+    best = [{"recall": one.recall, "precision": one.precision, "setting": one.label} for one in shown]
+    points = alt.Chart(alt.Data(values=best)).mark_point(filled=True, size=50).encode(x=x, y=y, color=colour)
+    heading = alt.TitleParams(
+        "Precision and recall of the judged pairs", subtitle="by setting; a point where F1 is greatest", anchor="start"
+    )
+    return alt.layer(lines, points).properties(width=_WIDTH, height=_HEIGHT, title=heading)
+
+
+def _thinned(curve: tuple[Trade, ...]) -> tuple[Trade, ...]:
+    """Some of its lines, the first and the last among them: a picture shows no more."""
+    step = -(-len(curve) // _POINTS)
+    return (*curve[:-1:step], *curve[-1:])
 
 
 def svg(chart: Any) -> str:

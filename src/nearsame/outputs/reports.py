@@ -1,16 +1,18 @@
-"""An evaluation as a file: Markdown, JSON or HTML, by its name; it appears complete or not at all."""
+"""An evaluation as a file, Markdown, JSON or HTML by its name, or pairs to label; it appears complete or not at all."""
 
 import json
 import os
 from collections.abc import Callable
 
 from nearsame.answers.findings import Evaluation
+from nearsame.answers.labels import ToLabel
+from nearsame.errors import OutputError
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked
 
-__all__ = ["require_format", "write_evaluation"]
+__all__ = ["require_format", "write_evaluation", "write_to_label"]
 
 
 @checked
@@ -31,6 +33,33 @@ def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str], *, ov
     written = _format(path)(evaluation)
     with appearing(place) as made:
         made.write_text(written, "utf-8")
+
+
+@checked
+def write_to_label(found: ToLabel, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write pairs to label as a tab-separated file with a line of names, which `evaluate` reads as a truth.
+
+    Args:
+        found: What `to_label` gave.
+        path: A .tsv file.
+        overwrite: Whether a file that exists is replaced.
+
+    Raises:
+        OutputError: The name is another, the file exists, or it cannot be written.
+    """
+    by_ending(os.fspath(path), {".tsv": None})
+    place = require_place(path, found.inputs, folder=False, overwrite=overwrite)
+    rows = list(zip(*(column.to_pylist() for column in found.table.columns), strict=True))
+    for name in (name for row in rows for name in row[:2]):
+        if "\t" in name or len(name.splitlines()) > 1:
+            message = f"the id {name!r} has a tab or a line break, which {os.fspath(path)} cannot hold"
+            raise OutputError(message, hint="Choose another column of ids with id_column (--id-column).")
+    lines = [
+        found.table.column_names,
+        *([f"{cell:g}" if isinstance(cell, float) else cell for cell in row] for row in rows),
+    ]
+    with appearing(place) as made:
+        made.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8")
 
 
 def require_format(path: str | os.PathLike[str]) -> None:

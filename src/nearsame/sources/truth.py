@@ -3,7 +3,8 @@
 1. Without labels every line is a true pair, and every other pair is false: the truth is whole.
 2. With labels a pair is true from the least number that counts (or by `yes`, `true`, `duplicate`), false below it (or
    by `no`, `false`), and otherwise, as by `unknown`, not judged. Pairs that are not listed are not judged either.
-3. An id that no document has, or that two have, is an error that names it; so is a pair that is judged twice,
+3. A first line that names its columns may name one `weight`: how many pairs of the corpus a pair stands for.
+4. An id that no document has, or that two have, is an error that names it; so is a pair that is judged twice,
    differently.
 """
 
@@ -37,6 +38,7 @@ class Truth:
     is_true: npt.NDArray[np.bool_]
     is_whole: bool  # every pair that is not listed is false
     num_unjudged: int = 0  # listed, but neither true nor false
+    weights: npt.NDArray[np.float64] | None = None  # how many pairs each stands for; None: itself
 
     def within(self, rows: npt.NDArray[np.int64]) -> "Truth":
         """The pairs whose documents are both among some rows (ascending), numbered by their places there."""
@@ -45,7 +47,8 @@ class Truth:
             return Truth(nothing, nothing, np.zeros(0, np.bool_), self.is_whole, self.num_unjudged)
         places = [np.minimum(np.searchsorted(rows, side), rows.size - 1) for side in (self.a, self.b)]
         here = (rows[places[0]] == self.a) & (rows[places[1]] == self.b)
-        return Truth(places[0][here], places[1][here], self.is_true[here], self.is_whole, self.num_unjudged)
+        weights = None if self.weights is None else self.weights[here]
+        return Truth(places[0][here], places[1][here], self.is_true[here], self.is_whole, self.num_unjudged, weights)
 
 
 def read_truth(path: str, ids: Sequence[str], *, least: float = 1.0) -> Truth:
@@ -60,11 +63,13 @@ def read_truth(path: str, ids: Sequence[str], *, least: float = 1.0) -> Truth:
         ConfigError: It names ids that there are not, or contradicts itself.
         SourceError: It cannot be read, or a line is not a pair.
     """
-    lines = list(_lines(path))
+    lines, weighed = list(_lines(path)), None
     if lines and {field.lower() for field in lines[0][1][:2]} <= _HEADERS and not set(lines[0][1][:2]) <= set(ids):
+        weighed = lines[0][1].index("weight") if "weight" in lines[0][1] else None
         del lines[0]
     rows = _rows(path, lines, ids)
     judged: dict[tuple[int, int], bool | None] = {}
+    weights: dict[tuple[int, int], float] = {}
     for number, fields in lines:
         pair = (min(rows[fields[0]], rows[fields[1]]), max(rows[fields[0]], rows[fields[1]]))
         verdict = _verdict(fields[2], least) if len(fields) > 2 else True
@@ -73,6 +78,8 @@ def read_truth(path: str, ids: Sequence[str], *, least: float = 1.0) -> Truth:
         if judged.setdefault(pair, verdict) != verdict:
             message = f"{path}, line {number}: {fields[0]!r} and {fields[1]!r} are judged twice, differently"
             raise ConfigError(message, hint="Leave one of the lines out.")
+        if weighed is not None:
+            weights[pair] = _weight(f"{path}, line {number}", fields, weighed)
     known = sorted(pair for pair, verdict in judged.items() if verdict is not None)
     if judged and not known:
         message = f"{path}: none of its {len(judged):,} pairs is judged true or false"
@@ -80,7 +87,19 @@ def read_truth(path: str, ids: Sequence[str], *, least: float = 1.0) -> Truth:
     places = np.array(known, np.int64).reshape(-1, 2)
     is_true = np.array([bool(judged[pair]) for pair in known], np.bool_)
     labelled = any(len(fields) > 2 for _, fields in lines)
-    return Truth(places[:, 0], places[:, 1], is_true, not labelled, len(judged) - len(known))
+    stand_for = None if weighed is None else np.array([weights[pair] for pair in known], np.float64)
+    return Truth(places[:, 0], places[:, 1], is_true, not labelled, len(judged) - len(known), stand_for)
+
+
+def _weight(where: str, fields: list[str], place: int) -> float:
+    try:
+        weight = float(fields[place])
+    except (IndexError, ValueError):
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        given = fields[place] if place < len(fields) else ""
+        raise ConfigError(f"{where}: the weight {given!r} is not above 0", hint="Say how many pairs it stands for.")
+    return weight
 
 
 def _verdict(label: str, least: float) -> bool | None:

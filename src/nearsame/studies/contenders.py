@@ -193,14 +193,18 @@ def serve() -> None:
     json.dump({**reply, "peak_bytes": peak}, sys.stdout)
 
 
-def listed(recipe: Method, table: pa.Table, threads: int | None = None) -> Outcome:
-    """All pairs of documents that a recipe finds, as `pairs` lists them, and how many were compared for it."""
+def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most: int | None = None) -> Outcome:
+    """All pairs of documents that a recipe finds, as `pairs` lists them, and how many were compared for it.
+
+    Raises:
+        TooManyPairsError: There are more than `most`.
+    """
     reading = Reading(open_parts([table], columns=Columns()), Columns())
     engine = _Counting(threads or 0)
     try:
         state = pipeline.prepare(Arrays(reading, engine, Keep.parse("first")), recipe, Clock(), listing=True)
         groups = Groups(state.corpus.best, mirror=state.step.mirror)
-        parts = list(pipeline.join(state, Question(recipe.least, "pairs"), groups, _MOST_PAIRS))
+        parts = list(pipeline.join(state, Question(recipe.least, "pairs"), groups, most or _MOST_PAIRS))
     finally:
         engine.close()
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))

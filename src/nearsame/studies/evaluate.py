@@ -11,18 +11,18 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.answers.findings import Closing, Evaluation, Lost, Score, Trade
+from nearsame.answers.advice import Advice
+from nearsame.answers.findings import Closing, Evaluation, Lost, Score
 from nearsame.arrow import Rows
-from nearsame.clock import Silent
+from nearsame.clock import Progress, Silent
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
@@ -41,16 +41,15 @@ from nearsame.sources.sampling import DocumentSample
 from nearsame.sources.truth import Truth, read_truth
 from nearsame.stages.pairs.agreement import Agreement, adjusted_rand, agreement, clusters_of, pack
 from nearsame.studies import lost_pairs
+from nearsame.studies.choosing import advice
 from nearsame.studies.contenders import Contender, Outcome, contenders, listed, run_apart, run_here
 
-__all__ = ["METHODS", "evaluate"]
+__all__ = ["METHODS", "evaluate", "read_sample"]
 
 METHODS = ("jaccard", "minhash", "simhash", "exact")
 _PACKAGES = ("nearsame", "numba", "numpy", "pyarrow")
 _MOST_PAIRWISE = 3000
 _SHOWN_LOST = 20
-_JUDGED_STEPS = [step / 100 for step in range(30, 101, 5)]
-_LISTED_STEPS = [step / 100 for step in range(50, 101, 5)]
 
 
 class _Answer(NamedTuple):
@@ -116,7 +115,7 @@ def evaluate(
     chosen = contenders(methods, shingles)
     nearly = by_name(options["measure"], threshold=options["near"], **shingles)
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
-    taken = _read(source, truth, columns, sample_size)
+    taken = read_sample(source, truth, columns, sample_size)
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
     questions = [nearly, *(exact_question(contender.recipe, nearly) for contender in chosen)]
     field_ = _Field(taken, nearly, judged, threads, [join for question in questions if (join := exact_join(question))])
@@ -136,7 +135,7 @@ def evaluate(
         closing=closing,
         lost=lost,
         scatter=lost_pairs.scatter([contender.recipe for contender in chosen], taken.table, nearly),
-        trades=() if judged is None else _trades(field_, judged),
+        advice="" if judged is None else _advice(field_, shingles, _named(source, options), watcher),
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
         versions=versions(_PACKAGES),
         inputs=inputs,
@@ -144,7 +143,12 @@ def evaluate(
     )
 
 
-def _read(source: Any, truth: Any, columns: Columns, most: int | None) -> DocumentSample:
+def read_sample(source: Any, truth: Any, columns: Columns, most: int | None) -> DocumentSample:
+    """Some documents of a source, or all, that is not the truth as well.
+
+    Raises:
+        ConfigError: One path is given twice, or one document is to be compared.
+    """
     if most is not None and most < 2:
         raise ConfigError(f"sample_size={most} is below 2", hint="Compare two documents or more.")
     sources = several(source)
@@ -310,22 +314,16 @@ def _lost(method: str, ids: pa.ChunkedArray, missing: _Answer, at: int, why: str
     return Lost(method, a, b, float(missing.similarity[at]), why)
 
 
-def _trades(field_: _Field, judged: Truth) -> tuple[Trade, ...]:
-    """Precision and recall at several thresholds of the measure."""
-    features = lost_pairs.features_of(field_.nearly, field_.taken.table)
-    exact = (features.cosine if field_.nearly.measure == "cosine" else features.similarity)(judged.a, judged.b)
-    if not judged.is_whole:
-        at = partial(_at, exact[~judged.is_true])
-        steps = _JUDGED_STEPS
-    else:
-        every = listed(field_.nearly.raised(_LISTED_STEPS[0]), field_.taken.table)
-        false = ~np.isin(pack(every.a, every.b), pack(judged.a, judged.b))
-        at = partial(_at, every.similarity[false])
-        steps = _LISTED_STEPS
-    return tuple(at(exact[judged.is_true], threshold) for threshold in steps)
+def _advice(field_: _Field, shingles: Mapping[str, Any], named: list[str], watcher: Progress) -> Advice | str:
+    if field_.judged is None:
+        return ""
+    return advice(field_.taken.table, field_.judged, shingles, named=named, progress=watcher, threads=field_.threads)
 
 
-def _at(false: npt.NDArray[np.float64], true: npt.NDArray[np.float64], threshold: float) -> Trade:
-    both, wrong = int((true >= threshold).sum()), int((false >= threshold).sum())
-    counts = Agreement(both + wrong, true.size, both)
-    return Trade(threshold, counts.precision, counts.recall, counts.f1)
+def _named(source: Any, options: Mapping[str, Any]) -> list[str]:
+    """The sources as arguments of a command, with the options that say how they are read."""
+    sources = several(source)
+    paths = [os.fspath(path) for path in sources if isinstance(path, (str, os.PathLike))]
+    said = {name: options[name] for name in ("text_column", "id_column", "html_column", "extract")}
+    given = [word for name, value in said.items() if value for word in (f"--{name.replace('_', '-')}", str(value))]
+    return [*(paths if len(paths) == len(sources) else ["SOURCE"]), *given]

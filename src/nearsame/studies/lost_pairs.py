@@ -31,7 +31,7 @@ from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.given_pairs import Features, Gather
 from nearsame.studies.contenders import Outcome, listed
 
-__all__ = ["ComparedPairs", "can_lose", "features_of", "pairwise", "scatter", "why"]
+__all__ = ["ComparedPairs", "can_lose", "code_distances", "features_of", "pairwise", "scatter", "why"]
 
 _BLOCK = 256
 _LOOSE = Fraction(3, 10)  # similar pairs of the scatter begin here
@@ -120,7 +120,7 @@ def _bands(recipe: MinHash, table: pa.Table, a: Rows, b: Rows) -> list[str]:
 
 
 def _near_codes(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> list[str]:
-    return [_by_codes(recipe, distance) for distance in _distances(recipe, table, a, b).tolist()]
+    return [_by_codes(recipe, distance) for distance in code_distances(recipe, table, a, b).tolist()]
 
 
 # Methods whose lost pairs have a reason that can be given.
@@ -146,7 +146,7 @@ def _by_codes(recipe: SimHash, distance: int) -> str:
     return "codes near enough, but no neighbours"
 
 
-def _distances(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> Rows:
+def code_distances(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> Rows:
     """In how many bits the codes of rows a[i] and b[i] differ; -1 where one has none."""
     codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
     return np.where(present[a] & present[b], distances(codes[a], codes[b]), -1)

@@ -1,0 +1,29 @@
+"""Pairs for people to judge: what a file of labels begins as."""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from nearsame.files.inputs import Inputs
+
+__all__ = ["ToLabel"]
+
+
+@dataclass(frozen=True)
+class ToLabel:
+    """Pairs of documents that tell most about a threshold, in no order that says what they are.
+
+    Attributes:
+        table: `id1`, `id2`, `label` (empty), `weight` (how many pairs of the corpus a pair stands for), and of both
+            texts what begins shortly before they part.
+        floor: the similarity from which on pairs were drawn.
+        pairs: of the corpus that are similar to this degree.
+        documents: that were compared.
+        inputs: the files that were read, none of which may be replaced.
+    """
+
+    table: pa.Table
+    floor: float
+    pairs: int
+    documents: int
+    inputs: Inputs = field(default=Inputs(), repr=False, compare=False)

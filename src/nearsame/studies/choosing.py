@@ -1,0 +1,292 @@
+"""From judged pairs to a setting: methods, units and sizes tried at every threshold, and how sure the best one is.
+
+1. A setting gives each judged pair a similarity, exactly; its best threshold is the one of greatest F1.
+2. What is advised is also judged by pairs that it was not chosen by: in fifths, each by the choice of the other four.
+3. Where all pairs that are not listed count as false, every setting lists its pairs from `LISTED_FROM` on; what one of
+   them lists is a false pair to all, and no threshold below that is tried.
+4. Sketches that only estimate a similarity (MinHash) are not tried: they find what the exact join of it finds, or less.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearsame.answers.advice import Advice, Judgement, Tried
+from nearsame.arrow import Rows
+from nearsame.clock import Progress
+from nearsame.errors import TooManyPairsError
+from nearsame.recipes.methods import Method, SimHash, by_name
+from nearsame.sources.truth import Truth
+from nearsame.stages.pairs.agreement import pack
+from nearsame.studies import verdicts
+from nearsame.studies.contenders import contenders, listed
+from nearsame.studies.lost_pairs import code_distances, features_of
+from nearsame.studies.verdicts import Verdicts, cut_between
+
+__all__ = ["LISTED_FROM", "advice"]
+
+LISTED_FROM = Fraction(1, 2)
+_SIZES = {"words": (1, 2, 3, 5), "chars": (3, 5, 8)}
+_MOST_BITS = 16  # SimHash's k
+_FOLDS, _LEAST_GROUPS = 5, 10
+_RESAMPLES, _LEAST_RESAMPLES, _WORK = 1000, 100, 100_000_000
+_FEW = 30  # judged pairs of a kind, below which an answer is a guess
+_SWITCHES = {
+    ("overlapping", False): "--no-overlap",
+    ("whitespace", False): "--no-whitespace",
+}
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A method with the shingles that it goes by."""
+
+    recipe: Method
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it goes by the bits of codes."""
+        return isinstance(self.recipe, SimHash)
+
+    @property
+    def floor(self) -> float:
+        """The least similarity that it can be asked for."""
+        return 1 - _MOST_BITS / self.recipe.bits if isinstance(self.recipe, SimHash) else 0.0
+
+    def listing(self) -> Method:
+        """What lists its pairs where nobody has judged all of them."""
+        if isinstance(self.recipe, SimHash):
+            return self.recipe.raised(self.floor)
+        return self.recipe.raised(LISTED_FROM)
+
+    def scores(self, table: pa.Table, a: Rows, b: Rows) -> Floats:
+        """The similarity of pairs; 0 where one of the two has nothing to be compared by."""
+        if isinstance(self.recipe, SimHash):
+            distances = code_distances(self.recipe, table, a, b)
+            return np.where(distances < 0, 0.0, 1 - distances / self.recipe.bits)
+        features = features_of(self.recipe, table)
+        match self.recipe.measure:
+            case "cosine":
+                return features.cosine(a, b)
+            case "containment":
+                least = np.minimum(features.sizes[a], features.sizes[b])
+                return np.asarray(features.shared(a, b) / np.maximum(least, 1))
+            case _:
+                return features.similarity(a, b)
+
+    def cut(self, above: float, below: float) -> float:
+        """A threshold between two similarities that people would write; for codes that of the upper one."""
+        return above if self.is_code else cut_between(above, below)
+
+    def at(self, threshold: float) -> Method:
+        """The recipe with a threshold."""
+        if isinstance(self.recipe, SimHash):
+            return self.recipe.raised(Fraction(threshold).limit_denominator(self.recipe.bits))
+        return self.recipe.raised(repr(threshold))
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A setting with the similarity of each pair."""
+
+    setting: _Setting
+    scores: Floats
+    floor: float
+
+    def chosen(self, judged: Verdicts) -> tuple[float, float]:
+        """(the greatest F1 of any threshold, the threshold)."""
+        line = verdicts.curve(self.scores, judged, self.floor)
+        place = verdicts.best(line)
+        if place < 0:
+            return 0.0, 1.0
+        below = line.thresholds[place + 1] if place + 1 < line.thresholds.size else self.floor
+        return float(line.f1[place]), self.setting.cut(float(line.thresholds[place]), float(below))
+
+
+def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named both)
+    table: pa.Table,
+    judged: Truth,
+    shingles: Mapping[str, Any],
+    *,
+    named: Sequence[str],
+    progress: Progress,
+    threads: int | None = None,
+) -> Advice | str:
+    """The setting that judged pairs speak for; or why none can be advised.
+
+    Args:
+        table: the documents.
+        judged: what people say of pairs of them.
+        shingles: settings that the user has chosen: they go for every setting that is tried.
+        named: the sources and their columns, as arguments of a command.
+        progress: who watches.
+        threads: of listing.
+    """
+    if not judged.is_true.any() or (judged.is_true.all() and not judged.is_whole):
+        return f"no pair is judged {'false' if judged.is_true.any() else 'true'}, and it takes both to choose a setting"
+    if {"drop_boilerplate", "boilerplate_per_host"} & shingles.keys():
+        return "settings are chosen without dropping boilerplate"
+    settings = _settings(shingles)
+    a, b, known, notes = _pool(table, judged, settings, progress, threads)
+    scored = list(_scored(table, (a, b), settings, judged, progress))
+    groups, drawn = verdicts.grouped(a, b, len(table))
+    weights = np.ones(a.size)
+    if judged.weights is not None:
+        weights[: judged.a.size] = judged.weights
+    of_pairs = Verdicts(known, weights, groups)
+    number = int(min(_RESAMPLES, max(_LEAST_RESAMPLES, _WORK / max(1, a.size * len(scored)))))
+    progress.begin("resampling")
+    won, thresholds = _won(scored, of_pairs, number)
+    tried = [_tried(one, of_pairs, share) for one, share in zip(scored, won, strict=True)]
+    order = sorted(range(len(tried)), key=lambda at: (-tried[at].f1, at))
+    low, high = np.percentile(thresholds[order[0]], [2.5, 97.5]).tolist()
+    true, false = int(known.sum()), int((~known).sum())
+    best = tried[order[0]]
+    return Advice(
+        command=shlex.join(["nearsame", "dedup", *named, *best.arguments]),
+        least=low,
+        most=high,
+        true=true,
+        false=false,
+        held_out=_held_out(scored, of_pairs, number),
+        tried=(*(tried[at] for at in order), *notes),
+        resamples=number,
+        drawn=drawn,
+        weighed=judged.weights is not None,
+        notes=tuple(_warnings(true, false, judged)),
+    )
+
+
+def _settings(shingles: Mapping[str, Any]) -> list[_Setting]:
+    """What is tried: first what the user has named, or the default, then all others."""
+    own = {name: value for name, value in shingles.items() if name not in ("unit", "shingle_size", "whitespace")}
+    first = {name: shingles[name] for name in ("unit", "shingle_size", "whitespace") if name in shingles}
+    ways: list[dict[str, Any]] = [first]
+    for kind, sizes in _SIZES.items():
+        ways += [{"unit": kind, "shingle_size": size} for size in sizes]
+    recipes = [by_name("jaccard", **own, **way) for way in ways]
+    recipes += [by_name("cosine", **own, unit="words", shingle_size=size) for size in (1, 2, 3)]
+    recipes += [by_name("cosine", **own, unit="chars", shingle_size=5)]
+    recipes += [by_name("containment", **own, unit="words", shingle_size=size) for size in (3, 5)]
+    known = {name: value for name, value in own.items() if name in SimHash.model_fields}
+    ways_of_codes: tuple[dict[str, Any], ...] = ({}, {"weights": "tf"}, {"shingle_size": 3})
+    recipes += [SimHash(**known, **way) for way in ways_of_codes]
+    seen: dict[str, _Setting] = {}
+    for recipe in recipes:
+        seen.setdefault(recipe.name + recipe.model_dump_json(), _Setting(recipe))
+    return list(seen.values())
+
+
+def _pool(
+    table: pa.Table, judged: Truth, settings: list[_Setting], progress: Progress, threads: int | None
+) -> tuple[Rows, Rows, npt.NDArray[np.bool_], list[Tried]]:
+    """(a, b, whether it is true) of the pairs that count, judged ones first; and the settings that are left out."""
+    if not judged.is_whole:
+        return judged.a, judged.b, judged.is_true, []
+    known, more, left_out = pack(judged.a, judged.b), [np.zeros(0, np.int64)], []
+    for setting in list(settings):
+        progress.begin(f"listing {_label(setting.recipe)}")
+        try:
+            pairs = listed(setting.listing(), table, threads)
+        except TooManyPairsError as error:
+            settings.remove(setting)
+            left_out.append(Tried(_label(setting.recipe), note=f"not tried: {error.message}"))
+            continue
+        more.append(np.setdiff1d(pack(pairs.a, pairs.b), known))
+    false = np.unique(np.concatenate(more))
+    a, b = np.concatenate([judged.a, false >> 32]), np.concatenate([judged.b, false & 0xFFFFFFFF])
+    return a, b, np.concatenate([judged.is_true, np.zeros(false.size, np.bool_)]), left_out
+
+
+def _scored(
+    table: pa.Table, pairs: tuple[Rows, Rows], settings: list[_Setting], judged: Truth, progress: Progress
+) -> Iterator[_Scored]:
+    """Each setting with the similarity of all pairs, computed over the documents that stand in one of them."""
+    rows, places = np.unique(np.concatenate(pairs), return_inverse=True)
+    few, (a, b) = table.take(pa.array(rows)), np.split(places, 2)
+    for setting in settings:
+        progress.begin(_label(setting.recipe))
+        floor = setting.floor if setting.is_code or not judged.is_whole else float(LISTED_FROM)
+        yield _Scored(setting, setting.scores(few, a, b), floor)
+
+
+def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
+    f1, threshold = one.chosen(judged)
+    line = verdicts.curve(one.scores, judged, one.floor)
+    recipe = one.setting.at(threshold)
+    cut = f"k={recipe.k}" if isinstance(recipe, SimHash) else repr(threshold)
+    tried = Tried(
+        _label(one.setting.recipe), cut, _arguments(recipe), recipe.record(), threshold,
+        f1=f1, won=won, curve=line.trades(),
+    )  # fmt: skip
+    at = tried.at(threshold)
+    return replace(tried, precision=at.precision, recall=at.recall)
+
+
+def _won(scored: list[_Scored], judged: Verdicts, number: int) -> tuple[list[float], list[list[float]]]:
+    """By setting: in which share of resamples it was the best (the first of equals), and its thresholds in all."""
+    ordered = [verdicts.in_order(one.scores, one.floor) for one in scored]
+    wins = np.zeros(len(scored))
+    thresholds: list[list[float]] = [[] for _ in scored]
+    for weights in verdicts.resampled(judged, number):
+        reached = np.zeros(len(scored))
+        for at, each in enumerate(ordered):
+            line = each.of(weights, judged.is_true)
+            place = verdicts.best(line)
+            reached[at] = line.f1[place] if place >= 0 else 0.0
+            thresholds[at].append(float(line.thresholds[place]) if place >= 0 else 1.0)
+        wins[int(np.argmax(reached))] += 1
+    return (wins / number).tolist(), thresholds
+
+
+def _held_out(scored: list[_Scored], judged: Verdicts, number: int) -> Judgement | None:
+    """How good the choice of the best is, on pairs that it did not see."""
+    if np.unique(judged.groups).size < _LEAST_GROUPS:
+        return None
+    found = np.zeros(judged.is_true.size, np.bool_)
+    for held in verdicts.folds(judged, _FOLDS):
+        seen = judged.some(~held)
+        choices = [replace(one, scores=one.scores[~held]).chosen(seen) for one in scored]
+        at = max(range(len(scored)), key=lambda place: (choices[place][0], -place))
+        found[held] = scored[at].scores[held] >= choices[at][1]
+    return Judgement(*verdicts.shares(found, judged, number))
+
+
+def _label(recipe: Method) -> str:
+    return contenders([recipe], {})[0].label
+
+
+def _arguments(recipe: Method) -> tuple[str, ...]:
+    """How `nearsame dedup` is told a recipe."""
+    given = ["--method", recipe.name]
+    for name, value in recipe.model_dump(exclude_defaults=True).items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            given.append(_SWITCHES.get((name, value), option))
+        elif isinstance(value, Fraction):
+            given += [option, repr(float(value))]
+        else:
+            several = isinstance(value, list | tuple | set | frozenset)
+            given += [option, ",".join(sorted(value)) if several else str(value)]
+    if "threshold" in type(recipe).model_fields and "--threshold" not in given and not isinstance(recipe, SimHash):
+        given += ["--threshold", repr(float(recipe.least))]
+    if isinstance(recipe, SimHash) and "--k" not in given:
+        given += ["--k", str(recipe.k)]
+    return tuple(given)
+
+
+def _warnings(true: int, false: int, judged: Truth) -> Iterator[str]:
+    """What one must know before one relies on it."""
+    few = [f"{number} {kind}" for number, kind in ((true, "true"), (false, "false")) if number < _FEW]
+    if few:
+        yield f"only {' and '.join(few)} pairs are judged: label {_FEW} of each at least, better some hundred"
+    if not judged.is_whole and judged.weights is None:
+        yield "shares are of the judged pairs: how these were chosen decides what they say of all others"

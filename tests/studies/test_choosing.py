@@ -1,0 +1,154 @@
+"""What judged pairs speak for: the setting that made them, told with how sure one may be, and a command that runs."""
+
+import shlex
+
+import pyarrow as pa
+import pytest
+
+import nearsame as ns
+from nearsame.outputs import evaluations
+from tests.cli.commands import run
+
+ALL = [f"w{number}" for number in range(4000)]
+
+
+def corpus(tmp_path, *, spoilt, num=60, weight=None):
+    """Pairs of texts of fifty words, of which `spoilt(pair)` are others; those below 12 are called the same."""
+    texts, lines = [], []
+    for pair in range(num):
+        own = [ALL[(53 * pair + place) % 4000] for place in range(50)]
+        other = list(own)
+        for place in range(spoilt(pair)):
+            other[place * 4 % 50] = f"x{pair}-{place}"
+        texts += [" ".join(own), " ".join(other)]
+        label = int(spoilt(pair) < 6)
+        lines.append(f"d{2 * pair}\td{2 * pair + 1}\t{label}" + (f"\t{weight(pair)}" if weight else ""))
+    path = tmp_path / "truth.tsv"
+    path.write_text(("id1\tid2\tlabel\tweight\n" if weight else "") + "\n".join(lines), "utf-8")
+    names = [f"d{row}" for row in range(len(texts))]
+    return pa.table({"id": names, "text": texts}), path
+
+
+def test_what_parts_true_from_false_is_found(tmp_path):
+    """Everything below six words of fifty is the same: a threshold that says just that, and held-out pairs agree."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: pair % 12)
+    found = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False, threads=1)
+    advice = found.advice
+    assert (30, 30, 1.0) == (advice.true, advice.false, advice.best.f1)
+    assert all(0.9 < share.value <= share.high for share in (advice.held_out.f1, advice.held_out.precision))
+    assert "groups of pairs that share documents" == advice.drawn
+    assert ["nearsame", "dedup", "SOURCE"] == shlex.split(advice.command)[:3]
+    recipe = ns.evaluate(table, methods=[_spelt(advice.best)], truth=truth, apart=False, threads=1).scores[0]
+    assert (1.0, 1.0) == (recipe.precision, recipe.recall)
+
+
+def _spelt(one):
+    """A tried setting as `--methods` takes it, with its threshold."""
+    return f"{one.label}:{one.cut}" if "=" in one.cut else f"{one.label}:threshold={one.cut}"
+
+
+def test_every_setting_is_what_the_product_makes_of_it(tmp_path):
+    """Precision and recall of each are those of a run of it, on the judged pairs."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: pair * 7 % 23, num=40)
+    tried = ns.evaluate(table, methods=["digest"], truth=truth, apart=False).advice.tried
+    assert {"jaccard", "cosine", "containment", "simhash"} == {one.label.split(":")[0] for one in tried}
+    scores = ns.evaluate(table, methods=[_spelt(one) for one in tried], truth=truth, apart=False).scores
+    for one, score in zip(tried, scores, strict=True):
+        known = ns.pairs(table, method=_recipe(one), audit=False).table
+        assert len(known) >= score.both
+        assert (one.precision, one.recall) == (pytest.approx(score.precision), pytest.approx(score.recall)), one.label
+    assert sorted(tried, key=lambda one: -one.f1) == list(tried)
+
+
+def _recipe(one):
+    settings = dict(one.recipe)
+    kinds = {"jaccard": ns.Jaccard, "cosine": ns.Cosine, "containment": ns.Containment, "simhash": ns.SimHash}
+    return kinds[settings.pop("method")](**settings)
+
+
+def test_the_command_runs(tmp_path, monkeypatch):
+    """As it is printed, with the columns that were named."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: pair % 12, num=30)
+    monkeypatch.chdir(tmp_path)
+    lines = zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True)
+    (tmp_path / "my corpus.csv").write_text("name,body\n" + "".join(f"{i},{text}\n" for i, text in lines), "utf-8")
+    found = ns.evaluate(
+        "my corpus.csv", methods=["digest"], truth=truth, text_column="body", id_column="name", apart=False
+    )
+    command = shlex.split(found.advice.command)
+    assert ["my corpus.csv", "--text-column", "body", "--id-column", "name"] == command[2:7]
+    assert 0 == run(*command[1:], "-o", "clean", "-q", "--no-audit").exit_code
+
+
+def test_pairs_may_stand_for_others(tmp_path):
+    """A weight is how many: precision and recall are of all that they stand for."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: 4 * (pair % 4), weight=lambda pair: 10 if pair % 4 == 2 else 1)
+    advice = ns.evaluate(table, methods=["digest"], truth=truth, apart=False).advice
+    assert advice.weighed
+    line = next(one for one in advice.tried if one.label == "jaccard:shingle_size=1").at(0.65)
+    assert (30 / 180, 1.0) == (pytest.approx(line.precision), line.recall)
+
+
+def test_of_a_whole_truth_all_else_is_false(tmp_path):
+    """Pairs that a setting lists and nobody named are false to every setting."""
+    same = " ".join(ALL[:60])
+    texts = [same, f"{same} more", f"{same} less", *(" ".join(ALL[60 * n : 60 * n + 60]) for n in range(1, 40))]
+    table = pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": texts})
+    truth = tmp_path / "truth.tsv"
+    truth.write_text("d0\td1\n", "utf-8")
+    advice = ns.evaluate(table, methods=["digest"], truth=truth, apart=False).advice
+    assert 1 == advice.true
+    assert 2 <= advice.false  # d2 with d0 and d1, and what shares letters
+    [own] = [one for one in advice.tried if one.label == "jaccard"]
+    assert pytest.approx(1 / 3) == own.precision
+    assert all(line.threshold >= 0.5 for one in advice.tried for line in one.curve)
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings", "why"),
+    [
+        ("d0\td1\t1", {}, "no pair is judged false"),
+        ("d0\td1\t0", {}, "no pair is judged true"),
+        ("d0\td1\t0\nd0\td2\t1", {"drop_boilerplate": 5}, "without dropping boilerplate"),
+    ],
+)
+def test_where_nothing_can_be_advised_it_says_why(tmp_path, lines, settings, why):
+    """And the rest of the evaluation stands."""
+    truth = tmp_path / "truth.tsv"
+    truth.write_text(lines, "utf-8")
+    table = pa.table({"id": ["d0", "d1", "d2"], "text": ["a b c", "a b d", "a b c"]})
+    found = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False, **settings)
+    assert why in found.advice
+    assert why in evaluations.text(found)
+    assert why in evaluations.result_line(found)
+
+
+def test_few_pairs_are_told(tmp_path):
+    """Too few to hold any out."""
+    truth = tmp_path / "truth.tsv"
+    truth.write_text("d0\td1\t0\nd0\td2\t1", "utf-8")
+    table = pa.table({"id": ["d0", "d1", "d2"], "text": ["a b c d", "a b c x", "a b c d"]})
+    found = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False)
+    assert found.advice.held_out is None
+    text = " ".join(evaluations.text(found).split())
+    assert "too few pairs to judge that by others" in text
+    assert "Only 1 true and 1 false pairs are judged" in text
+
+
+def test_people_s_own_curve_on_real_pages(data_dir):
+    """What people call near-duplicates, by Jaccard of three words: the figures that stand beside the corpus."""
+    folder = data_dir / "docs"
+    found = ns.evaluate(
+        str(folder / "webis-copycat.docs.jsonl.gz"),
+        methods=["jaccard:threshold=0.6"],
+        truth=folder / "webis-copycat.pairs.tsv.gz",
+        apart=False,
+        shingle_size=3,
+    )
+    known = {0.5: (0.65, 0.93), 0.6: (0.74, 0.89), 0.7: (0.83, 0.75), 0.8: (0.89, 0.59), 0.9: (0.97, 0.35)}
+    [own] = [one for one in found.advice.tried if one.label == "jaccard:shingle_size=3"]
+    curve = {at: (round(own.at(at).precision, 2), round(own.at(at).recall, 2)) for at in known}
+    assert known == curve
+    assert known[0.6] == (round(found.scores[0].precision, 2), round(found.scores[0].recall, 2))
+    held = found.advice.held_out.f1
+    assert 0.75 < held.low < held.value < held.high < 0.86
