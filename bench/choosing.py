@@ -43,10 +43,10 @@ def main(arguments: list[str]) -> int:
             return 1
         rows.append(row(name, found.advice))
     about = (
-        "`advised` is the setting of the greatest F1 on all judged pairs, `from` its threshold. `F1 held out`, precision"
-        " and recall are of pairs that a choice was not made by, with the interval that 95 of 100 resamples have. The"
-        " default is the exact join of 5-word shingles at 0.8; `F1 at most` is what the best of all settings and"
-        " thresholds reaches on the very pairs that it is chosen by."
+        "`advised` is the setting of the greatest F1 on all judged pairs, `from` its threshold. `F1 held out`,"
+        " precision and recall are of pairs that a choice was not made by, with the interval that 95 of 100 resamples"
+        " have. The default is the exact join of 5-word shingles at 0.8; `F1 at most` is what the best of all settings"
+        " and thresholds reaches on the very pairs that it is chosen by."
     )
     report.show("Choosing", HEADER, rows)
     print(f"{about}\n\n{report.made_by('choosing', PACKAGES)}")
