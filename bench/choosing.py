@@ -7,7 +7,7 @@ from pathlib import Path
 import report
 
 import nearsame as ns
-from nearsame.answers.advice import Advice, Share
+from nearsame.answers.advice import Advice, Ranged
 
 PAGE = report.ROOT / "docs" / "quality.md"
 PACKAGES = ("nearsame", "numpy", "pyarrow")
@@ -68,7 +68,7 @@ def row(name: str, advice: Advice) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def interval(share: Share) -> str:
+def interval(share: Ranged) -> str:
     """A share with its interval."""
     return f"{share.value:.3f} ({share.low:.3f}-{share.high:.3f})"
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import nearsame as ns
-from nearsame.answers.advice import Advice, Judgement, Share, Trade, Tried
+from nearsame.answers.advice import Advice, Judgement, Ranged, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Lost, Scatter, Score
 from nearsame.installation import install_command
 from nearsame.outputs import evaluations, html
@@ -20,7 +20,7 @@ SCORES = (
     Score("characters", "", note="not run: 99 comparisons or so"),
 )
 CURVE = (Trade(1.0, 1.0, 0.09, 0.17), Trade(0.5, 0.65, 0.93, 0.77))
-SHARE = Share(0.65, 0.6, 0.7)
+SHARE = Ranged(0.65, 0.6, 0.7)
 ADVICE = Advice(
     command="nearsame dedup corpus.jsonl --method jaccard --threshold 0.5",
     least=0.45,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Advice", "Judgement", "Share", "Trade", "Tried"]
+__all__ = ["Advice", "Judgement", "Ranged", "Trade", "Tried"]
 
 
 class Trade(NamedTuple):
@@ -15,7 +15,7 @@ class Trade(NamedTuple):
     f1: float
 
 
-class Share(NamedTuple):
+class Ranged(NamedTuple):
     """A share, and the interval in which 95 of 100 resamples have it."""
 
     value: float
@@ -27,9 +27,9 @@ class Share(NamedTuple):
 class Judgement:
     """How good a choice is on pairs that it was not made by."""
 
-    precision: Share
-    recall: Share
-    f1: Share
+    precision: Ranged
+    recall: Ranged
+    f1: Ranged
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from nearsame.answers.advice import Advice, Judgement, Tried
 from nearsame.arrow import Rows
 from nearsame.clock import Progress
 from nearsame.errors import TooManyPairsError
+from nearsame.recipes.counterparts import as_codes
 from nearsame.recipes.methods import Method, SimHash, by_name
 from nearsame.sources.truth import Truth
 from nearsame.stages.pairs.agreement import pack
@@ -54,24 +55,27 @@ class _Setting:
     @property
     def is_code(self) -> bool:
         """Whether it goes by the bits of codes."""
-        return isinstance(self.recipe, SimHash)
+        return self.recipe.measure == "hamming"
+
+    @property
+    def bits(self) -> int:
+        """Of a code."""
+        return int(self.recipe.get("bits"))
 
     @property
     def floor(self) -> float:
         """The least similarity that it can be asked for."""
-        return 1 - _MOST_BITS / self.recipe.bits if isinstance(self.recipe, SimHash) else 0.0
+        return 1 - _MOST_BITS / self.bits if self.is_code else 0.0
 
     def listing(self) -> Method:
         """What lists its pairs where nobody has judged all of them."""
-        if isinstance(self.recipe, SimHash):
-            return self.recipe.raised(self.floor)
-        return self.recipe.raised(LISTED_FROM)
+        return self.recipe.raised(self.floor if self.is_code else LISTED_FROM)
 
     def scores(self, table: pa.Table, a: Rows, b: Rows) -> Floats:
         """The similarity of pairs; 0 where one of the two has nothing to be compared by."""
-        if isinstance(self.recipe, SimHash):
-            distances = code_distances(self.recipe, table, a, b)
-            return np.where(distances < 0, 0.0, 1 - distances / self.recipe.bits)
+        if self.is_code:
+            distances = code_distances(as_codes(self.recipe), table, a, b)
+            return np.where(distances < 0, 0.0, 1 - distances / self.bits)
         features = features_of(self.recipe, table)
         match self.recipe.measure:
             case "cosine":
@@ -88,9 +92,8 @@ class _Setting:
 
     def at(self, threshold: float) -> Method:
         """The recipe with a threshold."""
-        if isinstance(self.recipe, SimHash):
-            return self.recipe.raised(Fraction(threshold).limit_denominator(self.recipe.bits))
-        return self.recipe.raised(repr(threshold))
+        exact = Fraction(threshold).limit_denominator(self.bits) if self.is_code else repr(threshold)
+        return self.recipe.raised(exact)
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,7 @@ def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
     f1, threshold = one.chosen(judged)
     line = verdicts.curve(one.scores, judged, one.floor)
     recipe = one.setting.at(threshold)
-    cut = f"k={recipe.k}" if isinstance(recipe, SimHash) else repr(threshold)
+    cut = f"k={recipe.get('k')}" if one.setting.is_code else repr(threshold)
     tried = Tried(
         _label(one.setting.recipe), cut, _arguments(recipe), recipe.record(), threshold,
         f1=f1, won=won, curve=line.trades(),
@@ -276,10 +279,8 @@ def _arguments(recipe: Method) -> tuple[str, ...]:
         else:
             several = isinstance(value, list | tuple | set | frozenset)
             given += [option, ",".join(sorted(value)) if several else str(value)]
-    if "threshold" in type(recipe).model_fields and "--threshold" not in given and not isinstance(recipe, SimHash):
-        given += ["--threshold", repr(float(recipe.least))]
-    if isinstance(recipe, SimHash) and "--k" not in given:
-        given += ["--k", str(recipe.k)]
+    own = ("--threshold", repr(float(recipe.least))) if recipe.get("k") is None else ("--k", str(recipe.get("k")))
+    given += [] if own[0] in given else own  # also where it is the default
     return tuple(given)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.answers.advice import Share, Trade
+from nearsame.answers.advice import Ranged, Trade
 from nearsame.arrow import Rows
 
 __all__ = [
@@ -154,12 +154,12 @@ def resampled(verdicts: Verdicts, number: int, seed: int = 0) -> Iterator[Floats
         yield verdicts.weights * drawn[verdicts.groups]
 
 
-def shares(found: npt.NDArray[np.bool_], verdicts: Verdicts, number: int) -> tuple[Share, Share, Share]:
+def shares(found: npt.NDArray[np.bool_], verdicts: Verdicts, number: int) -> tuple[Ranged, Ranged, Ranged]:
     """Precision, recall and F1 of the pairs that were found, with their intervals."""
     every = [_shares(found, verdicts.is_true, weights) for weights in resampled(verdicts, number)]
     low, high = np.percentile(np.array(every), [2.5, 97.5], axis=0)
     values = _shares(found, verdicts.is_true, verdicts.weights)
-    one, two, three = (Share(*map(float, each)) for each in zip(values, low, high, strict=True))
+    one, two, three = (Ranged(*map(float, each)) for each in zip(values, low, high, strict=True))
     return one, two, three
 
 
