@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nearsame.answers.findings import Evaluation, Plan, SimHashPlan
     from nearsame.answers.labels import ToLabel
     from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match
+    from nearsame.answers.reports import RunReport
     from nearsame.api import dedup, pairs
     from nearsame.engines.spark import Spark
     from nearsame.errors import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
-    from nearsame.outputs.reports import write_evaluation, write_to_label
+    from nearsame.outputs.reports import write_evaluation, write_report, write_to_label
     from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.stages.keys.surt import surt
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nearsame.studies.leak_results import Leaks
     from nearsame.studies.leaks import leaks
     from nearsame.studies.plan import plan, plan_simhash
+    from nearsame.studies.report import report
     from nearsame.studies.restore import Restored, restore
     from nearsame.studies.sketches import hamming, jaccard, minhash, shingles, simhash
     from nearsame.studies.verify import Verification, verify
@@ -91,6 +93,7 @@ __all__ = [
     "RequirementError",
     "Restored",
     "Result",
+    "RunReport",
     "SimHash",
     "SimHashPlan",
     "SourceError",
@@ -122,6 +125,7 @@ __all__ = [
     "pairs",
     "plan",
     "plan_simhash",
+    "report",
     "restore",
     "shingles",
     "simhash",
@@ -130,6 +134,7 @@ __all__ = [
     "urls",
     "verify",
     "write_evaluation",
+    "write_report",
     "write_to_label",
 ]
 
@@ -174,7 +179,9 @@ _HOMES = {
         "ModP",
         "SimHash",
     ),
-    "nearsame.outputs.reports": ("write_evaluation", "write_to_label"),
+    "nearsame.outputs.reports": ("write_evaluation", "write_report", "write_to_label"),
+    "nearsame.answers.reports": ("RunReport",),
+    "nearsame.studies.report": ("report",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
     "nearsame.studies.compare": ("compare",),
     "nearsame.answers.comparisons": ("Comparison", "Explanation"),

@@ -67,8 +67,10 @@ def test_every_shared_run_is_in_a_passage(a, b, recipe, passage):
 
 @given(a=TEXTS, b=TEXTS)
 def test_it_is_symmetric(a, b):
-    """The two texts change places, and nothing else does."""
+    """The two texts change places, and nothing else does but which of equal words is taken for the one that stayed."""
     one, other = compare(a, b).record(), compare(b, a).record()
+    for record in (one["a"], one["b"], other["a"], other["b"]):
+        del record["alone"]
     names = {"containment_a": "containment_b", "containment_b": "containment_a"}
     mirrored = {names.get(measured["name"], measured["name"]): measured["similarity"] for measured in other["measures"]}
     assert {measured["name"]: measured["similarity"] for measured in one["measures"]} == mirrored

@@ -19,12 +19,14 @@ class ComparedText:
         tokens: in it.
         shingles: different ones.
         in_passages: of the tokens, those that stand in a shared passage.
+        alone: where characters stand that the other text does not have at that place: the first, and the one behind.
     """
 
     characters: int
     tokens: int
     shingles: int
     in_passages: int
+    alone: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -196,6 +196,16 @@ class Stats:
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Stats":
+        """What a record says; what it lacks has its default."""
+        known: dict[str, Any] = {name: record[name] for name in cls.__dataclass_fields__ if name in record}
+        known |= {name: tuple(known[name]) for name in ("dropped_by_host", "layers", "notes") if name in known}
+        known["largest"] = tuple((name, size) for name, size in known.get("largest", ()))
+        component = known.get("component")
+        known["component"] = None if component is None else Component(**component)
+        return cls(**known)
+
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
         return dataclasses.asdict(self)

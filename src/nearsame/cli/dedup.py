@@ -10,6 +10,7 @@ from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
+from nearsame.cli.report import reported, require_reportable
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
         stands="no",
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
+    *options.REPORTING,
     options.in_json("Statistics"),
 )
 @options.auditing
@@ -110,6 +112,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         is_written = place is not None and not given["dry_run"]
         if is_written and place != "-":
             stats = run.write(place, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
+        report_place = reported(run, given)
         examples = run.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
     to_stdout = is_written and place == "-"
     if to_stdout:
@@ -123,6 +126,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             report.examples(examples)
         elif place not in (None, "-"):
             report.written(place, folder=meaning(place).is_folder)
+        if report_place:
+            report.written(report_place)
     return outcome(run, given)
 
 
@@ -156,11 +161,12 @@ def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
 
 
 def _check(given: dict[str, Any]) -> None:
+    require_reportable(given)
     if given["output"] is None:
-        if not given["dry_run"] and not given["as_json"]:
+        if not (given["dry_run"] or given["as_json"] or given["report"]):
             raise ConfigError("no output was named", hint="Add -o PLACE, or --dry-run to only look.")
         for name, option in _NEEDS_OUTPUT.items():
-            if given[name]:
+            if given[name] and not (name == "overwrite" and given["report"]):
                 raise ConfigError(f"{option} does nothing without -o", hint="Add -o PLACE, or leave it out.")
     else:
         _check_place(given)

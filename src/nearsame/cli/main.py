@@ -43,6 +43,7 @@ _NAMES = (
     "leaks",
     "urls",
     "mirrors",
+    "report",
     "verify",
     "restore",
     "index",
@@ -165,6 +166,7 @@ def commands() -> None:
       nearsame leaks crawl/ --eval tests/    which test items are in training data
       nearsame urls urls.txt                 which URLs name one page
       nearsame mirrors crawl/                which sites serve the same pages
+      nearsame report clean/ -o page.html    a run to be looked at
       nearsame verify clean/                 an output proved again, by other code
       nearsame restore clean/kept/ -o all/   what --revisits took, given back
       nearsame index create seen.ns          an index that stays, and grows

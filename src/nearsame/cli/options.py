@@ -23,6 +23,7 @@ __all__ = [
     "FILE",
     "FOLDER",
     "QUIET",
+    "REPORTING",
     "SPREADSHEET",
     "WHOLE",
     "Argument",
@@ -356,6 +357,12 @@ _SEEN_TO = ("engine", "audit", "require_recall", "max_residual")
 def overwriting(what: str, condition: str = "if it exists.") -> Spec:
     """Whether what is written takes the place of what is there."""
     return spec("--overwrite", is_flag=True, help=f"Replace {what} {condition}", stands="refuse")
+
+
+REPORTING = (
+    spec("--report", metavar="FILE", writes=FILE, help="A page of what was found, .html; or .json.", stands="none"),
+    spec("--report-without-texts", is_flag=True, help="No text of a document in it.", stands="some, side by side"),
+)
 
 
 def in_json(what: str, stands: str = "summary") -> Spec:

@@ -9,6 +9,7 @@ from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import asked, outcome
 from nearsame.cli.recipe import built
+from nearsame.cli.report import reported, require_reportable
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import Identical
 
@@ -40,6 +41,7 @@ __all__ = ["pairs"]
         help="Identical documents: all their pairs, or each with the first of them.",
         stands="all",
     ),
+    *options.REPORTING,
     options.in_json("Statistics"),
 )
 @options.ordering
@@ -79,6 +81,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         if path not in (None, "-"):
             chosen = {"spreadsheet": True} if given["spreadsheet"] else {}
             similar_pairs.write(path, overwrite=given["overwrite"], **chosen)
+        report_place = reported(similar_pairs, given)
         stats, count = similar_pairs.stats, similar_pairs.num_pairs
     if path == "-":
         lists.json_lines(similar_pairs.table, sys.stdout.buffer)
@@ -87,18 +90,20 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     elif not given["quiet"]:
         report = console.Report(sys.stderr if path == "-" else sys.stdout)
         report.pairs(stats, count, similar_pairs.skipped, similar_pairs.passed_over)
-        if path not in (None, "-"):
-            report.written(path)
+        for written in (path, report_place):
+            if written not in (None, "-"):
+                report.written(written)
     return outcome(similar_pairs, given)
 
 
 def _check(given: dict[str, Any]) -> None:
-    if given["output"] is None and not given["as_json"]:
+    require_reportable(given)
+    if given["output"] is None and not (given["as_json"] or given["report"]):
         raise ConfigError("no output was named", hint="Add -o pairs.parquet, or -o - to see them.")
     if given["output"] == "-" and given["as_json"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
     if given["output"] == "-" and given["engine"] == "spark":
         raise ConfigError("-o - and --engine spark: pairs are written by its executors", hint="Name a place for them.")
     for name in ("overwrite", "spreadsheet"):
-        if given["output"] in (None, "-") and given[name]:
+        if given["output"] in (None, "-") and given[name] and not (name == "overwrite" and given["report"]):
             raise ConfigError(f"--{name} does nothing without -o FILE", hint="Leave it out.")

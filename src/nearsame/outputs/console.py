@@ -20,11 +20,10 @@ from rich.text import Text
 
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
-from nearsame.outputs.page_summary import about_pages
 from nearsame.outputs.progress import watched
-from nearsame.outputs.promises import component, dropped, guarantee, in_bytes, measured, plural, shuffled
+from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.remarks import remarks
 from nearsame.printable import printable, printable_json
-from nearsame.recipes.methods import METHODS
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 
@@ -76,7 +75,7 @@ class Report:
         if stats.exact_copies:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:
-            self._row("  near copies", stats.near_copies, _near(stats))
+            self._row("  near copies", stats.near_copies, near(stats))
         if stats.other_copies:
             self._row("  not by text", stats.other_copies, "by what URLs and pages say of themselves")
         if stats.chained:
@@ -96,7 +95,7 @@ class Report:
     def pairs(self, stats: Stats, num_pairs: int, skipped: pa.Table, passed_over: PassedOver) -> None:
         """What a run of pairs found."""
         self._counts(stats)
-        self._row("pairs", num_pairs, _pairs_of(stats))
+        self._row("pairs", num_pairs, condition(stats))
         self._hosts(stats, num_pairs, "of documents of one host", "of two hosts")
         self._remarks(stats, skipped, passed_over)
         if stats.audit:
@@ -145,7 +144,7 @@ class Report:
         speed = stats.text_bytes / 1e6 / max(seconds, 1e-3)
         read = " read" if stats.unread else ""  # of what equals no other nothing is known but the size on disk
         fast = f", {speed:,.1f} MB/s" if speed >= _LEAST_SPEED else ""
-        about = f"{in_bytes(stats.text_bytes)} of {_what(stats)}{read} in {seconds:,.1f} s{fast}"
+        about = f"{in_bytes(stats.text_bytes)} of {content(stats)}{read} in {seconds:,.1f} s{fast}"
         self._row("documents", stats.documents, about)
 
     def _row(self, name: str, count: int, remark: str) -> None:
@@ -184,22 +183,7 @@ class Report:
         return listed
 
     def _remarks(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
-        of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
-        empty = "these go only as redirects and revisits" if of_records else "these are never duplicates"
-        for count, remark in (
-            (stats.empty, f"without a {_what(stats, 'direction')}: {empty}"),
-            (stats.bare, "without a word: only exact copies among them go"),
-            (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
-        ):
-            if count:
-                self.line(f"{count:,} {plural(count, 'document')} {remark}.")
-        if stats.dropped_shingles:
-            self.line(dropped(stats))
-        for sentence in filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes))):
-            self.line(sentence)
-        for remark in about_pages(stats.pages, stats.recipe):
-            self.line(remark)
-        for sentence in passed_over.sentences():
+        for sentence in remarks(stats, passed_over):
             self.line(sentence)
         if skipped.num_rows:
             self._row("not readable", stats.skipped, "counted nowhere else")
@@ -256,25 +240,6 @@ def _from(text: str, place: int) -> str:
 def _similarity(pair: Mapping[str, Any]) -> str:
     shown = min(pair["similarity"], 0.999) if pair["similarity"] < 1 else 1.0  # 1 is told from nearly 1
     return f"{shown:.3f} {pair['measure']}"
-
-
-def _what(stats: Stats, of_vectors: str = "numbers") -> str:
-    return of_vectors if METHODS[stats.recipe["method"]].of_vectors else "text"
-
-
-def _near(stats: Stats) -> str:
-    """What is near: to the method, and to what confirms guesses about URLs, which alone may have been asked for."""
-    used, guesses = stats.recipe.get("use") or ("text",), stats.recipe.get("guesses")
-    ways = [(stats.measure, stats.least)] if "text" in used or not guesses else []
-    if guesses:
-        ways.append((METHODS[guesses["method"]].measure, guesses.get("threshold", 1)))
-    said = ["equal after normalising" if way == "digest" else f"{way} >= {least:g}" for way, least in ways]
-    return "; of one URL by a guess, ".join(dict.fromkeys(said))
-
-
-def _pairs_of(stats: Stats) -> str:
-    condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
-    return f"{condition}, across the two sides" if stats.against else condition
 
 
 def _place(record: Mapping[str, Any]) -> str:

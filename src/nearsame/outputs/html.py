@@ -1,17 +1,28 @@
 """Pages of HTML that stand alone: no script, no font, no picture from elsewhere.
 
 1. The templates beside this file only print; what they print is plain data, escaped.
-2. Jinja2 (the extra `report`) is loaded when a page is made.
+2. A page of a run allows one script and one style, by their hashes, and no request to anywhere.
+3. Jinja2 (the extra `report`) is loaded when a page is made.
 """
 
+import base64
+import hashlib
+import json
 from importlib.resources import files
+from math import floor
 from typing import Any
 
 from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Evaluation
-from nearsame.outputs import evaluations, plots
+from nearsame.answers.reports import KINDS, RunReport
+from nearsame.outputs import evaluations, plots, similarity_bars
+from nearsame.outputs.promises import in_bytes
 
-__all__ = ["evaluation_page", "render", "require"]
+__all__ = ["evaluation_page", "render", "report_page", "require", "require_templates"]
+
+_CLUSTERS = 30  # that the page lists
+_IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
+_LISTED = ("of", "documents", "pairs", "beside", "thresholds", "num_pairs", "untold")
 
 
 def evaluation_page(evaluation: Evaluation) -> str:
@@ -32,12 +43,86 @@ def evaluation_page(evaluation: Evaluation) -> str:
     )
 
 
+def report_page(report: RunReport) -> str:
+    """A run with its pairs, to be looked at."""
+    style, script = _source("report.css"), _source("report.js")
+    record = report.record()
+    data = {name: record[name] for name in _LISTED} | {"kinds": KINDS}
+    is_dedup = report.of == "dedup"
+    shown, clusters = len(report.pairs), min(_CLUSTERS, len(report.clusters))
+    some = "" if shown == report.num_pairs else f" {shown:,} of them, evenly over the order of similarity."
+    texts = f" No texts: {report.untold}." if report.untold else f" {len(report.beside):,} have their texts here."
+    return render(
+        "report.html",
+        report=report,
+        heading=f"{'Duplicates' if is_dedup else 'Similar pairs'} in {report.title}",
+        style=style,
+        script=script,
+        style_hash=_hashed(style),
+        script_hash=_hashed(script),
+        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPTS),
+        parts=[(id, name) for id, name, is_there in _PARTS if is_there(report)],
+        bins=similarity_bars.drawn(report.bins),
+        bins_name=f"{'Removed documents by the similarity to their witness' if is_dedup else 'Pairs by similarity'}"
+        f" ({report.measure}); the last bar: 1",
+        pairs_name="Removed documents and their witnesses" if is_dedup else "Pairs",
+        pairs_note=f"{report.num_pairs:,} in all.{some}{texts}",
+        touched="removed" if is_dedup else "in a pair",
+        untouched="kept" if is_dedup else "in none",
+        map_caption="Rows: the document that goes; columns: its witness" if is_dedup else "Rows: a; columns: b",
+        clusters_name=f"The largest {clusters:,}" if clusters < len(report.clusters) else "All of them, largest first",
+        most_clusters=_CLUSTERS,
+        most_sizes=max((count for _, count in report.sizes), default=1),
+        most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
+        settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],
+    )
+
+
 def render(name: str, **data: Any) -> str:
     """A template with its data."""
     jinja2 = _jinja2()
-    source = files(__package__).joinpath("templates", name).read_text("utf-8")
     settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
-    return str(jinja2.Environment(**settings).from_string(source).render(**data))
+    environment = jinja2.Environment(**settings)
+    environment.filters |= {"number": "{:,}".format, "share": _cut, "bytes": in_bytes}
+    return str(environment.from_string(_source(name)).render(**data)).lstrip()
+
+
+_PARTS = (
+    ("summary", "Summary", lambda _: True),
+    ("similarity", "Similarity", lambda report: report.num_pairs),
+    ("pairs", "Pairs", lambda report: report.num_pairs),
+    ("clusters", "Clusters", lambda report: report.clusters),
+    ("sources", "Where they come from", lambda report: report.breakdowns or report.maps),
+    ("cost", "Time and volume", lambda _: True),
+    ("recipe", "What decided it", lambda _: True),
+)
+
+
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text("utf-8")
+
+
+def _hashed(text: str) -> str:
+    """What a policy calls an inline script or style."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _cut(value: float) -> str:
+    """A similarity, cut: nothing below a threshold looks as if it reached it."""
+    return f"{floor(value * 10_000) / 10_000:.4f}"
+
+
+def _setting(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def require_templates() -> None:
+    """Make sure that pages without pictures can be made.
+
+    Raises:
+        MissingExtraError: What makes them is not installed.
+    """
+    _jinja2()
 
 
 def require() -> None:

@@ -9,9 +9,21 @@ from fractions import Fraction
 from typing import Any
 
 from nearsame.answers.stats import Stats
+from nearsame.recipes.methods import METHODS
 from nearsame.recipes.promises import Asked, promise
 
-__all__ = ["component", "dropped", "guarantee", "in_bytes", "measured", "plural", "shuffled"]
+__all__ = [
+    "component",
+    "condition",
+    "content",
+    "dropped",
+    "guarantee",
+    "in_bytes",
+    "measured",
+    "near",
+    "plural",
+    "shuffled",
+]
 
 _WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
 
@@ -117,6 +129,27 @@ def shuffled(stats: Stats) -> str:
         f"Shuffled: {in_bytes(shuffle['written_bytes'])}{keys}"
         f"{'; predicted keys: ' if methods else ''}{'; '.join(methods)}."
     )
+
+
+def content(stats: Stats, of_vectors: str = "numbers") -> str:
+    """What documents are: text, or numbers."""
+    return of_vectors if METHODS[stats.recipe["method"]].of_vectors else "text"
+
+
+def near(stats: Stats) -> str:
+    """What is near: to the method, and to what confirms guesses about URLs, which alone may have been asked for."""
+    used, guesses = stats.recipe.get("use") or ("text",), stats.recipe.get("guesses")
+    ways = [(stats.measure, stats.least)] if "text" in used or not guesses else []
+    if guesses:
+        ways.append((METHODS[guesses["method"]].measure, guesses.get("threshold", 1)))
+    said = ["equal after normalising" if way == "digest" else f"{way} >= {least:g}" for way, least in ways]
+    return "; of one URL by a guess, ".join(dict.fromkeys(said))
+
+
+def condition(stats: Stats) -> str:
+    """What makes a pair one, in words."""
+    condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
+    return f"{condition}, across the two sides" if stats.against else condition
 
 
 def plural(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""An evaluation as a file, Markdown, JSON or HTML by its name, or pairs to label; it appears complete or not at all."""
+"""What was found as a file for people or programs, by its name; it appears complete or not at all."""
 
 import json
 import os
@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.labels import ToLabel
+from nearsame.answers.reports import RunReport
 from nearsame.errors import OutputError
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked
 
-__all__ = ["require_format", "write_evaluation", "write_to_label"]
+__all__ = ["require_format", "require_report", "write_evaluation", "write_report", "write_to_label"]
 
 
 @checked
@@ -73,12 +74,41 @@ def require_format(path: str | os.PathLike[str]) -> None:
         html.require()
 
 
+@checked
+def write_report(report: RunReport, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write the report of a run as a page, or as JSON, by the name of the file.
+
+    Args:
+        report: What `report` gave.
+        path: A .html or .json file.
+        overwrite: Whether a file that exists is replaced.
+
+    Raises:
+        OutputError: The name says no such format, the file exists, or it cannot be written.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    make = by_ending(os.fspath(path), _REPORTS)
+    with appearing(require_place(path, report.inputs, folder=False, overwrite=overwrite)) as made:
+        made.write_text(make(report), "utf-8")
+
+
+def require_report(path: str | os.PathLike[str]) -> None:
+    """See that a report of this name can be made: asked before anything is run.
+
+    Raises:
+        OutputError: The name says no such format.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    if by_ending(os.fspath(path), _REPORTS) is html.report_page:
+        html.require_templates()
+
+
 def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
     return by_ending(os.fspath(path), _FORMATS)
 
 
-def _json(evaluation: Evaluation) -> str:
-    return json.dumps(evaluation.record(), indent=2, ensure_ascii=False) + "\n"
+def _json(answer: Evaluation | RunReport) -> str:
+    return json.dumps(answer.record(), indent=2, ensure_ascii=False) + "\n"
 
 
 _FORMATS: dict[str, Callable[[Evaluation], str]] = {
@@ -86,3 +116,4 @@ _FORMATS: dict[str, Callable[[Evaluation], str]] = {
     ".json": _json,
     ".html": html.evaluation_page,
 }
+_REPORTS: dict[str, Callable[[RunReport], str]] = {".html": html.report_page, ".json": _json}

@@ -11,8 +11,9 @@ from starlette.datastructures import FormData, UploadFile
 from nearsame.answers.comparisons import Comparison, Measured
 from nearsame.answers.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
 from nearsame.index.index import Index
+from nearsame.outputs import marking
 from nearsame.outputs.comparison import NAMES, verdict
-from nearsame.service import lookups, marking
+from nearsame.service import lookups
 from nearsame.service.problems import HttpProblem
 
 __all__ = ["about", "beside", "clusters", "document", "find", "text_of"]
@@ -172,8 +173,8 @@ def _compared(
 ) -> dict[str, Any]:
     """Two documents, each with its name, side by side."""
     comparison, left_out = lookups.compared(settings, a[1], b[1])
-    a_pieces = marking.pieces(a[1], marking.of_a(comparison.passages), everything=everything)
-    b_pieces = marking.pieces(b[1], marking.of_b(comparison.passages), everything=everything)
+    a_pieces = marking.pieces(a[1], marking.of_a(comparison.passages), comparison.a.alone, everything=everything)
+    b_pieces = marking.pieces(b[1], marking.of_b(comparison.passages), comparison.b.alone, everything=everything)
     return {
         "verdict": verdict(comparison),
         "summary": _summary(comparison, left_out),

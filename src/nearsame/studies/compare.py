@@ -104,12 +104,13 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         message = f"measure={measure} was not computed: {why}"
         raise ConfigError(message, hint=f"Ask for {needed}, or choose another measure.")
     runs = passages.shared_passages(one.placed.hashes, other.placed.hashes, shortest)
+    alone = passages.unmatched(one.placed.hashes, other.placed.hashes, runs)
     return Comparison(
         measure=measure,
         threshold=least,
         similar=_can_be_similar(one, other) and value >= least ** DECIDING[measure],
-        a=_described(one, runs[:, [0, 2]]),
-        b=_described(other, runs[:, [1, 2]]),
+        a=_described(one, runs[:, [0, 2]], alone[0]),
+        b=_described(other, runs[:, [1, 2]], alone[1]),
         measures=measures,
         passages=_passages(one, other, runs),
         passage_tokens=shortest,
@@ -288,13 +289,14 @@ def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:
     return measures
 
 
-def _described(taken: _Taken, runs: npt.NDArray[np.int64]) -> ComparedText:
-    """One text in numbers; `runs` are (first token, tokens) of its passages."""
+def _described(taken: _Taken, runs: npt.NDArray[np.int64], alone: npt.NDArray[np.int64]) -> ComparedText:
+    """One text in numbers; `runs` are (first token, tokens) of its passages, `alone` those of what it alone has."""
     covered = np.zeros(taken.placed.hashes.size, np.bool_)
     for first, size in runs:
         covered[first : first + size] = True
     num_shingles = len(taken.items) if covered.size else min(1, len(taken.items))  # a text without tokens has two items
-    return ComparedText(len(taken.text), covered.size, num_shingles, int(covered.sum()))
+    spans = tuple(_spans(taken, alone[:, 0], alone[:, 1]))
+    return ComparedText(len(taken.text), covered.size, num_shingles, int(covered.sum()), spans)
 
 
 def _passages(one: _Taken, other: _Taken, runs: npt.NDArray[np.int64]) -> tuple[Passage, ...]:

@@ -25,12 +25,13 @@ from nearsame.proofs.records import Reader
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
-from nearsame.sources import Columns, TextFolder, open_parts
+from nearsame.sources import Columns, open_parts
 from nearsame.sources.footers import why_not_readable
 from nearsame.sources.memory import in_memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.texts.page_text import PageTexts
+from nearsame.studies.second_reading import opened
 
 __all__ = ["Verification", "verify"]
 
@@ -114,8 +115,7 @@ class _Product:
         """The documents of a source, or of its copy at another place."""
         given = copy or self._tables.get(part.name, part.path)
         columns = self.columns.of_side(against=part.against)
-        parts = [self._folder(part)] if part.format in ("pages", "text") else open_parts([given], columns=columns)
-        wanted: Any = next(iter(parts))
+        wanted = opened(part, given, self.columns)
         reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], columns)
         extract = PageTexts(columns.extract) if reading.pages else None
         start = 0
@@ -136,11 +136,6 @@ class _Product:
         wanted: Any = next(iter(open_parts([copy or part.path], columns=self.columns)))
         labels: Sequence[tuple[str, str]] = wanted.labels()
         return labels
-
-    def _folder(self, part: Part) -> TextFolder:
-        files = tuple(os.fsdecode(file or b"") for file in part.files)
-        root = os.fsdecode(part.paths[0] or b"").removesuffix(files[0]).rstrip("/")
-        return TextFolder(root, files, name=part.name, target=part.target)
 
 
 def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: int) -> Iterator[Record]:

@@ -97,3 +97,33 @@ def test_the_work_is_proportional_to_the_lengths(pair, size, monkeypatch):
     tokens = len(a) + len(b)
     assert sum(taken) <= (passages.STEPS + 1) * tokens
     assert sum(length for _, _, length in runs) <= (passages.STEPS + 8) * tokens
+
+
+def common(a: list[int], b: list[int]) -> int:
+    """The length of a longest common subsequence, by the textbook's table."""
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+    return table[-1][-1]
+
+
+@given(a=TOKENS, b=TOKENS)
+def test_what_is_unmatched_is_all_but_a_longest_common_subsequence(a, b):
+    """Where there are no passages, both without what is unmatched are the same, and as long as can be."""
+    runs = passages.unmatched(hashed(a), hashed(b), np.zeros((0, 3), np.int64))
+    left = [
+        [token for at, token in enumerate(side) if not any(first <= at < first + size for first, size in found)]
+        for side, found in zip((a, b), runs, strict=True)
+    ]
+    assert left[0] == left[1]
+    assert common(a, b) == len(left[0])
+
+
+@given(a=TOKENS, b=TOKENS)
+def test_no_token_of_a_passage_is_unmatched(a, b):
+    """What is unmatched lies outside of passages, on both sides."""
+    shared = shared_passages(hashed(a), hashed(b), 2)
+    for side, runs in enumerate(passages.unmatched(hashed(a), hashed(b), shared)):
+        inside = {at for run in shared.tolist() for at in range(run[side], run[side] + run[2])}
+        assert not inside & {at for first, size in runs.tolist() for at in range(first, first + size)}

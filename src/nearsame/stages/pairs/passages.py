@@ -5,22 +5,25 @@
    more than STEPS comparisons a token: there some end where another one begins.
 2. What only repeats others is left out: a sentence that stands in `a` once and in `b` three times gives three passages,
    a line repeated a thousand times in both does not give a million.
+3. What is in no passage is held against what the other text has between the same passages (`unmatched`).
 """
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import Indel
 
 from nearsame import arrow
 from nearsame.arrow import Int64s, UInt64s
 from nearsame.errors import ConfigError
 from nearsame.kernels import passages as kernel
 
-__all__ = ["STEPS", "shared_passages"]
+__all__ = ["STEPS", "shared_passages", "unmatched"]
 
 STEPS = 16  # comparisons of tokens that are in a passage already, for each token of both texts
 _TRIES = 16  # equal places of the other text of which the one with the longest passage is taken
 _K0, _K1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 _HALF = np.uint64(32)
+_MOST_CELLS = 10**8  # of the table in which tokens outside of passages are aligned: tenths of a second
 
 
 def shared_passages(a: UInt64s, b: UInt64s, least: int) -> npt.NDArray[np.int64]:
@@ -46,6 +49,38 @@ def shared_passages(a: UInt64s, b: UInt64s, least: int) -> npt.NDArray[np.int64]
     _, count = kernel.shared_runs(b, a, *_met(*windows[::-1]), least, _TRIES, *covered[::-1], steps, half, runs)
     runs[half:count, :2] = runs[half:count, 1::-1]
     return _needed(runs[:count], a.size, b.size)
+
+
+def unmatched(a: UInt64s, b: UInt64s, passages: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+    """Of each text [n, 2]: first token, tokens of the runs that the other does not have at that place.
+
+    A longest common subsequence is taken of what is in no passage, with each passage as one token. Of texts that have
+    too many tokens outside of passages for that, all of these are given.
+    """
+    sides = [_folded(tokens, passages[:, [side, 2]]) for side, tokens in enumerate((a, b))]
+    (_, x), (_, y) = sides
+    alone = [np.ones(folded.size, np.bool_) for _, folded in sides]
+    if x.size * y.size <= _MOST_CELLS:
+        for block in Indel.editops(x.tolist(), y.tolist()).as_matching_blocks():
+            alone[0][block.a : block.a + block.size] = alone[1][block.b : block.b + block.size] = False
+    return [_runs(at[mine & (at >= 0)]) for (at, _), mine in zip(sides, alone, strict=True)]
+
+
+def _folded(tokens: UInt64s, passages: npt.NDArray[np.int64]) -> tuple[Int64s, UInt64s]:
+    """Where each token outside of passages stands, -1 for a passage; and their hashes, of a passage its number."""
+    owner = np.zeros(tokens.size, np.int64)
+    for number in range(len(passages), 0, -1):  # the first one has what several cover
+        first, size = passages[number - 1]
+        owner[first : first + size] = number
+    stays = (owner == 0) | (np.diff(owner, prepend=0) != 0)
+    at, own = np.flatnonzero(stays), owner[stays]
+    return np.where(own > 0, -1, at), np.where(own > 0, own.astype(np.uint64), tokens[stays])
+
+
+def _runs(ascending: Int64s) -> npt.NDArray[np.int64]:
+    """[n, 2]: first, length of the runs of successive numbers."""
+    starts = np.flatnonzero(np.diff(ascending, prepend=-2) != 1)
+    return np.stack([ascending[starts], np.diff(starts, append=ascending.size)], axis=1)
 
 
 def _windows(tokens: UInt64s, size: int) -> UInt64s:

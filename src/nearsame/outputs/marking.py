@@ -4,7 +4,8 @@
 2. Plain data: whoever prints it escapes it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from nearsame.answers.comparisons import Passage
@@ -21,14 +22,14 @@ class MarkedPiece(NamedTuple):
     """A stretch of a text.
 
     Attributes:
-        kind: shared, other, or gap: left out.
+        kind: shared; other; alone: the other text has nothing like it at that place; or gap: left out.
         text: the characters.
         passage: the number of the shared passage, from 1.
         first: whether the passage begins here.
         left_out: of a gap, how many characters.
     """
 
-    kind: Literal["shared", "other", "gap"]
+    kind: Literal["shared", "other", "alone", "gap"]
     text: str
     passage: int = 0
     first: bool = False
@@ -45,8 +46,17 @@ def of_b(passages: Sequence[Passage]) -> list[Span]:
     return [(passage.b_start, passage.b_end, number) for number, passage in enumerate(passages, 1)]
 
 
-def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[MarkedPiece]:
-    """A text in pieces; where passages overlap, the common part belongs to the one that begins first."""
+def pieces(
+    text: str, spans: Sequence[Span], alone: Iterable[tuple[int, int]] = (), *, everything: bool
+) -> list[MarkedPiece]:
+    """A text in pieces; where passages overlap, the common part belongs to the one that begins first.
+
+    Args:
+        text: The text.
+        spans: Its shared passages.
+        alone: Where characters stand that the other text does not have there; ascending, in no passage.
+        everything: Whether nothing is left out for length.
+    """
     marked: list[MarkedPiece] = []
     done = 0
     for start, end, number in sorted(spans):
@@ -58,7 +68,31 @@ def pieces(text: str, spans: Sequence[Span], *, everything: bool) -> list[Marked
         marked.extend(_shared(text[begin:end], number, everything=everything))
         done = end
     marked.extend(_other(text[done:], everything=everything, inner=done > 0, last=True))
-    return marked
+    return list(_told_apart(marked, deque(alone)))
+
+
+def _told_apart(marked: Iterable[MarkedPiece], alone: deque[tuple[int, int]]) -> Iterator[MarkedPiece]:
+    """The same, with what stands alone in pieces of its own."""
+    done = 0
+    for piece in marked:
+        start, done = done, done + len(piece.text) + piece.left_out
+        if piece.kind != "other":
+            yield piece
+            continue
+        at = start
+        while alone and alone[0][0] < done:
+            first, last = alone[0]
+            first, end = max(first, at), min(last, done)
+            if first < end:
+                if at < first:
+                    yield MarkedPiece("other", piece.text[at - start : first - start])
+                yield MarkedPiece("alone", piece.text[first - start : end - start])
+                at = end
+            if last > done:
+                break
+            alone.popleft()
+        if at < done:
+            yield MarkedPiece("other", piece.text[at - start :])
 
 
 def _shared(text: str, number: int, *, everything: bool) -> Iterator[MarkedPiece]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearsame.service.marking import pieces
+from nearsame.outputs.marking import pieces
 
 SPANS = st.lists(st.tuples(st.integers(0, 9000), st.integers(1, 4000)), max_size=6)
 

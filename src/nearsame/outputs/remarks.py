@@ -1,17 +1,39 @@
-"""What happened to web pages on the way to their texts, in words."""
+"""What one must know to read an answer, in sentences: whoever prints a summary or a page has them from here."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["about_pages"]
+from nearsame.answers.stats import Stats
+from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.promises import content, dropped, plural, shuffled
+
+__all__ = ["remarks"]
 
 _SHOWN = 8
 
 
-def about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator[str]:
+def remarks(stats: Stats, passed_over: PassedOver) -> Iterator[str]:
+    """What became of documents that are not like others, of boilerplate, of pages, and what was not read."""
+    of_records = any(layer["layer"] in {"redirect", "revisit"} for layer in stats.layers)
+    empty = "these go only as redirects and revisits" if of_records else "these are never duplicates"
+    for count, remark in (
+        (stats.empty, f"without a {content(stats, 'direction')}: {empty}"),
+        (stats.bare, "without a word: only exact copies among them go"),
+        (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
+    ):
+        if count:
+            yield f"{count:,} {plural(count, 'document')} {remark}."
+    if stats.dropped_shingles:
+        yield dropped(stats)
+    yield from filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes)))
+    yield from _about_pages(stats.pages, stats.recipe)
+    yield from passed_over.sentences()
+
+
+def _about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator[str]:
     """Lines about what was passed over, cut, or has no main content.
 
-    >>> list(about_pages({"passed_over": {"status 404": 3}, "cut": 0, "without_main": 0}, {}))
+    >>> list(_about_pages({"passed_over": {"status 404": 3}, "cut": 0, "without_main": 0}, {}))
     ['Passed over in archives, being no documents: 3 records (status 404: 3).']
     """
     passed = pages.get("passed_over", {})

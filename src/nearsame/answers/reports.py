@@ -1,0 +1,236 @@
+"""What a report of a finished run says: frozen, JSON-able, and plain: the page only prints it.
+
+1. Counts are of the whole run; pairs, clusters and texts are some of them, and it is said of how many.
+2. The same run gives the same report, byte for byte.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from nearsame.files.inputs import Inputs
+from nearsame.recipes.choices import ReportedMeasure
+
+__all__ = [
+    "KINDS",
+    "AtThreshold",
+    "Breakdown",
+    "Figure",
+    "MatchKind",
+    "RunReport",
+    "SeenCluster",
+    "SeenDocument",
+    "SeenPair",
+    "SideBySide",
+    "SimilarityBin",
+    "SourceMap",
+    "Split",
+    "StepCost",
+]
+
+MatchKind = Literal["bytes", "words", "edits", "contained", "passages", "features", "unread"]
+
+KINDS: dict[MatchKind, str] = {  # strongest first
+    "bytes": "identical texts",
+    "words": "the same words",
+    "edits": "few edits",
+    "contained": "one in the other",
+    "passages": "shared passages",
+    "features": "nothing but small pieces in common",
+    "unread": "texts not compared here",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number of the headline."""
+
+    name: str
+    value: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class SimilarityBin:
+    """How many pairs are at least `least`, and below the next bin's."""
+
+    least: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class AtThreshold:
+    """What the run would have answered at a threshold: documents that go, or pairs that are listed."""
+
+    threshold: float
+    count: int
+    kept: int | None = None
+    clusters: int | None = None
+
+
+@dataclass(frozen=True)
+class Split:
+    """How many of the judged documents have a value, and how many of these are removed (of pairs: are in one)."""
+
+    value: str
+    documents: int
+    removed: int
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Documents by what a column says of them, the most frequent values first; `rest` is how many values follow."""
+
+    column: str
+    splits: tuple[Split, ...]
+    rest: int = 0
+
+
+@dataclass(frozen=True)
+class SourceMap:
+    """How many pairs have one document in each of two sources (or hosts): `counts[a][b]`."""
+
+    column: str
+    names: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What a step of the run took: bytes that went in and came out, where they were counted."""
+
+    step: str
+    seconds: float
+    bytes_in: int | None = None
+    bytes_out: int | None = None
+
+
+@dataclass(frozen=True)
+class SeenDocument:
+    """A document that a pair of the report names."""
+
+    id: str
+    source: str
+    row: int
+
+
+@dataclass(frozen=True)
+class SeenPair:
+    """A pair of the report.
+
+    Attributes:
+        a: the removed document, by its number in the report's; of a list of pairs the first.
+        b: its witness, or the second.
+        similarity: of the two.
+        measure: what that is.
+        kind: what the two have in common, as the texts say it.
+        excerpt: how the text of a begins.
+        at: bit i is set where `a` is removed (the pair listed) at threshold i of the report.
+        cluster: the number of its cluster, as the output's tables have it.
+        beside: the number of its side-by-side view, or -1.
+    """
+
+    a: int
+    b: int
+    similarity: float
+    measure: str
+    kind: MatchKind = "unread"
+    excerpt: str = ""
+    at: int = 0
+    cluster: int | None = None
+    beside: int = -1
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two texts beside each other.
+
+    Attributes:
+        a: pieces of the first text, as [kind, text, passage, characters left out]: see outputs/marking.py.
+        b: of the second.
+        a_in_b: the share of the tokens of a in passages that b has, too.
+        b_in_a: likewise.
+        reasons: what was asked of the two, one after the other: (question, answer).
+    """
+
+    a: tuple[tuple[str, str, int, int], ...]
+    b: tuple[tuple[str, str, int, int], ...]
+    a_in_b: float
+    b_in_a: float
+    reasons: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class SeenCluster:
+    """A cluster: its keeper, how many documents it is (itself included), and the least similarity to the keeper."""
+
+    cluster: int
+    keeper: int
+    documents: int
+    least: float
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """All that a report says.
+
+    Attributes:
+        of: which question the run answered.
+        title: what was read.
+        measure: what similarities are.
+        least: the least of them that counts.
+        figures: the headline.
+        promise: what the answer guarantees.
+        measured: what its audit found.
+        remarks: what one must know to read the answer.
+        bins: all pairs by similarity.
+        thresholds: what would have been decided at higher ones, counted on all documents; empty if `unmoved`.
+        unmoved: why there are none.
+        sizes: how many clusters have so many documents, as (documents, clusters).
+        breakdowns: kept and removed, by source and by what else is known.
+        maps: how many pairs join two sources.
+        steps: what each took.
+        num_pairs: of the whole run.
+        documents: those that pairs and clusters name.
+        pairs: some, evenly over the order of similarity.
+        clusters: the largest.
+        beside: the texts of some pairs.
+        untold: why there are no texts.
+        recipe: what decides the answer.
+        versions: of the packages that could.
+        inputs: the files that were read, none of which the report may replace.
+    """
+
+    of: Literal["dedup", "pairs"]
+    title: str
+    measure: ReportedMeasure | Literal[""]
+    least: float
+    figures: tuple[Figure, ...]
+    promise: str = ""
+    measured: str = ""
+    remarks: tuple[str, ...] = ()
+    bins: tuple[SimilarityBin, ...] = ()
+    thresholds: tuple[AtThreshold, ...] = ()
+    unmoved: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    breakdowns: tuple[Breakdown, ...] = ()
+    maps: tuple[SourceMap, ...] = ()
+    steps: tuple[StepCost, ...] = ()
+    num_pairs: int = 0
+    documents: tuple[SeenDocument, ...] = ()
+    pairs: tuple[SeenPair, ...] = ()
+    clusters: tuple[SeenCluster, ...] = ()
+    beside: tuple[SideBySide, ...] = ()
+    untold: str = ""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"RunReport({self.num_pairs:,} pairs of {self.title})"
+
+    def record(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        values = dataclasses.asdict(replace(self, inputs=Inputs()))
+        del values["inputs"]
+        return values

@@ -1,0 +1,72 @@
+"""`nearsame report`: a page of a finished run; and what `--report` of a run does."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from nearsame.cli import options
+from nearsame.errors import ConfigError
+
+__all__ = ["report", "reported", "require_reportable"]
+
+
+@click.command(cls=options.Command, short_help="A page of what dedup -o has written, to be looked at.")
+@click.argument("directory", cls=options.Argument, metavar="DIR", reads=True)
+@options.output(
+    options.spec(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        writes=options.FILE,
+        help="The page, .html; or .json, all that it says as data.",
+    ),
+    options.overwriting("FILE"),
+    options.spec("--without-texts", is_flag=True, help="No text of a document in it.", stands="some, side by side"),
+)
+@options.section("Running", options.spec("-q", "--quiet", is_flag=True, help="Print nothing.", stands="where it is"))
+@options.running_plainly
+def report(directory: str, output: str, overwrite: bool, without_texts: bool, quiet: bool) -> int:
+    """Make a page of a finished run: what was found, how sure it is, and the pairs side by side.
+
+    DIR is what `nearsame dedup -o DIR` wrote. The page is one file that asks nothing of any network: it can be mailed,
+    and opened from disk. Texts come from the sources of the run, where these are as they were; what the page has no
+    room for stands in the tables of DIR. `nearsame dedup --report` makes the same page with a threshold to move, since
+    it can decide again. Defaults stand in brackets.
+    """
+    from nearsame.outputs.console import Report
+    from nearsame.outputs.reports import require_report, write_report
+    from nearsame.studies.report import report as made
+
+    require_report(output)
+    write_report(made(directory, texts=not without_texts), output, overwrite=overwrite)
+    if not quiet:
+        Report(sys.stdout).written(output)
+    return 0
+
+
+def require_reportable(given: Mapping[str, Any]) -> None:
+    """Refuse before a run a report that could not be made after it."""
+    if given["report"] is None:
+        if given["report_without_texts"]:
+            raise ConfigError("--report-without-texts does nothing without --report", hint="Add --report FILE.html.")
+        return
+    if given["engine"] == "spark":
+        message = "--report and --engine spark: a report is made on one machine"
+        raise ConfigError(message, hint="Leave one of them out.")
+    from nearsame.outputs.reports import require_report
+
+    require_report(given["report"])
+
+
+def reported(found: Any, given: Mapping[str, Any]) -> str | None:
+    """Write the report of a run where one was asked for; its place."""
+    place: str | None = given["report"]
+    if place is not None:
+        from nearsame.outputs.reports import write_report
+        from nearsame.studies.report import report as made
+
+        write_report(made(found, texts=not given["report_without_texts"]), place, overwrite=given["overwrite"])
+    return place

@@ -1,0 +1,86 @@
+"""Documents by what is known of them: kept and removed by source, host, language and date; pairs by two sources."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.answers.reports import Breakdown, SourceMap, Split
+from nearsame.arrow import Int64s, Mask
+from nearsame.stages.pairs.evidence import hosts
+from nearsame.studies.second_reading import Facts
+
+__all__ = ["breakdowns", "maps"]
+
+_VALUES = 20  # that a breakdown lists
+_SIDE = 12  # sources of a map
+_MONTHS = 24  # with more, dates are told apart by years
+_UNKNOWN = "not known"
+
+
+def breakdowns(source_names: tuple[str, ...], facts: Facts, touched: Int64s) -> tuple[Breakdown, ...]:
+    """The judged documents by each column that tells them apart; `touched` are the keys of removed or paired ones."""
+    gone = np.isin(facts.keys[facts.judged], touched)
+    made = []
+    for name, values in _columns(source_names, facts):
+        column = _split(name, values.filter(pa.array(facts.judged)), gone)
+        if len(column.splits) > 1:
+            made.append(column)
+    return tuple(made)
+
+
+def maps(source_names: tuple[str, ...], facts: Facts, pairs: tuple[Int64s, Int64s]) -> tuple[SourceMap, ...]:
+    """How many pairs join two sources, and two hosts, where there are several."""
+    places = [np.searchsorted(facts.keys, side) for side in pairs]
+    made = []
+    for name, values in _columns(source_names, facts):
+        if name in ("source", "host"):
+            a, b = (values.take(pa.array(side)).fill_null(_UNKNOWN) for side in places)
+            one = _map(name, a, b)
+            if len(one.names) > 1:
+                made.append(one)
+    return tuple(made)
+
+
+def _columns(source_names: tuple[str, ...], facts: Facts) -> Iterator[tuple[str, pa.Array]]:
+    """What tells documents apart, by the name of the column."""
+    yield "source", pa.array(source_names, pa.string()).take(pa.array(facts.keys >> 40))
+    for name, values in facts.columns.items():
+        if name == "url":
+            yield "host", hosts(values)
+        elif name.startswith("lang"):
+            yield name, values
+        else:
+            yield from _dates(name, values)
+
+
+def _dates(name: str, values: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    """Dates by month, or by year where there are many months; nothing where they are no dates."""
+    for what, pattern in (("month", r"^(?P<part>\d{4}-\d{2})"), ("year", r"^(?P<part>\d{4})")):
+        parts = pc.struct_field(pc.extract_regex(values, pattern), "part")
+        if parts.null_count < len(parts) and (what == "year" or pc.count_distinct(parts).as_py() <= _MONTHS):
+            yield f"{what} of {name}", parts
+            return
+
+
+def _split(name: str, values: pa.Array, gone: Mask) -> Breakdown:
+    table = pa.table({"value": values.fill_null(_UNKNOWN), "gone": pa.array(gone).cast(pa.int64())})
+    counted = table.group_by("value").aggregate([("gone", "count"), ("gone", "sum")]).to_pylist()
+    rows = sorted(counted, key=lambda row: (-row["gone_count"], row["value"]))
+    splits = tuple(Split(row["value"], row["gone_count"], row["gone_sum"]) for row in rows[:_VALUES])
+    if name.startswith(("month", "year")):
+        splits = tuple(sorted(splits, key=lambda split: split.value))
+    return Breakdown(name, splits, max(0, len(rows) - _VALUES))
+
+
+def _map(name: str, a: pa.Array, b: pa.Array) -> SourceMap:
+    """Of the values that stand in most pairs."""
+    counted = {row["values"]: row["counts"] for row in pc.value_counts(pa.concat_arrays([a, b])).to_pylist()}
+    names = sorted(sorted(counted), key=lambda value: -counted[value])[:_SIDE]
+    at = [pc.index_in(side, pa.array(names, pa.string())).fill_null(-1).to_numpy() for side in (a, b)]
+    counts: npt.NDArray[np.int64] = np.zeros((len(names), len(names)), np.int64)
+    inside = (at[0] >= 0) & (at[1] >= 0)
+    np.add.at(counts, (at[0][inside], at[1][inside]), 1)
+    return SourceMap(name, tuple(names), tuple(tuple(row) for row in counts.tolist()))

@@ -1,0 +1,329 @@
+"""`report`: a finished run as one page: what was found, how sure it is, and the pairs to be looked at.
+
+1. Counts are of the whole run; pairs and texts are some of them, chosen evenly over the order of similarity.
+2. The same run gives the same report: nothing in it is drawn, and no clock is looked at but the run's own.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearsame.answers.reports import (
+    AtThreshold,
+    Figure,
+    RunReport,
+    SeenCluster,
+    SeenDocument,
+    SeenPair,
+    SideBySide,
+    SimilarityBin,
+    StepCost,
+)
+from nearsame.arrow import Int64s
+from nearsame.errors import MissingExtraError, SourceError
+from nearsame.flow.results import Pairs, Result
+from nearsame.outputs.console import described
+from nearsame.outputs.examples import spread
+from nearsame.outputs.promises import component, condition, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.remarks import remarks
+from nearsame.recipes.arguments import checked
+from nearsame.studies.breakdowns import breakdowns, maps
+from nearsame.studies.finished import Finished, Moved, finished
+from nearsame.studies.second_reading import Facts
+from nearsame.studies.side_by_side import Sides
+
+__all__ = ["report"]
+
+_PAIRS = 2_000  # that the page lists
+_BESIDE = 300  # of them with texts, at most
+_BESIDE_BYTES = 1_500_000  # of these texts
+_READ_CHARACTERS = 20_000_000  # compared for them
+_CLUSTERS = 200
+_STEPS = 20  # between the threshold and 1
+_EXCERPT = 120
+_SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
+
+
+@checked
+def report(found: Result | Pairs | str | os.PathLike[str], *, texts: bool = True) -> RunReport:
+    """What a finished run says, for people: written as a page by `write_report`.
+
+    Args:
+        found: What `dedup` or `pairs` gave, or the folder that `dedup -o` or `Result.write` wrote.
+        texts: Whether texts of documents stand in it; without, only their ids and sources do.
+
+    Raises:
+        ConfigError: The run was on Spark.
+        SourceError: The folder is not an output of dedup.
+
+    Example:
+        >>> report(dedup(["a rose is a rose is a rose", "A rose is a rose is a rose."])).num_pairs
+        1
+    """
+    return _Making(finished(found), texts).report
+
+
+@dataclass
+class _Making:
+    """A report being made of a run."""
+
+    run: Finished
+    with_texts: bool
+    unread: str = ""  # why sources cannot be read again
+
+    @property
+    def report(self) -> RunReport:
+        """All of it."""
+        run, stats = self.run, self.run.stats
+        facts = self._facts
+        beside, pairs = self._beside_and_pairs
+        return RunReport(
+            of=run.of,
+            title=", ".join(run.sources.names[:3]) + (" and more" if len(run.sources.names) > 3 else ""),
+            measure=stats.measure,
+            least=stats.least,
+            figures=tuple(self._figures(facts)),
+            promise=guarantee(stats) if run.of == "dedup" else "",
+            measured=measured(stats.audit) if stats.audit else "",
+            remarks=tuple(self._remarks()),
+            bins=self._bins,
+            thresholds=tuple(self._thresholds()),
+            unmoved=run.fixed,
+            sizes=self._sizes,
+            breakdowns=() if facts is None else breakdowns(run.sources.names, facts, self._touched),
+            maps=() if facts is None else maps(run.sources.names, facts, self._keys),
+            steps=tuple(self._steps()),
+            num_pairs=len(run.pairs),
+            documents=self._documents,
+            pairs=pairs,
+            clusters=self._clusters,
+            beside=beside,
+            untold=self._untold,
+            recipe=dict(stats.recipe),
+            versions=dict(stats.versions),
+            inputs=run.inputs,
+        )
+
+    @cached_property
+    def _facts(self) -> Facts | None:
+        """What the sources say; nothing where they cannot be read."""
+        self.unread = self.run.sources.missing
+        if self.unread:
+            return None
+        try:
+            return self.run.sources.facts()
+        except (SourceError, MissingExtraError) as error:
+            self.unread = error.message
+            return None
+
+    def _figures(self, facts: Facts | None) -> Iterator[Figure]:
+        stats = self.run.stats
+        judged = max(stats.documents - stats.against, 1)
+        yield Figure("documents", f"{stats.documents:,}", f"{in_bytes(stats.text_bytes)} of text")
+        if self.run.of == "pairs":
+            yield Figure("pairs", f"{len(self.run.pairs):,}", condition(stats))
+            yield Figure("in a pair", f"{np.unique(self._touched).size:,}", "documents")
+            return
+        yield Figure("kept", f"{stats.kept:,}", f"{stats.kept / judged:.1%}")
+        yield Figure("removed", f"{stats.removed:,}", f"{stats.removed / judged:.1%}")
+        yield Figure("exact copies", f"{stats.exact_copies:,}", "the same text")
+        yield Figure("near copies", f"{stats.near_copies:,}", near(stats))
+        if stats.other_copies:
+            yield Figure("not by text", f"{stats.other_copies:,}", "by URLs and what pages say")
+        yield Figure("clusters", f"{stats.clusters:,}", "of two documents or more")
+        if facts is not None:
+            gone = int(facts.sizes[np.isin(facts.keys, self._keys[0])].sum())
+            share = f"{gone / max(int(facts.sizes[facts.judged].sum()), 1):.1%} of what was judged"
+            yield Figure("saved", in_bytes(gone), share)
+
+    def _remarks(self) -> Iterator[str]:
+        run, stats = self.run, self.run.stats
+        if not stats.documents:
+            yield "No document was read."
+        if stats.component:
+            yield f"The {component(stats)}"
+        if stats.chained:
+            yield f"{stats.chained:,} {plural(stats.chained, 'document')} less similar to their witness: by a chain."
+        yield from remarks(stats, run.passed_over)
+        if stats.skipped:
+            first = described(run.skipped.slice(0, 1).to_pylist()[0]) if len(run.skipped) else ""
+            yield f"{stats.skipped:,} {plural(stats.skipped, 'record')} could not be read; the first: {first}."
+
+    @cached_property
+    def _keys(self) -> tuple[Int64s, Int64s]:
+        """Of each pair its documents, by their keys in the sources."""
+        pairs, keys = self.run.pairs, self.run.sources.keys
+        of_pairs = self.run.of == "pairs"
+        return (
+            keys(pairs.column("a_source"), pairs.column("a_row"), judged=not (of_pairs and self.run.stats.against)),
+            keys(pairs.column("b_source"), pairs.column("b_row"), judged=of_pairs),
+        )
+
+    @property
+    def _touched(self) -> Int64s:
+        """The documents that go, or that are in a pair."""
+        return self._keys[0] if self.run.of == "dedup" else np.concatenate(self._keys)
+
+    @cached_property
+    def _similarity(self) -> Any:
+        return self.run.pairs.column("similarity").to_numpy()
+
+    @cached_property
+    def _grid(self) -> list[Fraction]:
+        """Thresholds from that of the run to 1, in equal steps."""
+        least = Fraction(str(self.run.stats.least))
+        steps = [round(least + (1 - least) * step / _STEPS, 4) for step in range(_STEPS + 1)]
+        return [least, *dict.fromkeys(step for step in steps if step > least)]
+
+    @property
+    def _bins(self) -> tuple[SimilarityBin, ...]:
+        """By the grid; what a chain has joined below it comes first."""
+        edges = np.array([float(step) for step in self._grid])
+        counts = np.bincount(np.searchsorted(edges, self._similarity + 1e-12, side="right"), minlength=edges.size + 1)
+        below = [SimilarityBin(0.0, int(counts[0]))] if counts[0] else []
+        return (*below, *(SimilarityBin(*one) for one in zip(edges.tolist(), counts[1:].tolist(), strict=True)))
+
+    @cached_property
+    def _moved(self) -> list[tuple[Fraction, Moved]]:
+        """The run decided again, on all documents, at each threshold of the grid."""
+        at = self.run.at
+        return [] if at is None else [(step, at(str(float(step)))) for step in self._grid]
+
+    def _thresholds(self) -> Iterator[AtThreshold]:
+        judged = self.run.stats.documents - self.run.stats.against
+        for step, moved in self._moved:
+            count = int(moved.gone.sum())
+            yield AtThreshold(float(step), count, judged - count, moved.clusters)
+        if self.run.of == "pairs" and len(self._grid) > 1:
+            for step in self._grid:
+                yield AtThreshold(float(step), int((self._similarity >= float(step) - 1e-12).sum()))
+
+    def _at(self, chosen: Int64s) -> Int64s:
+        """Of some pairs the thresholds at which they stand, as bits."""
+        bits = np.zeros(chosen.size, np.int64)
+        if self.run.of == "pairs":
+            for number, step in enumerate(self._grid):
+                bits |= (self._similarity[chosen] >= float(step) - 1e-12).astype(np.int64) << number
+        elif self._moved:
+            rows = np.flatnonzero(self._moved[0][1].gone)[chosen]
+            for number, (_, moved) in enumerate(self._moved):
+                bits |= moved.gone[rows].astype(np.int64) << number
+        return bits
+
+    @cached_property
+    def _cluster_table(self) -> tuple[Int64s, Int64s, Int64s, Any]:
+        """Of clusters, largest first: number, documents, and a pair of it; the least similarity."""
+        if self.run.of == "pairs":
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        numbers, first, inverse, sizes = np.unique(
+            self.run.pairs.column("cluster").to_numpy(), return_index=True, return_inverse=True, return_counts=True
+        )
+        least = np.ones(numbers.size)
+        np.minimum.at(least, inverse, self._similarity)
+        order = np.lexsort((numbers, -sizes))
+        return numbers[order], sizes[order] + 1, first[order], least[order]
+
+    @property
+    def _sizes(self) -> tuple[tuple[str, int], ...]:
+        sizes = self._cluster_table[1]
+        counted = [(_range(low, high), int(((sizes >= low) & (sizes <= high)).sum())) for low, high in _SIZES]
+        last = max((at for at, (_, count) in enumerate(counted) if count), default=-1)
+        return tuple(counted[: last + 1])
+
+    def _steps(self) -> Iterator[StepCost]:
+        volumes = self.run.stats.bytes
+        for step, seconds in self.run.stats.seconds.items():
+            known = volumes.get(step, {})
+            yield StepCost(step, seconds, known.get("in"), known.get("out"))
+
+    @cached_property
+    def _chosen(self) -> Int64s:
+        """The pairs of the page, the least similar first."""
+        chosen = spread(self._similarity, self._similarity >= 1, _PAIRS)
+        return chosen[np.argsort(self._similarity[chosen], kind="stable")]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, int], int]:
+        """The documents of the page, by source and row."""
+        return {(one.source, one.row): at for at, one in enumerate(self._documents)}
+
+    @cached_property
+    def _documents(self) -> tuple[SeenDocument, ...]:
+        some = self.run.pairs.take(pa.array(np.concatenate([self._chosen, self._cluster_table[2][:_CLUSTERS]])))
+        sides = [
+            zip(*(some.column(f"{side}_{name}").to_pylist() for name in ("id", "source", "row")), strict=True)
+            for side in "ab"
+        ]
+        return tuple(SeenDocument(*one) for one in dict.fromkeys([*sides[0], *sides[1]]))
+
+    @property
+    def _clusters(self) -> tuple[SeenCluster, ...]:
+        numbers, sizes, first, least = (column[:_CLUSTERS] for column in self._cluster_table)
+        keepers = [
+            self._numbers[one["b_source"], one["b_row"]]
+            for one in self.run.pairs.select(["b_source", "b_row"]).take(pa.array(first)).to_pylist()
+        ]
+        columns = numbers.tolist(), keepers, sizes.tolist(), least.tolist()
+        return tuple(SeenCluster(*one) for one in zip(*columns, strict=True))
+
+    @cached_property
+    def _beside_and_pairs(self) -> tuple[tuple[SideBySide, ...], tuple[SeenPair, ...]]:
+        """The pairs, and the texts of as many as there is room for."""
+        rows = self.run.pairs.take(pa.array(self._chosen)).to_pylist()
+        texts = self._texts()
+        sides = Sides(self.run.stats.recipe, self.run.of, self.run.stats.least)
+        beside: list[SideBySide] = []
+        pairs, left = [], _BESIDE_BYTES
+        for at, (row, bits) in enumerate(zip(rows, self._at(self._chosen).tolist(), strict=True)):
+            seen = SeenPair(
+                self._numbers[row["a_source"], row["a_row"]],
+                self._numbers[row["b_source"], row["b_row"]],
+                row["similarity"],
+                row["measure"],
+                at=bits,
+                cluster=row.get("cluster"),
+            )
+            if at in texts:
+                both = sides.of_pair(texts[at], row)
+                excerpt = " ".join(texts[at][0][: 4 * _EXCERPT].split())[:_EXCERPT]
+                seen = replace(seen, kind=both.kind, excerpt=excerpt)
+                if both.size <= left:
+                    left -= both.size
+                    seen = replace(seen, beside=len(beside))
+                    beside.append(both.view)
+            pairs.append(seen)
+        return tuple(beside), tuple(pairs)
+
+    def _texts(self) -> dict[int, tuple[str, str]]:
+        """The texts of some of the pairs, by their places on the page."""
+        if self._untold:
+            return {}
+        places = np.unique(np.linspace(0, self._chosen.size - 1, _BESIDE).round().astype(np.int64))
+        places = places[: self._chosen.size] if self._chosen.size else places[:0]
+        keys = [side[self._chosen[places]] for side in self._keys]
+        read = self.run.sources.texts(np.concatenate(keys))
+        pairs = zip(places.tolist(), read[: places.size], read[places.size :], strict=True)
+        known, left = {}, _READ_CHARACTERS
+        for place, a, b in pairs:
+            left -= len(a) + len(b)
+            if left >= 0:
+                known[place] = a, b
+        return known
+
+    @property
+    def _untold(self) -> str:
+        if not self.with_texts:
+            return "this report was made without texts"
+        if self._facts is None:
+            return f"the sources cannot be read again: {self.unread}"
+        return "" if self.run.sources.are_texts else "documents are numbers"
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} or more" if high > 1 << 60 else f"{low:,}-{high:,}"

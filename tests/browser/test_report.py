@@ -1,0 +1,117 @@
+"""The page of a run in a real browser: it opens from disk, asks for nothing, and can be used by everybody."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nearsame as ns
+from nearsame.demo import corpus_path
+from tests.patience import PATIENCE
+
+AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8").partition("\n")[2]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """What the bundled corpus has, as data and as a page."""
+    found = ns.report(ns.dedup(str(corpus_path())))
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    ns.write_report(found, path)
+    return found, path
+
+
+@pytest.fixture
+def opened(report, page):
+    """The page, from disk; whatever else it asks for is told."""
+    page.goto(report[1].as_uri())
+    assert [report[1].as_uri()] == page.happened
+    page.happened.clear()
+    yield page
+    assert [] == page.happened
+
+
+def shown(page):
+    """How many pairs are listed."""
+    return int(page.inner_text("#found").split()[0])
+
+
+def test_the_threshold_moves_what_is_shown(report, opened):
+    """Counts are those that were decided beforehand; the list follows."""
+    found, _ = report
+    opened.focus("#threshold")
+    for _ in range(6):
+        opened.keyboard.press("ArrowRight")
+    at = found.thresholds[6]
+    assert f"At {at.threshold}: {at.count} go, {at.kept} stay, {at.clusters} clusters" in opened.inner_text("#decided")
+    assert sum(bool(pair.at >> 6 & 1) for pair in found.pairs) == shown(opened)
+
+
+def test_the_query_finds(report, opened):
+    """By similarity, id, cluster and words; kinds are hidden; columns sort."""
+    found, _ = report
+    high = sum(pair.similarity > 0.9 for pair in found.pairs)
+    for query, number in (
+        (">.9", high),
+        ("<=.9", found.num_pairs - high),
+        (f"cluster:{found.clusters[0].cluster}", found.clusters[0].documents - 1),
+        ('id:stone-inn -"copy-2"', 2),
+        ("nobody-wrote-this", 0),
+        ("landlady", sum("landlady" in "".join(piece[1] for piece in view.a) for view in found.beside)),
+    ):
+        opened.fill("#query", query)
+        assert number == shown(opened), query
+    opened.fill("#query", "")
+    opened.get_by_label("few edits").uncheck()
+    assert sum(pair.kind != "edits" for pair in found.pairs) == shown(opened)
+    opened.get_by_role("button", name="Similarity").click()
+    assert "1.0000" == opened.locator("#rows td").first.inner_text()
+
+
+def test_a_pair_opens_by_keyboard(opened):
+    """J opens the next one; a passage is shown on both sides; what one side alone has is marked."""
+    opened.fill("#query", "id:stone-inn-edited-1")
+    opened.locator("#found").click()
+    opened.keyboard.press("j")
+    assert "true" == opened.locator("#rows button").first.get_attribute("aria-expanded")
+    assert "puts an end to" in opened.locator("del").all_inner_texts()
+    assert "silences" in opened.locator(".both ins").all_inner_texts()
+    opened.get_by_role("button", name="Passage 2: see it on both sides").first.focus()
+    opened.keyboard.press("Enter")
+    assert 2 == opened.locator("mark.met").count()
+    assert "What is shared?" in opened.inner_text(".reasons")
+    opened.keyboard.press("k")
+    assert 1 == opened.locator(".detail").count()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(1440, "light"), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((360, "dark"), (768, "light")))],
+)
+def test_everybody_can_use_it(report, chromium, width, scheme):
+    """Names, headings, landmarks, table headers and contrast, with a pair open."""
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(report[1].as_uri())
+    page.locator("#rows button").nth(5).click()
+    assert [] == page.evaluate(AUDIT)
+    context.close()
+
+
+def test_no_document_can_do_anything(page, tmp_path):
+    """Whatever stands in ids and texts is shown as it is, and the policy would stop what got in."""
+    attack = "</script><script>window.hit=1</script><img src=http://evil.example/x onerror=window.hit=1> \x00 \u2028"
+    texts = [{"id": f"{attack} {number}", "text": f"{attack} and some words {number}"} for number in range(2)]
+    path = tmp_path / "r.html"
+    ns.write_report(ns.report(ns.dedup(texts, method=ns.Jaccard(threshold="0.1"))), path)
+    page.goto(path.as_uri())
+    page.locator("#rows button").click()
+    assert "<script>window.hit=1</script>" in page.inner_text(".both")
+    assert json.dumps([path.as_uri()]) == json.dumps(page.happened)
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=\"http://evil.example/a.png\" onerror=\"hit=2\">')"
+    )
+    while not any("Content Security Policy" in each for each in page.happened):
+        page.wait_for_timeout(50)
+    assert page.evaluate("window.hit === undefined")

@@ -1,0 +1,172 @@
+"""A report says what the run says: the same counts, the same decisions, whatever the documents are."""
+
+import dataclasses
+import json
+import os
+
+import numpy as np
+import pytest
+
+import nearsame as ns
+from nearsame.outputs.html import report_page
+from nearsame.recipes.methods import METHODS
+from nearsame.studies import report as study
+from tests.cli.commands import words, write_jsonl
+
+HOSTILE = [
+    "</script><script>alert(1)</script> <!-- {{ 7 * 191 }} <img src=x onerror=alert(1)>",
+    "\u202eright to left \u0627\u0644\u0633\u0644\u0627\u0645 \u0639\u0644\u064a\u0643\u0645 \u05e9\u05dc\u05d5\u05dd",
+    "nul \x00 escape \x1b[31m line separators \u2028 \u2029 and a\u0301\u0302\u0303 combining marks",
+    "\u6771\u4eac\u90fd\u306e\u732b\u306f\u591c\u306b\u6b69\u304f",
+]
+
+
+def corpus():
+    """Texts of 60 words: near copies over a range of similarity, exact ones, a part of another, and nothing at all."""
+    first, second = words(60, 1), words(60, 2)
+    texts = {"first": first, "second": second, "copy": first, "part": first[:55], "empty": []}
+    texts |= {f"edited {at}": [*first[:at], "another", *first[at + 1 :]] for at in (0, 1, 30)}
+    texts |= {f"twice {at}": [*second[:at], "x", *second[at + 1 : -at], "y"] for at in (1, 2)}
+    places = ["en", "de"]
+    return [
+        {"id": id, "text": " ".join(text), "lang": places[at % 2], "url": f"https://{places[at % 2]}.example/{at}"}
+        for at, (id, text) in enumerate(texts.items())
+    ]
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A run over a range of similarity."""
+    return ns.dedup(corpus(), method=ns.Jaccard(threshold="0.7"))
+
+
+def test_every_count_is_that_of_the_run(run):
+    """Of bins, clusters, breakdowns and thresholds."""
+    found, stats = ns.report(run), run.stats
+    assert stats.removed == found.num_pairs == len(found.pairs) == sum(one.pairs for one in found.bins)
+    assert stats.clusters == len(found.clusters) == sum(count for _, count in found.sizes)
+    assert stats.removed + stats.clusters == sum(one.documents for one in found.clusters)
+    for breakdown in found.breakdowns:
+        assert (10, stats.removed) == tuple(
+            sum(getattr(one, name) for one in breakdown.splits) for name in ("documents", "removed")
+        )
+    assert ["host", "lang"] == sorted(one.column for one in found.breakdowns)
+    assert stats.removed == sum(map(sum, found.maps[0].counts))
+
+
+def test_thresholds_are_those_of_at(run):
+    """What is said of each was decided on all documents, and rows say at which of them they go."""
+    found = ns.report(run)
+    gone = {}
+    for number, one in enumerate(found.thresholds):
+        moved = run.at(threshold=str(one.threshold))
+        assert (moved.stats.removed, moved.stats.kept, moved.stats.clusters) == (one.count, one.kept, one.clusters)
+        gone[number] = set(moved.removals.column("id").to_pylist())
+    assert len(gone) == 21
+    assert (0.7, 1.0) == (found.thresholds[0].threshold, found.thresholds[-1].threshold)
+    for pair in found.pairs:
+        id = found.documents[pair.a].id
+        assert [id in ids for ids in gone.values()] == [bool(pair.at >> number & 1) for number in gone]
+
+
+def test_a_folder_says_what_the_run_says(tmp_path, monkeypatch):
+    """But for deciding again, and for writing, which takes time and is counted."""
+    monkeypatch.chdir(tmp_path)
+    path = write_jsonl(tmp_path / "a.jsonl", corpus())
+    run = ns.dedup(path, method=ns.Jaccard(threshold="0.7"))
+    run.write("out")
+    here, there = (ns.report(found).record() for found in (run, "out"))
+    assert there.pop("unmoved")
+    for record in (here, there):
+        for pair in record["pairs"]:
+            del pair["at"]
+        for name in ("thresholds", "steps"):
+            del record[name]
+    del here["unmoved"]
+    assert here == there
+    os.utime(path, (0, 0))
+    changed = ns.report("out")
+    assert "changed since the run" in changed.untold
+    assert (7, 0, ()) == (changed.num_pairs, len(changed.beside), changed.breakdowns)
+
+
+def test_pairs_have_a_report():
+    """Each pair once, and how many there are at higher thresholds."""
+    run = ns.pairs(corpus(), method=ns.Jaccard(threshold="0.7"))
+    found = ns.report(run)
+    similarity = np.array(run.table.column("similarity"))
+    assert run.num_pairs == found.num_pairs == len(found.beside)
+    assert [int((similarity >= one.threshold).sum()) for one in found.thresholds] == [
+        one.count for one in found.thresholds
+    ]
+
+
+def test_kinds_go_by_the_texts(run):
+    """The strongest that holds; whatever the shares are, both directions are told."""
+    found = ns.report(run)
+    kinds = {found.documents[pair.a].id: pair.kind for pair in found.pairs}
+    assert ("bytes", "edits") == (kinds["copy"], kinds["edited 30"])
+    [view] = [found.beside[pair.beside] for pair in found.pairs if found.documents[pair.a].id == "part"]
+    assert (1.0, 55 / 60) == (view.a_in_b, view.b_in_a)
+    assert ["alone"] == [kind for kind, text, *_ in view.b if kind == "alone"]
+    assert dict(view.reasons)["Over the line?"] == "jaccard 0.9107 (verified); at least 0.7 counts."
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"hyperplane"}))
+def test_every_method_has_a_report(method):
+    """Also of hostile texts, in which nothing can do anything."""
+    found = ns.dedup([*corpus(), *({"id": text, "text": f"{text} {number}"} for text in HOSTILE for number in "ab")],
+                     method=METHODS[method]())  # fmt: skip
+    told = ns.report(found)
+    page = report_page(told)
+    assert found.stats.removed == told.num_pairs
+    assert (2, 2, 0) == tuple(page.count(tag) for tag in ("<script", "</script", "<img"))
+
+
+def test_vectors_have_a_report_without_texts():
+    """There is nothing to lay side by side."""
+    chance = np.random.default_rng(0)
+    vectors = chance.standard_normal((20, 64))
+    found = ns.report(ns.dedup(np.concatenate([vectors, vectors + 0.01]), method="hyperplane"))
+    assert (20, (), "documents are numbers") == (found.num_pairs, found.beside, found.untold)
+
+
+def test_nothing_has_a_report_too():
+    """No document, no pair: the page says so."""
+    for run in (ns.dedup([]), ns.pairs([]), ns.dedup(["only one"])):
+        found = ns.report(run)
+        assert (0, (), ()) == (found.num_pairs, found.pairs, found.beside)
+        assert "</html>" in report_page(found)
+    assert ("No document was read.",) == ns.report(ns.dedup([])).remarks
+
+
+def test_without_texts_no_word_of_a_text_is_told(run):
+    """Ids and sources only."""
+    page = report_page(ns.report(run, texts=False))
+    assert "edited 30" in page
+    assert not [word for word in words(60, 1) if word in page]
+
+
+def test_large_runs_are_sampled_evenly(monkeypatch):
+    """A page has room for some pairs; it says of how many, and takes them over the whole range."""
+    monkeypatch.setattr(study, "_PAIRS", 20)
+    monkeypatch.setattr(study, "_BESIDE", 5)
+    texts = [" ".join([*words(40, number), *["x", "y", "z"][:copy]]) for number in range(30) for copy in range(4)]
+    found = ns.report(ns.dedup(texts, method=ns.Jaccard(threshold="0.7")))
+    assert (90, 20, 5) == (found.num_pairs, len(found.pairs), len(found.beside))
+    assert "20 of them, evenly" in report_page(found)
+    listed = [pair.similarity for pair in found.pairs]
+    assert sorted(listed) == listed
+    assert len(set(listed)) == 3
+
+
+def test_a_report_is_plain_data(run):
+    """All of it goes through JSON; what may not be replaced stays out."""
+    found = ns.report(run)
+    assert json.loads(json.dumps(found.record()))["figures"][0] == {
+        "name": "documents",
+        "value": "10",
+        "remark": f"{run.stats.text_bytes / 1000:.1f} kB of text",
+    }
+    assert "inputs" not in found.record()
+    assert dataclasses.replace(found) == ns.report(run)
