@@ -25,7 +25,7 @@ from nearsame.outputs.tables import skipped_table
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.verdict import Findings
 from nearsame.sources.footers import why_not_readable
-from nearsame.studies.second_reading import Sources, of_claims, of_reading
+from nearsame.studies.second_reading import RunSources, of_claims, of_reading
 
 __all__ = ["Finished", "Moved", "finished"]
 
@@ -62,7 +62,7 @@ class Finished:
     pairs: pa.Table
     skipped: pa.Table
     passed_over: PassedOver
-    sources: Sources
+    sources: RunSources
     inputs: Inputs
     at: Callable[[str], Moved] | None = None
     fixed: str = ""

@@ -25,7 +25,7 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["Facts", "Sources", "of_claims", "of_reading", "opened"]
+__all__ = ["Facts", "RunSources", "of_claims", "of_reading", "opened"]
 
 _BITS = 40  # of a key, for the position in a source
 _TELLING = ("language", "lang", "date", "published", "timestamp")  # columns that documents are told apart by
@@ -35,7 +35,7 @@ class Facts(NamedTuple):
     """What is known of every document, in order of reading.
 
     Attributes:
-        keys: of each, ascending: see `Sources.keys`.
+        keys: of each, ascending: see `RunSources.keys`.
         judged: whether it is of the side that is judged.
         sizes: bytes of its content.
         columns: strings, by name: those of `_TELLING` that some document has, and `url`.
@@ -48,7 +48,7 @@ class Facts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sources:
+class RunSources:
     """Where the documents of a run are.
 
     Attributes:
@@ -140,13 +140,13 @@ def _sizes(own: pa.RecordBatch) -> Int64s:
     return sizes
 
 
-def of_reading(reading: Reading, extract: PageTexts | None) -> Sources:
+def of_reading(reading: Reading, extract: PageTexts | None) -> RunSources:
     """Those of a run in memory."""
     parts = tuple(reading.all_parts)
-    return Sources(tuple(part.name for part in parts), parts, len(reading.against), reading.columns, extract)
+    return RunSources(tuple(part.name for part in parts), parts, len(reading.against), reading.columns, extract)
 
 
-def of_claims(claims: Claims) -> Sources:
+def of_claims(claims: Claims) -> RunSources:
     """Those that an output names; it says so where they are not there, or have changed."""
     lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
     columns = Columns(**{**claims.columns, **lists}, may_lack=True)
@@ -155,9 +155,9 @@ def of_claims(claims: Claims) -> Sources:
         _require_files(claims.parts)
         parts = tuple(opened(part, part.path, columns) for part in claims.parts)
     except SourceError as error:
-        return Sources(names, (), num_against, columns, missing=error.message)
+        return RunSources(names, (), num_against, columns, missing=error.message)
     pages = any(part.pages for part in parts) or columns.html is not None
-    return Sources(names, parts, num_against, columns, PageTexts(columns.extract) if pages else None)
+    return RunSources(names, parts, num_against, columns, PageTexts(columns.extract) if pages else None)
 
 
 def _require_files(parts: Sequence[ClaimedPart]) -> None:

@@ -16,7 +16,7 @@ from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
 from nearsame.recipes.methods import METHODS, Method
 from nearsame.studies.compare import compare
 
-__all__ = ["Beside", "Sides"]
+__all__ = ["LaidOut", "Sides"]
 
 _FEW = 0.1  # of the characters of either text, that only one of them has
 _WITHIN = 0.9  # of the shingles of the one, that the other has
@@ -24,7 +24,7 @@ _ESTIMATES = {"estimated": "an estimate", "hamming": "equal bits of two codes"}
 
 
 @dataclass(frozen=True)
-class Beside:
+class LaidOut:
     """Two texts, compared.
 
     Attributes:
@@ -46,7 +46,7 @@ class Sides:
     of: str
     least: float
 
-    def of_pair(self, texts: tuple[str, str], pair: Mapping[str, Any]) -> Beside:
+    def of_pair(self, texts: tuple[str, str], pair: Mapping[str, Any]) -> LaidOut:
         """One pair, with its row of the table of pairs."""
         compared = self._compared(*texts)
         kind = _kind(texts, compared)
@@ -55,7 +55,7 @@ class Sides:
         shares = [side.in_passages / max(side.tokens, 1) for side in (compared.a, compared.b)]
         reasons = tuple(self._reasons(texts, compared, kind, pair))
         size = sum(len(piece.text.encode()) + 12 for piece in (*a, *b))
-        return Beside(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
+        return LaidOut(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
 
     @cached_property
     def _method(self) -> Method:
