@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def blocks_of(page: str) -> list[Block]:
     """The blocks of a page, each text block that belongs to Python with it."""
     matches = list(_FENCE.finditer(page))
     found = []
-    for match, after in zip(matches, [*matches[1:], None], strict=True):
+    for match, after in zip_longest(matches, matches[1:]):
         below = after is not None and after[1] == "text" and not page[match.end() : after.start()].strip()
         shown = (
             Block("text", after[2], after.start(2)) if match[1] == "python" and after is not None and below else None
