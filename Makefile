@@ -45,6 +45,7 @@ format: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(bin)/python scripts/make-docs
+	$(bin)/python scripts/make-pictures
 
 site: $(VENV)/.installed-dev
 	$(bin)/python scripts/make-site

@@ -5,6 +5,8 @@
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,20 @@ def _settled(shown: str, output: str, source: str) -> str:
             output = re.sub(pattern, lambda match: re.sub(r"\d+\.\d+", "...", match[0]), output)
         return "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
     pytest.fail(f"{source}\nprinted\n{output}\nand the page shows\n{shown}")
+
+
+@pytest.mark.slow
+def test_pictures_are_current():
+    """`make docs` has been run since what they show changed."""
+    pytest.importorskip("vl_convert")
+    command = [sys.executable, ROOT / "scripts" / "make-pictures", "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_every_picture_is_shown_and_was_made():
+    """Those of the pages are those that the script writes."""
+    shown = {
+        name for page in PAGES for name in re.findall(r"!\[.*?\]\((?:\.\./)?pictures/(\S+)\)", page.read_text("utf-8"))
+    }
+    assert shown == {path.name for path in (ROOT / "docs" / "guide" / "pictures").iterdir()}
