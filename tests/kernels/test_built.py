@@ -218,3 +218,11 @@ def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], env=asked, capture_output=True, text=True, check=True)
         told.add(done.stdout)
     assert 1 == len(told)
+
+
+def test_addresses_are_told_quickly_only_where_that_is_right():
+    """On another Python an array may lie elsewhere: then NumPy is asked."""
+    arrays = [np.arange(9)[2:], np.zeros((3, 4), np.int8)[1:], np.zeros(0), np.frombuffer(b"abcdefgh", np.uint64)]
+    assert [array.ctypes.data for array in arrays] == [_built._address(array) for array in arrays]
+    told = _built._told_by(lambda _: 4096, _built._address_by_ctypes)
+    assert [array.ctypes.data for array in arrays] == [told(array) for array in arrays]
