@@ -101,6 +101,12 @@ class FakeIndex:
         first = 0 if after is None else every.index(self.get(after).id) + 1
         return iter(every[first:][:limit])
 
+    def records(self, *, after=None, number=0, limit=1000):
+        """As they are stored."""
+        every = list(enumerate(self.shelf.documents.values(), 1))
+        start = number if after is None else list(self.shelf.documents).index(self.get(after).id) + 1
+        return every[start:][:limit]
+
     def duplicates(self, id, *, limit=10, where=None):
         """What resembles it."""
         return self._matches(self.shelf.documents[self.get(id).id].get("text", ""), limit, id, where)

@@ -255,6 +255,25 @@ class Questions:
             skipped=self.skipped,
         )
 
+    def records(
+        self, *, after: str | None = None, number: int = 0, limit: int = 1000
+    ) -> list[tuple[int, dict[str, Any]]]:
+        """Some documents as `export` writes them, each with its number, in the order in which they were added.
+
+        Args:
+            after: Only those behind the document of this id.
+            number: Only those with a greater number.
+            limit: At most this many.
+
+        Raises:
+            UnknownIdError: No document has the id `after`.
+        """
+        require_number("limit", limit, 1)
+        with self._reading() as reader:
+            start = number if after is None else self._rows(reader, [after])[0].number
+            rows = reader.page(start, limit, text=True)
+        return [(row.number, exporting.exported(self._facets, self._kept, row)) for row in rows]
+
     def backup(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Copy an index in a file to another file, as it is at this moment, even while others write.
 

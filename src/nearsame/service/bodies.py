@@ -25,6 +25,8 @@ __all__ = [
     "Duplicates",
     "Found",
     "FoundBatch",
+    "GroupBody",
+    "Groups",
     "Health",
     "Listed",
     "Match",
@@ -192,6 +194,7 @@ class Compare(_Strict):
 
     a: Id | Other
     b: Id | Other
+    texts: bool = Field(default=True, description="Of two ids: compare their texts, where these are stored.")
 
 
 _COMPLETE: Any = Field(
@@ -288,6 +291,20 @@ class Listed(BaseModel):
     """A part of the list of ids."""
 
     ids: list[str] = Field(description="Fewer than `limit`: there are no more.")
+
+
+class GroupBody(BaseModel):
+    """A document, and those that were found to resemble it."""
+
+    id: str
+    size: Positive = Field(description="Documents, itself included.")
+    members: list[str] = Field(description="Their ids, its own first; not more than were asked for.")
+
+
+class Groups(BaseModel):
+    """A part of the list of groups."""
+
+    groups: list[GroupBody]
 
 
 class StatsBody(BaseModel):

@@ -9,12 +9,14 @@ from pydantic import TypeAdapter
 
 from nearsame.service import problems
 from nearsame.service.bodies import ProblemBody
+from nearsame.service.limits import NDJSON
 
 __all__ = ["ABOUT", "TAGS", "answers", "body", "schemas"]
 
 ABOUT = """Find near-duplicates in a persistent index, and add to it.
 
-Bodies are JSON, or one raw text (`text/plain`) or page (`text/html`) with its settings in the URL. Where the
+Bodies are JSON, or one raw text (`text/plain`) or page (`text/html`) with its settings in the URL, or
+lines of JSON (`application/x-ndjson`), a document each, that are answered line by line. Where the
 service was started with tokens, send `Authorization: Bearer TOKEN`. All errors have one shape of JSON
 (RFC 9457)."""
 
@@ -61,7 +63,7 @@ def body(model: TypeAdapter[Any], examples: dict[str, Any], *, raw: bool = False
     named = {name: {"value": value} for name, value in examples.items()}
     content: dict[str, Any] = {"application/json": {"schema": schema, "examples": named}}
     if raw:
-        for kind in ("text/plain", "text/html"):
+        for kind in ("text/plain", "text/html", NDJSON):
             content[kind] = {"schema": {"type": "string"}}
     return {"requestBody": {"required": True, "content": content}}
 

@@ -3,7 +3,7 @@
 1. A body that says it is too large is refused before it is read; one that does not say, as soon as it is.
 2. What of a refused body is still on its way is thrown away by the server, so that the client can read the answer.
 3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
-4. One clock runs from a request's first line to its answer.
+4. One clock runs from a request's first line to its answer; of a stream of lines, for each group (streaming.py).
 5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
 """
 
@@ -17,8 +17,9 @@ from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy
 from nearsame.service.settings import Settings
 
-__all__ = ["Limits", "seconds_left"]
+__all__ = ["NDJSON", "Limits", "seconds_left"]
 
+NDJSON = "application/x-ndjson"
 
 _HEALTH = {"/healthz", "/readyz"}
 
@@ -49,6 +50,11 @@ class Limits:
         finally:
             self._held -= body.held
 
+    @property
+    def max_body(self) -> int:
+        """Bytes of a body, at most."""
+        return self._settings.max_body
+
     def require(self, num_bytes: int) -> None:
         """Refuse a body of so many bytes if that is too large."""
         if num_bytes > self._settings.max_body:
@@ -66,7 +72,9 @@ class _Body:
     """One request's body on its way in."""
 
     def __init__(self, limits: Limits, scope: Scope, receive: Receive) -> None:
-        length = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        self._is_stream = headers.get("content-type", "").partition(";")[0].strip().lower() == NDJSON
         self._limits = limits
         self._scope = scope
         self._receive = receive
@@ -76,8 +84,10 @@ class _Body:
         self.held = 0
 
     def declare(self) -> None:
-        """Refuse at once what says that it is too large."""
-        if self._declared is not None:
+        """Refuse at once what says that it is too large; lines count as one of the largest bodies, however many."""
+        if self._is_stream:
+            self._hold(self._limits.max_body)
+        elif self._declared is not None:
             self._limits.require(self._declared)
             self._hold(self._declared)
 
@@ -91,7 +101,7 @@ class _Body:
             raise HttpProblem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
         self._arrived += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
-        if self._declared is None:
+        if self._declared is None and not self._is_stream:
             self._limits.require(self._arrived)
             self._hold(self._arrived - self.held)
         return message

@@ -6,12 +6,15 @@
 """
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from nearsame.answers.comparisons import Comparison
-from nearsame.answers.matches import Entry, Matches
+from nearsame.answers.matches import Entry, Group, Matches
 from nearsame.index.columns import Where
 from nearsame.index.index import Index
 from nearsame.recipes.methods import METHODS
@@ -19,8 +22,9 @@ from nearsame.service.problems import HttpProblem, late
 from nearsame.studies import compare as study
 
 __all__ = [
-    "SMALL", "Later", "compare", "compared", "documents", "duplicates", "extracted", "extracted_all", "get",
-    "ids", "keeps_texts", "later", "query", "settings_of", "stats", "unknown", "warm_up",
+    "SMALL", "Exported", "Later", "compare", "compared", "documents", "duplicates", "exported", "extracted",
+    "extracted_all", "get", "groups", "ids", "keeps_texts", "later", "query", "settings_of", "stats", "unknown",
+    "warm_up",
 ]  # fmt: skip
 
 SMALL = 20_000  # characters of pages or texts that cost less than sending them to a worker
@@ -89,6 +93,47 @@ def ids(after: str | None, limit: int) -> Ask:
     return ask
 
 
+class Exported(NamedTuple):
+    """A part of all documents.
+
+    Attributes:
+        lines: of JSON, one for each.
+        last: the number of the last one.
+    """
+
+    lines: bytes
+    last: int
+
+
+def exported(after: str | None, number: int, limit: int) -> Ask:
+    """The next documents behind the one of an id, or of a number; None: there are no more."""
+
+    def ask(index: Index) -> Exported | None:
+        page = index.records(after=after, number=number, limit=limit)
+        if not page:
+            return None
+        given = ({name: value for name, value in record.items() if value is not None} for _, record in page)
+        return Exported(b"".join(map(_line, given)), page[-1][0])
+
+    return ask
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a text with half a surrogate pair
+        return f"{json.dumps(record)}\n".encode()
+
+
+def groups(limit: int, offset: int, members: int) -> Ask:
+    """Documents with those that resemble them."""
+
+    def ask(index: Index) -> list[Group]:
+        return index.clusters(limit=limit, offset=offset, members=members)
+
+    return ask
+
+
 def duplicates(id: str, limit: int, where: Where | None) -> Ask:
     """What resembles a document of the index."""
 
@@ -108,12 +153,12 @@ def documents(index: Index) -> int:
     return index.stats().documents
 
 
-def compare(a: tuple[str | None, str], b: tuple[str | None, str]) -> Ask:
+def compare(a: tuple[str | None, str], b: tuple[str | None, str], *, by_texts: bool) -> Ask:
     """Two documents, each an id or a text: with texts by every measure and with passages, else by what is stored."""
 
     def ask(index: Index) -> Any:
         (a_id, a_text), (b_id, b_text) = a, b
-        if a_id is not None and b_id is not None and not keeps_texts(index):
+        if a_id is not None and b_id is not None and not (by_texts and keeps_texts(index)):
             return index.compare(a_id, b_id).record()
         texts = [text if id is None else index.text(id) for id, text in (a, b)]
         one, other = texts[0] or a_text, texts[1] or b_text

@@ -16,12 +16,12 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 
 from nearsame.service import lookups
-from nearsame.service.limits import seconds_left
+from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
 from nearsame.service.settings import Settings
 from nearsame.service.workers import WorkerProcesses
 
-__all__ = ["Receiver", "content_type", "invalid"]
+__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings"]
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
@@ -54,9 +54,7 @@ class Receiver:
         body = await request.body()
         given = {name: value for name, value in settings.items() if value is not None}
         if kind == "application/json":
-            if given:
-                detail = f"{', '.join(given)}: given in the URL, although the body is JSON"
-                raise HttpProblem(409, "settings", detail, hint="Write it into the JSON.")
+            refuse_settings(**given)
             return await self._of_json(model, body)
         if kind == "text/html":
             text = await self.extracted(body, charset, seconds_left(request.scope))
@@ -99,6 +97,14 @@ class Receiver:
             detail = f"{number:,} documents, more than {self._settings.max_batch:,}"
             raise HttpProblem(413, "too-large", detail, hint="Send them in several requests.")
 
+    def line(self, model: TypeAdapter[T], text: bytes) -> T:
+        """A line of a stream of JSON.
+
+        Raises:
+            Problem: It is not as described, or has too long a text.
+        """
+        return self._parsed(model, text)
+
     async def _of_json(self, model: TypeAdapter[T], body: bytes) -> T:
         if len(body) <= _LARGE:
             return self._parsed(model, body)
@@ -134,6 +140,23 @@ class Receiver:
         if length > self._settings.max_text:
             detail = f"a text of {length:,} characters, more than {self._settings.max_text:,}"
             raise HttpProblem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
+
+
+def is_stream(request: Request) -> bool:
+    """Whether a request sends lines of JSON."""
+    return content_type(request)[0] == NDJSON
+
+
+def refuse_settings(**given: Any) -> None:
+    """Refuse what stands in the URL, and belongs into the JSON.
+
+    Raises:
+        Problem: There is something.
+    """
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        detail = f"{', '.join(named)}: given in the URL, although the body has no use for it there"
+        raise HttpProblem(409, "settings", detail, hint="Write it into the JSON, or leave it out.")
 
 
 def content_type(request: Request) -> tuple[str, str | None]:

@@ -4,7 +4,8 @@
 2. A body is parsed by `receiving`, so it is put into the OpenAPI document by `description`, from the same models.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -16,11 +17,13 @@ from fastapi.responses import Response
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from nearsame.answers.matches import Added, Matches
-from nearsame.service import bodies, description, lookups, metrics
+from nearsame.service import bodies, description, lookups, metrics, streaming
 from nearsame.service.changes import Adding, Removing
-from nearsame.service.limits import seconds_left
+from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
+from nearsame.service.receiving import is_stream, refuse_settings
 from nearsame.service.service import Service
+from nearsame.service.streaming import LineStream, Work
 
 __all__ = ["BODIES", "Routes"]
 
@@ -38,8 +41,11 @@ _Asking = Annotated[
 _ADD: TypeAdapter[bodies.Add | bodies.AddBatch] = TypeAdapter(_Adding)
 _ASK: TypeAdapter[bodies.Query | bodies.QueryBatch] = TypeAdapter(_Asking)
 _COMPARE: TypeAdapter[bodies.Compare] = TypeAdapter(bodies.Compare)
+_DOCUMENT: TypeAdapter[bodies.Document] = TypeAdapter(bodies.Document)  # of a line
+_CONTENT: TypeAdapter[bodies.Content] = TypeAdapter(bodies.Content)
 BODIES = (_ADD, _ASK, _COMPARE)
 
+_FIRST_EXPORTED, _MOST_EXPORTED, _EXPORTED_BYTES = 16, 500, 1 << 20  # documents, and bytes, that are sent at once
 _TEXT = "The quick brown fox jumps over the lazy dog near the river bank."
 _EXAMPLES: dict[str, dict[str, Any]] = {
     "add": {
@@ -58,7 +64,7 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
 
 RawId = Annotated[bodies.Id | None, Setting(description="Of a raw text.")]
 RawUrl = Annotated[bodies.Url | None, Setting(description="Of a raw text.")]
-RawWhere = Annotated[list[str] | None, Setting(description="Of a raw text.", max_length=100)]
+RawWhere = Annotated[list[str] | None, Setting(description="Of a raw text, or of all lines.", max_length=100)]
 Conditions = Annotated[list[str] | None, Setting(description="As in lang=en; all must hold.", max_length=100)]
 DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
 
@@ -81,7 +87,7 @@ class Routes:
             methods=["POST"],
             status_code=200,
             response_model=bodies.Added | bodies.AddedBatch,
-            responses=description.answers(409, 415, 422, 501, 507),
+            responses=description.answers(409, 415, 422, 501, 507) | _LINES,
             openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True),
         )
         add(
@@ -121,7 +127,7 @@ class Routes:
             self.query,
             methods=["POST"],
             response_model=bodies.Found | bodies.FoundBatch,
-            responses=description.answers(409, 415, 422, 501, 507),
+            responses=description.answers(409, 415, 422, 501, 507) | _LINES,
             openapi_extra=description.body(_ASK, _EXAMPLES["query"], raw=True),
         )
         add(
@@ -135,36 +141,44 @@ class Routes:
 
     def _health(self) -> None:
         add = partial(self.router.add_api_route, tags=["service"], methods=["GET"])
+        add("/export", self.export, responses=description.answers(404, 422, 507) | _LINES, response_class=Response)
+        add("/groups", self.groups, response_model=bodies.Groups, responses=description.answers(422, 507))
         add("/stats", self.stats, response_model=bodies.StatsBody, responses=description.answers(507))
         add("/healthz", self.healthz, response_model=bodies.Health, responses=description.answers(507))
         add("/readyz", self.readyz, response_model=bodies.Health, responses=description.answers(507))
         add("/metrics", self.metrics, responses=description.answers(507) | {200: _METRICS})
 
-    async def add(
+    async def add(  # noqa: PLR0913  (what may stand in the URL)
         self,
         request: Request,
         id: RawId = None,
         url: RawUrl = None,
         *,
-        if_new: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
-        replace: Annotated[bool | None, Setting(description="Of a raw text.")] = None,
+        if_new: Annotated[bool | None, Setting(description="Of a raw text, or of all lines.")] = None,
+        replace: Annotated[bool | None, Setting(description="Of a raw text, or of all lines.")] = None,
+        quiet: Annotated[
+            bool | None, Setting(description="Of lines of JSON: answer those that were not added.")
+        ] = None,
     ) -> Response:
         """Add documents; each answer names what the document resembles."""
         self._service.access.require(request, "write")
         writer = self._service.writer
         if writer is None:
             raise _read_only()
+        if is_stream(request):
+            refuse_settings(id=id, url=url)
+            if if_new and replace:
+                raise HttpProblem(409, "config", "if_new and replace exclude each other", hint="Give one of the two.")
+            change = {"if_new": bool(if_new), "replace": bool(replace)}
+            work = partial(self._added_lines, request, change)
+            return self._streamed(request, _DOCUMENT, work, quiet=bool(quiet))
+        refuse_settings(quiet=quiet)
         settings = {"id": id, "url": url, "if_new": if_new, "replace": replace}
         given = await self._service.receiver.received(request, _ADD, settings)
         batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
-        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
-        change = Adding(documents, if_new=given.if_new, replace=given.replace)
-        results: list[Added] = await writer.submit(change, seconds_left(request.scope))
-        added = sum(document.added for document in results)
-        self._count("added", added)
-        self._count("known", len(results) - added)
+        results = await self._added(request, {"if_new": given.if_new, "replace": given.replace}, batch)
         if isinstance(given, bodies.AddBatch):
-            return _json({"results": results, "added": added})
+            return _json({"results": results, "added": sum(document.added for document in results)})
         if results[0].status == "conflict":
             detail = "the id is in the index with another text: nothing was changed"
             raise HttpProblem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
@@ -173,23 +187,22 @@ class Routes:
     async def query(
         self,
         request: Request,
-        limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text.")] = None,
-        threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text.")] = None,
+        limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text, or of all lines.")] = None,
+        threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text, or of all lines.")] = None,
         url: RawUrl = None,
         where: RawWhere = None,
     ) -> Response:
         """Find what resembles a text, or each of several; nothing is added."""
         self._service.access.require(request, "read")
+        if is_stream(request):
+            refuse_settings(url=url)
+            wanted: dict[str, Any] = {"limit": 10 if limit is None else limit, "threshold": threshold, "where": where}
+            return self._streamed(request, _CONTENT, partial(self._found, request, wanted))
         settings = {"limit": limit, "threshold": threshold, "url": url, "where": where}
         given = await self._service.receiver.received(request, _ASK, settings)
         batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
-        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
-        left = seconds_left(request.scope)
         wanted = {"limit": given.limit, "threshold": given.threshold, "where": given.where}
-        ask = lookups.query(documents, **wanted, seconds=left)
-        answers = await self._service.ask(request, ask)
-        self._count("queried", len(batch))
-        results = [found(matches) for matches in answers]
+        results = await self._found(request, wanted, batch)
         return _json({"results": results} if isinstance(given, bodies.QueryBatch) else results[0])
 
     async def compare(self, request: Request) -> Response:
@@ -197,7 +210,7 @@ class Routes:
         self._service.access.require(request, "read")
         given = await self._service.receiver.received(request, _COMPARE, {})
         sides = [await self._side(request, side) for side in (given.a, given.b)]
-        return _json(await self._service.ask(request, lookups.compare(*sides)))
+        return _json(await self._service.ask(request, lookups.compare(*sides, by_texts=given.texts)))
 
     async def list_ids(
         self,
@@ -245,6 +258,27 @@ class Routes:
         self._service.access.require(request, "read")
         return _json(await self._service.ask(request, lookups.stats))
 
+    async def export(
+        self,
+        request: Request,
+        after: Annotated[bodies.Id | None, Setting(description="Only documents behind this one.")] = None,
+    ) -> Response:
+        """All documents, a line of JSON each, in the order in which they were added."""
+        self._service.access.require(request, "read")
+        return LineStream(self._records(request, after))
+
+    async def groups(
+        self,
+        request: Request,
+        limit: Annotated[int, Setting(ge=1, le=1000)] = 20,
+        offset: Annotated[int, Setting(ge=0, le=1 << 53)] = 0,
+        members: Annotated[int, Setting(ge=1, le=1000, description="Ids of each, at most.")] = 10,
+    ) -> Response:
+        """Documents that others were found to resemble, those with most first."""
+        self._service.access.require(request, "read")
+        found = await self._service.ask(request, lookups.groups(limit, offset, members))
+        return _json({"groups": found})
+
     async def healthz(self) -> Response:
         """Whether the process answers; needs no token."""
         return _json({"status": "ok"})
@@ -264,6 +298,43 @@ class Routes:
         counters.indexed.set(await self._service.ask(request, lookups.documents))
         return Response(counters.page(), media_type=metrics.MEDIA_TYPE)
 
+    def _streamed(self, request: Request, model: TypeAdapter[Any], work: Work, *, quiet: bool = False) -> Response:
+        """The answer to lines, line by line."""
+        settings = self._service.settings
+        lines = streaming.groups(request, settings.max_body, min(settings.max_batch, settings.group), settings.timeout)
+        parsed = partial(self._service.receiver.line, model)
+        return LineStream(streaming.answered(lines, parsed, work, request, quiet=quiet))
+
+    async def _added(self, request: Request, settings: dict[str, bool], batch: Sequence[Any]) -> list[Added]:
+        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
+        writer: Any = self._service.writer
+        results: list[Added] = await writer.submit(Adding(documents, **settings), seconds_left(request.scope))
+        added = sum(document.added for document in results)
+        self._count("added", added)
+        self._count("known", len(results) - added)
+        return results
+
+    async def _records(self, request: Request, after: str | None) -> AsyncIterator[bytes]:
+        """A part after the other, each as it is at its moment; whoever breaks off is not told more."""
+        most = _FIRST_EXPORTED
+        page: lookups.Exported | None = await self._service.ask(request, lookups.exported(after, 0, most))
+        while page is not None:
+            yield page.lines
+            streaming.renew(request, self._service.settings.timeout)
+            most = max(1, min(_MOST_EXPORTED, most * _EXPORTED_BYTES // len(page.lines)))
+            page = await self._service.ask(request, lookups.exported(None, page.last, most))
+
+    async def _added_lines(self, request: Request, settings: dict[str, bool], batch: Any) -> list[dict[str, Any]]:
+        added = await self._added(request, settings, batch)
+        return [{field.name: getattr(one, field.name) for field in fields(Added)} for one in added]
+
+    async def _found(self, request: Request, wanted: dict[str, Any], batch: Sequence[Any]) -> list[dict[str, Any]]:
+        documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
+        ask = lookups.query(documents, **wanted, seconds=seconds_left(request.scope))
+        answers: list[Matches] = await self._service.ask(request, ask)
+        self._count("queried", len(batch))
+        return [found(matches) for matches in answers]
+
     async def _side(self, request: Request, given: str | bodies.Other) -> tuple[str | None, str]:
         """One side of a comparison: an id, or a text."""
         if isinstance(given, str):
@@ -276,6 +347,9 @@ class Routes:
         self._service.metrics.documents.labels(what).inc(number)
 
 
+_LINES: dict[int | str, Any] = {
+    200: {"description": "Done, or begun.", "content": {NDJSON: {"schema": {"type": "string"}}}}
+}
 _METRICS: dict[str, Any] = {
     "description": "Prometheus' text format.",
     "content": {"text/plain": {"schema": {"type": "string"}}},
