@@ -7,6 +7,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.demo import corpus_path
+from tests.cli.commands import run
 from tests.patience import PATIENCE
 
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8").partition("\n")[2]
@@ -82,6 +83,35 @@ def test_a_pair_opens_by_keyboard(opened):
     assert "What is shared?" in opened.inner_text(".reasons")
     opened.keyboard.press("k")
     assert 1 == opened.locator(".detail").count()
+
+
+def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
+    """By keys, with undo; the curve follows; the file is a truth to `evaluate`, and gives the marks back."""
+    path = report[1]
+    opened.locator("#found").click()
+    opened.keyboard.press("j")
+    for key in "yyynuyyyyyyyyyyyyyyyz":
+        opened.keyboard.press(key)
+    assert "19 of the 203 pairs with texts are judged: 17 right, 1 wrong, 1 unsure." == opened.inner_text("#progress")
+    before = opened.inner_text("#quality")
+    assert before.startswith("At 0.8: precision 0.")
+    points = opened.get_attribute(".band.precision", "points")
+    with opened.expect_download() as download:
+        opened.get_by_role("button", name="Save as a file").click()
+    judged = tmp_path / "judged.tsv"
+    download.value.save_as(judged)
+    result = run("evaluate", corpus_path(), "--truth", judged, "--methods", "jaccard", "--json", "-q")
+    assert 0 == result.exit_code, result.stderr
+    assert "17 true and 1 false pair" in json.loads(result.stdout)["truth"]
+    opened.reload()
+    assert before == opened.inner_text("#quality")
+    opened.evaluate("localStorage.clear()")
+    opened.goto(path.as_uri())
+    assert "Nothing is known" in opened.inner_text("#quality")
+    opened.set_input_files("#load", judged)
+    opened.wait_for_function("document.getElementById('kept').textContent === '19 marks read.'")
+    assert points == opened.get_attribute(".band.precision", "points")
+    opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ __all__ = ["evaluation_page", "render", "report_page", "require", "require_templ
 
 _CLUSTERS = 30  # that the page lists
 _IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
-_LISTED = ("of", "documents", "pairs", "beside", "thresholds", "num_pairs", "untold")
+_LISTED = ("of", "documents", "pairs", "beside", "bins", "thresholds", "num_pairs", "untold")
 
 
 def evaluation_page(evaluation: Evaluation) -> str:
@@ -48,6 +48,7 @@ def report_page(report: RunReport) -> str:
     style, script = _source("report.css"), _source("report.js")
     record = report.record()
     data = {name: record[name] for name in _LISTED} | {"kinds": KINDS}
+    data["name"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]  # by which a browser knows its marks
     is_dedup = report.of == "dedup"
     shown, clusters = len(report.pairs), min(_CLUSTERS, len(report.clusters))
     some = "" if shown == report.num_pairs else f" {shown:,} of them, evenly over the order of similarity."
@@ -91,6 +92,7 @@ _PARTS = (
     ("summary", "Summary", lambda _: True),
     ("similarity", "Similarity", lambda report: report.num_pairs),
     ("pairs", "Pairs", lambda report: report.num_pairs),
+    ("judging", "How good is it?", lambda report: report.beside),
     ("clusters", "Clusters", lambda report: report.clusters),
     ("sources", "Where they come from", lambda report: report.breakdowns or report.maps),
     ("cost", "Time and volume", lambda _: True),

@@ -20,6 +20,7 @@ __all__ = ["LaidOut", "Sides"]
 
 _FEW = 0.1  # of the characters of either text, that only one of them has
 _WITHIN = 0.9  # of the shingles of the one, that the other has
+_OF_TEXTS = {"bytes", "text", "near"}  # evidence that is told of anyway
 _ESTIMATES = {"estimated": "an estimate", "hamming": "equal bits of two codes"}
 
 
@@ -79,10 +80,10 @@ class Sides:
             a, b = (_alone(side.alone, side.characters) for side in (compared.a, compared.b))
             same = kind == "words"
             yield "The same words?", "Yes, in the same order." if same else f"No: {a} of a and {b} of b stand alone."
-        for name, question in (("layer", "Which layer?"), ("evidence", "What else speaks for it?")):
-            if pair.get(name):
-                said = pair[name]
-                yield question, said if isinstance(said, str) else ", ".join(said)
+        if pair.get("layer"):
+            yield "Which layer?", f"{pair['layer']}."
+        if beside := [evidence for evidence in pair.get("evidence") or () if evidence not in _OF_TEXTS]:
+            yield "What else speaks for it?", f"{', '.join(beside)}."
         jaccard, of_a, of_b = (compared[name] for name in ("jaccard", "containment_a", "containment_b"))
         inside = f"{_cut(of_a.similarity)} of those of a, {_cut(of_b.similarity)} of those of b"
         yield "What is shared?", f"{_cut(jaccard.similarity)} of their {jaccard.of} together: {inside}."

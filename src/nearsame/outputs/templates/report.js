@@ -66,6 +66,138 @@ const chosen = () => {
     .sort((x, y) => { const a = value(x), b = value(y); return a < b ? -way : a > b ? way : x.number - y.number; });
 };
 
+// judging: marks in the order in which they were given, so that the last can be taken back; the last word on a pair counts
+const LABELS = { yes: "right", no: "wrong", unknown: "unsure" };
+const KEYS = { y: "yes", n: "no", u: "unknown" };
+const memory = `nearsame ${data.name}`;
+let marks = [];
+try { marks = JSON.parse(localStorage.getItem(memory)) || []; } catch { /* a browser that keeps nothing */ }
+const verdicts = () => new Map(marks);
+
+const remember = () => {
+  try { localStorage.setItem(memory, JSON.stringify(marks)); } catch { at("kept").textContent = "This browser keeps nothing: save the marks as a file before you leave."; }
+  draw();
+  judged();
+};
+const judge = (number, label) => {
+  marks.push([number, label]);
+  remember();
+  const given = verdicts(), all = strata();
+  const order = row => [all.get(stratum(binOf(row))).seen, row.number * 2654435761 % 4294967296];  // the least known first, then by chance
+  const next = list.filter(row => row.view && !given.has(row.number))
+    .reduce((best, row) => { const [a, b] = [best, row].map(one => one && order(one)); return !best || b[0] < a[0] || b[0] === a[0] && b[1] < a[1] ? row : best; }, null);
+  if (next) { state.shown = Math.max(state.shown, list.indexOf(next) + 1); show(next.number); }
+};
+const undo = () => { const last = marks.pop(); remember(); if (last) show(last[0]); };
+
+// each bar of the chart counts by its number of pairs; those that are judged stand for their stratum of some bars
+const STRATUM = 4, Z = 1.96;
+const edges = data.bins.map(one => one.least), stratum = bin => bin === edges.length - 1 ? -1 : Math.floor(bin / STRATUM);
+const binOf = row => edges.findLastIndex(least => least <= row.similarity + 1e-12);
+const strata = () => {
+  const all = new Map(), given = verdicts();
+  data.bins.forEach((one, bin) => {
+    const part = all.get(stratum(bin)) || { pairs: 0, yes: 0, no: 0, seen: 0 };
+    part.pairs += one.pairs;
+    all.set(stratum(bin), part);
+  });
+  rows.forEach(row => {
+    const label = given.get(row.number), part = all.get(stratum(binOf(row)));
+    if (label) part.seen += 1;
+    if (label === "yes" || label === "no") part[label] += 1;
+  });
+  return all;
+};
+// how many of the pairs of some bars are right: [least, about, most]; a stratum of which nothing is judged says nothing
+const right = (all, from, to) => {
+  const sizes = new Map();
+  data.bins.forEach((one, bin) => { if (bin >= from && bin < to) sizes.set(stratum(bin), (sizes.get(stratum(bin)) || 0) + one.pairs); });
+  let about = 0, variance = 0, open = 0, total = 0;
+  for (const [name, size] of sizes) {
+    const { yes, no, pairs } = all.get(name), n = yes + no;
+    total += size;
+    if (!n) { open += size; continue; }
+    const smooth = (yes + 1) / (n + 2);
+    about += size * yes / n;
+    variance += size ** 2 * smooth * (1 - smooth) / n * Math.max(0, 1 - n / pairs);
+  }
+  const spread = Z * Math.sqrt(variance);
+  return { least: Math.max(0, about - spread), about: open ? null : about, most: Math.min(total, about + spread + open), total };
+};
+const over = (part, whole) => whole ? part / whole : null;
+const quality = all => edges.map((_, bin) => {
+  const above = right(all, bin, edges.length), below = right(all, 0, bin);
+  return {
+    precision: { about: above.about === null ? null : over(above.about, above.total), least: over(above.least, above.total), most: over(above.most, above.total) },
+    recall: {
+      about: above.about === null || below.about === null ? null : over(above.about, above.about + below.about),
+      least: over(above.least, above.least + below.most), most: over(above.most, above.most + below.least),
+    },
+  };
+});
+const told = share => share.least === null ? "unknown" : `${share.about === null ? "" : `${share.about.toFixed(2)} `}[${share.least.toFixed(2)}, ${share.most.toFixed(2)}]`;
+
+const judged = () => {
+  if (!at("judging")) return;  // there are no texts to judge by
+  const given = verdicts(), labels = [...given.values()], all = strata(), curve = quality(all);
+  const number = label => labels.filter(one => one === label).length;
+  at("progress").textContent = `${count(given.size)} of the ${count(data.beside.length)} pairs with texts are judged: `
+    + Object.entries(LABELS).map(([label, name]) => `${count(number(label))} ${name}`).join(", ") + ".";
+  at("quality").textContent = number("yes") + number("no") ? "" : "Nothing is known before some are judged.";
+  for (const name of ["undo", "save"]) at(name).disabled = !marks.length;
+  if (number("yes") + number("no")) {
+    const bin = data.thresholds.length ? edges.length - data.thresholds.length + state.step : 0;
+    at("quality").textContent = `At ${+edges[bin].toFixed(4)}: precision ${told(curve[bin].precision)}, recall ${told(curve[bin].recall)} of the right pairs that the run has found.`;
+  }
+  at("curve").replaceChildren(...drawn(number("yes") + number("no") ? curve : []));
+};
+
+const svg = (name, given) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(given)) made.setAttribute(key, value);
+  return made;
+};
+const drawn = curve => {
+  const x = bin => 60 + (bin + .5) * 660 / edges.length, y = value => 10 + (1 - value) * 200, made = [];
+  const text = (given, words) => { const one = svg("text", given); one.textContent = words; made.push(one); };
+  for (const value of [0, .25, .5, .75, 1]) {
+    made.push(svg("line", { class: "axis", x1: 60, x2: 720, y1: y(value), y2: y(value) }));
+    text({ x: 54, y: y(value) + 4, "text-anchor": "end" }, value);
+  }
+  const each = Math.max(1, Math.round(edges.length / 8));
+  edges.forEach((least, bin) => { if (bin % each === 0) text({ x: x(bin), y: 228, "text-anchor": "middle" }, +least.toFixed(4)); });
+  for (const name of ["precision", "recall"]) {
+    const known = curve.map((one, bin) => [bin, one[name]]).filter(([, share]) => share.least !== null);
+    const band = [...known.map(([bin, share]) => `${x(bin)},${y(share.most)}`), ...known.reverse().map(([bin, share]) => `${x(bin)},${y(share.least)}`)];
+    made.push(svg("polygon", { class: `band ${name}`, points: band.join(" ") }));
+    made.push(svg("polyline", { class: `curve ${name}`, points: known.reverse().filter(([, share]) => share.about !== null).map(([bin, share]) => `${x(bin)},${y(share.about)}`).join(" ") }));
+  }
+  return made;
+};
+
+// a file that `evaluate --truth` reads: what a pair stands for is its weight
+const save = () => {
+  const all = strata(), lines = ["id1\tid2\tlabel\tweight"];
+  let without = 0;
+  for (const [number, label] of verdicts()) {
+    const row = rows[number], part = all.get(stratum(binOf(row))), ids = [row.first.id, row.second.id];
+    if (ids.some(id => /[\t\p{Zl}\p{Zp}\x0a-\x0d\x1c-\x1e\x85]/u.test(id) || id !== id.trim() || !id)) { without += 1; continue; }
+    lines.push([...ids, label, Math.max(1, part.pairs / part.seen)].join("\t"));
+  }
+  const link = make("a", { download: "judged.tsv", href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" })) });
+  link.click();
+  URL.revokeObjectURL(link.href);
+  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids have tabs, line breaks or blanks at an end.` : "";
+};
+const load = text => {
+  const known = new Map(rows.flatMap(row => [[`${row.first.id}\t${row.second.id}`, row.number], [`${row.second.id}\t${row.first.id}`, row.number]]));
+  const lines = text.split("\n").map(line => line.split("\t")).filter(line => line.length > 2);
+  const found = lines.filter(([a, b, label]) => known.has(`${a}\t${b}`) && LABELS[label.trim()]);
+  found.forEach(([a, b, label]) => marks.push([known.get(`${a}\t${b}`), label.trim()]));
+  at("kept").textContent = `${count(found.length)} marks read.`;
+  remember();
+};
+
 let list = [];
 const draw = () => {
   list = chosen();
@@ -84,7 +216,8 @@ const line = row => {
   const button = make("button", { type: "button", "aria-expanded": open, "data-row": row.number, dir: "auto" }, row.first.id);
   button.addEventListener("click", () => show(open ? null : row.number));
   const names = make("th", { scope: "row" }, button, make("br"), make("bdi", {}, row.second.id), make("bdi", { class: "excerpt less" }, row.excerpt));
-  const cells = [make("td", { class: "number" }, cut(row.similarity)), names, make("td", {}, data.kinds[row.kind])];
+  const label = verdicts().get(row.number);
+  const cells = [make("td", { class: "number" }, cut(row.similarity)), names, make("td", {}, data.kinds[row.kind], ...(label ? [make("br"), make("strong", {}, LABELS[label])] : []))];
   if (several) cells.push(make("td", { class: "less" }, make("bdi", {}, row.first.source), ...(row.first.source === row.second.source ? [] : [make("br"), make("bdi", {}, row.second.source)])));
   return make("tr", open ? { class: "open" } : {}, ...cells);
 };
@@ -112,7 +245,13 @@ const detail = row => {
       both.append(make("div", {}, make("p", { class: "side" }, `${role}: `, make("bdi", {}, name)), make("p", { class: "note" }, `${share} % of it is in passages of the other`), text));
       return text;
     });
-    inner.append(both, make("p", { class: "note" }, "Coloured: passages that both have, click one to see it on both sides. ", make("del", {}, "Dotted"), ": a alone. ", make("ins", {}, "Underlined"), ": b alone."),
+    const marking = make("p", { class: "marks", role: "group", "aria-label": "Are they near-duplicates?" }, "Are they near-duplicates?");
+    for (const [key, label] of Object.entries(KEYS)) {
+      const button = make("button", { type: "button", "aria-pressed": verdicts().get(row.number) === label, "aria-keyshortcuts": key }, `${{ yes: "Yes", no: "No", unknown: "Unsure" }[label]} (${key})`);
+      button.addEventListener("click", () => judge(row.number, label));
+      marking.append(button);
+    }
+    inner.append(marking, both, make("p", { class: "note" }, "Coloured: passages that both have, click one to see it on both sides. ", make("del", {}, "Dotted"), ": a alone. ", make("ins", {}, "Underlined"), ": b alone."),
       make("table", { class: "reasons" }, make("caption", {}, "Step by step"),
         make("tbody", {}, ...view.reasons.map(([asked, answer]) => make("tr", {}, make("th", { scope: "row" }, asked), make("td", {}, answer))))));
   }
@@ -163,14 +302,16 @@ if (rows.length) {
   for (const [kind, name] of Object.entries(data.kinds)) {
     const number = rows.filter(row => row.kind === kind).length;
     if (!number) continue;
-    const box = make("input", { type: "checkbox", checked: "" });
+    const isOff = kind === "unread" && data.beside.length;  // nothing to see of them but their ids
+    const box = make("input", { type: "checkbox", checked: isOff ? null : "" });
+    if (isOff) state.hidden.add(kind);
     box.addEventListener("change", () => { state.hidden[box.checked ? "delete" : "add"](kind); draw(); });
     at("kinds").append(make("label", {}, box, ` ${name} (${count(number)})`));
   }
   at("query").addEventListener("input", () => { state.shown = FIRST; draw(); });
   at("more").addEventListener("click", () => { state.shown += 100; draw(); });
   if (at("threshold")) {
-    at("threshold").addEventListener("input", event => { state.step = +event.target.value; decided(); draw(); });
+    at("threshold").addEventListener("input", event => { state.step = +event.target.value; decided(); draw(); judged(); });
     decided();
   }
   document.querySelectorAll("[data-cluster]").forEach(link => link.addEventListener("click", () => {
@@ -179,12 +320,20 @@ if (rows.length) {
   }));
   document.addEventListener("keydown", event => {
     if (event.target.matches("input, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const way = { j: 1, k: -1 }[event.key];
+    const way = { j: 1, k: -1 }[event.key], open = rows[state.open];
+    if (event.key === "z") undo();
+    if (KEYS[event.key] && open && open.view) judge(open.number, KEYS[event.key]);
     if (!way) return;
     const place = list.findIndex(row => row.number === state.open) + way;
     const next = list[Math.max(0, Math.min(list.length - 1, place))];
     if (next) { state.shown = Math.max(state.shown, place + 1); show(next.number); }
   });
+  if (at("judging")) {
+    at("undo").addEventListener("click", undo);
+    at("save").addEventListener("click", save);
+    at("load").addEventListener("change", async event => { if (event.target.files[0]) load(await event.target.files[0].text()); event.target.value = ""; });
+  }
   draw();
+  judged();
 }
 })();
