@@ -8,11 +8,12 @@
 
 import codecs
 import re
+from contextlib import suppress
 from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["by_mark", "decoded", "detected", "elements", "encoding", "is_wide", "resiliparse", "to_utf8"]
+__all__ = ["by_mark", "decoded", "detected", "elements", "encoded", "encoding", "is_wide", "resiliparse", "to_utf8"]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -96,6 +97,24 @@ def decoded(raw: bytes, asked: str | None) -> tuple[bytes, str]:
         name, raw = encoding(raw, None, markup=b"\0" in raw)
     name = str(name)
     return raw.decode(name).encode("utf-8", "surrogatepass"), codecs.lookup(name).name
+
+
+def encoded(text: str, encoding: str, like: bytes, name: str | None) -> bytes:
+    r"""A text in an encoding, with the byte order mark of a file like it; in UTF-8 where `name` would not read it so.
+
+    >>> encoded("né", "latin-1", b"n\xe9e", "latin-1"), encoded("a", "utf-16-le", b"\xff\xfea\0b\0", "auto")
+    (b'n\xe9', b'\xff\xfea\x00')
+    """
+    plain = text.encode()
+    if name is None and encoding == "utf-8":
+        return plain
+    own = text.encode(encoding, "ignore")
+    bom = next((mark for mark, _ in _BOMS if like.startswith(mark)), b"")
+    for data in (own, bom + own):
+        with suppress(UnicodeDecodeError):
+            if data.startswith(bom) and decoded(data, name)[0] == plain:
+                return data
+    return plain
 
 
 def _is_plain(raw: bytes) -> bool:

@@ -11,6 +11,7 @@ __all__ = [
     "BESIDE",
     "CLUSTERS",
     "COMPARED",
+    "CUTS",
     "DOCUMENTS",
     "EXTRACTED",
     "FEATURES",
@@ -207,3 +208,6 @@ LEAKS = pa.schema(
         pa.field("passage", pa.large_string(), nullable=False),
     ]
 )
+
+# A passage that is cut out of a document: the same, of the whole document; and whether a word is left of it.
+CUTS = LEAKS.append(pa.field("left", pa.bool_(), nullable=False))

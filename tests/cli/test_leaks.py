@@ -60,6 +60,20 @@ def test_all_of_it_comes_as_json(home: Path) -> None:
     assert [("quiz", "q1")] == [(item["benchmark"], item["item"]) for item in found["items"]]
 
 
+def test_passages_are_cut_out(home: Path) -> None:
+    """And counted; of standard input, too, and not of web pages, which is said before anything is searched."""
+    out = home / "out"
+    lines = (home / "train.jsonl").read_bytes()
+    result = run("leaks", "-", *_evals(home), "-o", out, "--remove", "spans", stdin=lines)
+    assert 0 == result.exit_code, result.stderr
+    assert "removed                  0   without a word left; 1 passage (" in result.stdout
+    assert "before  behind" == json.loads((out / "kept" / "stdin.jsonl").read_bytes().splitlines()[0])["text"]
+    assert "leaked                   0" in run("leaks", out / "kept", *_evals(home)).stdout
+    (home / "a.html").write_text("<p>a", "utf-8")
+    result = run("leaks", home / "a.html", *_evals(home), "-o", out, "--remove", "spans")
+    assert (2, True) == (result.exit_code, "a.html holds web pages" in result.stderr.replace("\n", ""))
+
+
 @pytest.mark.parametrize(("most", "status"), [(0, 4), (1, 0)])
 def test_the_exit_code_says_whether_too_many_leaked(home: Path, most: int, status: int) -> None:
     """For CI; what is to be written is written all the same."""

@@ -7,11 +7,13 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
 
 from tests.oracle import leaks as oracle
 
-__all__ = ["WAYS", "Item", "documents", "expected", "items"]
+__all__ = ["WAYS", "Item", "documents", "expected", "items", "small_cases"]
 
 _LETTERS = "etaoinshrdlcumwfgypbvk"
 _COMMON = tuple("the of and to in a is that it was for on are as with his they at be this have from".split())  # noqa: SIM905  (words)
@@ -150,3 +152,24 @@ def _most(text: oracle.Text, places: Sequence[tuple[int, tuple[str, ...]]], word
         len({shingle for at, shingle in places if first <= at <= first + width - 5})
         for first in Counter(at for at, _ in places)
     )
+
+
+_WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f"])
+_SEPARATORS = st.sampled_from([" ", "\n", ", ", " **", "  ", "-"])
+
+
+@st.composite
+def _passages(draw: Any, most: int) -> str:
+    words = draw(st.lists(_WORDS, max_size=most))
+    return "".join(word + draw(_SEPARATORS) for word in words)
+
+
+@st.composite
+def small_cases(draw: Any) -> tuple[list[tuple[int, tuple[str, ...]]], list[str | None]]:
+    """Texts of two benchmarks, and documents that hold some of them among other words."""
+    texts = draw(
+        st.lists(st.tuples(st.integers(0, 1), st.lists(_passages(9), min_size=1, max_size=3).map(tuple)), max_size=6)
+    )
+    parts = [piece for _, pieces in texts for piece in pieces] or ["a"]
+    inside = st.lists(_passages(6) | st.sampled_from(parts), max_size=4).map(" ".join)
+    return texts, draw(st.lists(inside | st.none(), max_size=4))

@@ -23,27 +23,9 @@ from nearsame.stages.features.leaks import LeakStage
 from nearsame.stages.features.sought import SoughtTexts
 from tests.oracle import leaks as oracle
 from tests.oracle.tokens import tokens
+from tests.studies.leak_cases import small_cases
 
-WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f"])
-SEPARATORS = st.sampled_from([" ", "\n", ", ", " **", "  ", "-"])
 QUESTION = "Which wise old wallaby waltzes with Wendy every Wednesday evening?"
-
-
-@st.composite
-def _passages(draw: Any, most: int) -> str:
-    words = draw(st.lists(WORDS, max_size=most))
-    return "".join(word + draw(SEPARATORS) for word in words)
-
-
-@st.composite
-def _cases(draw: Any) -> tuple[list[tuple[int, tuple[str, ...]]], list[str | None]]:
-    """Texts of two benchmarks, and documents that hold some of them among other words."""
-    texts = draw(
-        st.lists(st.tuples(st.integers(0, 1), st.lists(_passages(9), min_size=1, max_size=3).map(tuple)), max_size=6)
-    )
-    parts = [piece for _, pieces in texts for piece in pieces] or ["a"]
-    inside = st.lists(_passages(6) | st.sampled_from(parts), max_size=4).map(" ".join)
-    return texts, draw(st.lists(inside | st.none(), max_size=4))
 
 
 def _benchmarks(texts: Sequence[tuple[int, tuple[str, ...]]]) -> dict[str, list[dict[str, Any]]]:
@@ -74,8 +56,8 @@ def _spans(found: ns.Leaks) -> dict[tuple[int, int], tuple[int, int, list[str]]]
 
 
 @given(
-    _cases(), st.integers(1, 4), st.sampled_from(["0.2", "0.5", "0.8", "1"]), st.sampled_from(["1", "1.5", "2", "4"]),
-    st.integers(1, 3), st.integers(0, 6),
+    small_cases(), st.integers(1, 4), st.sampled_from(["0.2", "0.5", "0.8", "1"]),
+    st.sampled_from(["1", "1.5", "2", "4"]), st.integers(1, 3), st.integers(0, 6),
 )  # fmt: skip
 @example(([(0, ("a b a b a b",))], ["b a b a b a b a b"]), 4, "0.8", "2", 9, 0)
 @example(([(0, ("a b c",)), (1, ("a b c",))], ["x a b c a b c"]), 2, "1", "1", 9, 0)
@@ -108,7 +90,7 @@ def test_leaks_are_what_trying_every_window_finds(  # noqa: PLR0917  (what Hypot
     assert {(f"b{number}", " ".join(words)): count for (number, words), count in common.items()} == told
 
 
-@given(_cases(), st.integers(1, 3))
+@given(small_cases(), st.integers(1, 3))
 def test_batches_threads_and_little_room_change_nothing(case: Any, size: int) -> None:
     """The kernel stops where its buffers are full, and goes on with larger ones."""
     texts, documents = case
@@ -128,7 +110,7 @@ def test_batches_threads_and_little_room_change_nothing(case: Any, size: int) ->
         assert whole == LeakStage(sought)(batch).to_pylist()
 
 
-@given(_cases(), st.integers(1, 3), st.sampled_from(["0.5", "1"]))
+@given(small_cases(), st.integers(1, 3), st.sampled_from(["0.5", "1"]))
 def test_a_collision_makes_no_leak_and_loses_none(case: Any, size: int, threshold: str) -> None:
     """Shingles of two words each have the hash of another's: what is found is what the words say."""
     texts, documents = case

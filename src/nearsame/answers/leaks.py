@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["BenchmarkCounts", "LeakStats"]
+__all__ = ["BenchmarkCounts", "LeakStats", "RemovedLeaks"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,23 @@ class BenchmarkCounts:
 
 
 @dataclass(frozen=True)
+class RemovedLeaks:
+    """What was left out of training data.
+
+    Attributes:
+        documents: as a whole.
+        cut: documents that stay without some passages.
+        passages: of these, and of documents that went since no word was left.
+        characters: of all passages.
+    """
+
+    documents: int
+    cut: int = 0
+    passages: int = 0
+    characters: int = 0
+
+
+@dataclass(frozen=True)
 class LeakStats:
     """Counts.
 
@@ -48,6 +65,7 @@ class LeakStats:
         benchmarks: each by itself.
         seconds: of each step.
         notes: what one must know of what was read.
+        removed: what was left out of the training data, where they were written: whole documents, passages of others.
     """
 
     documents: int
@@ -61,6 +79,7 @@ class LeakStats:
     benchmarks: tuple[BenchmarkCounts, ...]
     seconds: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    removed: RemovedLeaks | None = None
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -87,7 +87,7 @@ _RULE = options.section(
         type=options.words(LeakRemoval),
         default="none",
         metavar="WHAT",
-        help="documents: DIR gets kept/, the training data without the documents in which an item was found.",
+        help="DIR gets kept/, the training data without the documents or the spans in which an item was found.",
         stands="none",
     ),
     options.spec(
@@ -109,7 +109,8 @@ def leaks(**given: Any) -> int:
     found is in the words of the document, at the threshold. Defaults stand in brackets.
 
     DIR appears complete or not at all, with items (the leaked ones), spans (where, with both passages), matrix
-    (benchmark by source), unsought (texts that are too short or say too little), boilerplate, and stats.json.
+    (benchmark by source), unsought (texts that are too short or say too little), boilerplate, and stats.json; with
+    --remove spans also cuts: what was cut out of the texts, in which nothing is left to be found.
     """
     _check(given)
     from nearsame.outputs import console
@@ -121,15 +122,16 @@ def leaks(**given: Any) -> int:
     chosen = {name: value for name, value in options.given_options(given, LeakOptions).items() if value is not None}
     with console.watched(quiet=given["quiet"]) as progress:
         found = find(given["sources"], given["evals"], progress=progress, **chosen)
+        stats = found.stats
         if directory is not None:
-            found.write(directory, remove=given["remove"], overwrite=overwrite)
+            stats = found.write(directory, remove=given["remove"], overwrite=overwrite)
         if given["markdown"] is not None:
             found.write_markdown(given["markdown"], overwrite=overwrite)
     if given["as_json"]:
-        console.print_json(found.record())
+        console.print_json({**found.record(), "stats": stats.record()})
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        show_leaks(report, found.record(), found.skipped, found.passed_over)
+        show_leaks(report, {**found.record(), "stats": stats.record()}, found.skipped, found.passed_over)
         if directory is not None:
             report.written(directory, folder=True)
         if given["markdown"] is not None:
@@ -154,3 +156,15 @@ def _check(given: dict[str, Any]) -> None:
     from nearsame.outputs.destinations import require_folder
 
     require_folder(given["output"], "-o of leaks")
+    if given["remove"] == "spans":
+        _check_spans(given)
+
+
+def _check_spans(given: dict[str, Any]) -> None:
+    """Refuse before a long run what could not be cut after it."""
+    from nearsame.sources import Columns, Wanted, open_parts
+    from nearsame.sources.cutting import require_cuttable
+
+    files = [source for source in given["sources"] if source != "-"]
+    wanted = Wanted.of(given["include"], given["exclude"], given["read_as"]) if files else Wanted()
+    require_cuttable(open_parts(files or [[""]], columns=Columns(), wanted=wanted), Columns(html=given["html_column"]))

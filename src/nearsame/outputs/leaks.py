@@ -35,6 +35,8 @@ def show_leaks(report: Report, record: Mapping[str, Any], skipped: pa.Table, pas
     of = f"of {_count(len(benchmarks), 'benchmark')}; {stats['sought']:,} were looked for"
     _row(report, "items", stats["items"], of)
     _row(report, "leaked", stats["leaked"], f"in {_count(stats['leaked_documents'], 'document')}")
+    if stats["removed"] is not None:
+        _row(report, "removed", stats["removed"]["documents"], _cut_out(stats["removed"]))
     report.line()
     report.line(f"  {'benchmark':<32}{'items':>9}{'sought':>9}{'leaked':>9}{'share':>8}{'documents':>11}")
     for one in benchmarks:
@@ -44,6 +46,14 @@ def show_leaks(report: Report, record: Mapping[str, Any], skipped: pa.Table, pas
     _items(report, record["items"])
     _remarks(report, record, skipped, passed_over)
     report.line(_definition(record["settings"]))
+
+
+def _cut_out(removed: Mapping[str, int]) -> str:
+    """What else than whole documents was removed."""
+    if not removed["passages"]:
+        return "of these documents"
+    passages = f"{_count(removed['passages'], 'passage')} ({_count(removed['characters'], 'character')})"
+    return f"without a word left; {passages} cut out"
 
 
 def _items(report: Report, items: Sequence[Mapping[str, Any]]) -> None:

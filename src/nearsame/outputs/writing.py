@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,6 +52,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     home: Path,
     *,
     annotate: Callable[..., Any] | None = None,
+    changes: Mapping[int, Any] = MappingProxyType({}),
     memory: int | None = None,
     drop_unread: bool = False,
 ) -> None:
@@ -61,6 +63,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
         verdict: What is removed.
         home: The folder.
         annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
+        changes: Of some parts, in place of that, what is changed in texts.
         memory: Bytes that all copies together may take, where there is a bound.
         drop_unread: Whether what could not be read, and has no position, is left out.
     """
@@ -68,7 +71,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     early: list[Callable[[], None]] = []
     late: list[Callable[[], None]] = []
     for number, part in parts.items():
-        added = None if annotate is None else annotate(*verdict.columns(number))
+        added = changes.get(number) if annotate is None else annotate(*verdict.columns(number))
         gone = verdict.positions(number, removed=annotate is None)
         calls = late if getattr(part, "copied_last", False) else early
         calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))

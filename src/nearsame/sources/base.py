@@ -8,10 +8,10 @@
 4. Nothing here knows what a duplicate is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ __all__ = [
     "MAX_RECORD",
     "Annotations",
     "Aside",
+    "Change",
     "Columns",
     "Part",
     "RecordRoom",
@@ -131,6 +132,28 @@ class Annotations:
     cluster: pa.Array  # int64, null for a document that has no near-duplicate
     witness_id: pa.Array  # string, null for a kept document
     num_duplicates: pa.Array  # int64: how many documents this one is the witness of
+
+
+class Change(Protocol):
+    """What is done to the texts of a part as it is copied: see cutting.py."""
+
+    spans: Mapping[int, Any]  # by the positions of the records that change
+    columns: Columns
+
+    def text(self, position: int, text: str) -> str:
+        """A text as it is to be."""
+
+    def line(self, position: int, line: bytes, key: str) -> bytes:
+        """A line of JSON, whose text is the string of this key."""
+
+    def record(self, position: int, record: bytes, number: int, delimiter: str) -> bytes:
+        """A record of CSV, whose text is the field of this number."""
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """The schema of what `table` returns."""
+
+    def table(self, table: pa.Table, start: int) -> pa.Table:
+        """A table, whose first row has the position `start`, as it is to be."""
 
 
 class Part(Protocol):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import SourceError
-from nearsame.sources.base import Annotations, Columns, Skip, Skipped
+from nearsame.sources.base import Annotations, Change, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
 from nearsame.sources.parts import FilePart, damage, strictly
@@ -54,7 +54,7 @@ class Columnar(FilePart):
 
     @abstractmethod
     def rewrite(
-        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | None
+        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
     ) -> None:
         """Write the records whose positions are not among the removed, with their annotations."""
 
@@ -96,7 +96,7 @@ class Columnar(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
+        annotations: Annotations | Change | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:
@@ -113,7 +113,7 @@ class Columnar(FilePart):
                     return
                 opened = self.reader(source)
             schema = self.schema(opened)
-            schema = schema if annotations is None else annotated_schema(schema, self.name)
+            schema = schema if annotations is None else annotated_schema(schema, annotations, self.name)
             with sink(target, self.compression) as out:
                 with self.writer(out, schema, opened, source) as writer:
                     self.rewrite(writer, opened, removed, annotations)

@@ -31,6 +31,7 @@ __all__ = [
     "is_stringlike",
     "not_finite",
     "pieces",
+    "plain_values",
     "records",
     "why_not_utf8",
 ]
@@ -133,7 +134,7 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         all_places = places[start : start + len(whole)]
         start += len(whole)
         piece, positions = _not_too_long(whole, chosen, all_places, skip, source, columns)
-        column = {name: _plain(piece.column(name)) for name in chosen.names()}
+        column = {name: plain_values(piece.column(name)) for name in chosen.names()}
         texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
         ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
         orders = {name: column[name] for name in chosen.order}
@@ -246,13 +247,14 @@ def _castable(column: pa.Array) -> pa.Array:
     return column
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def plain_values(column: pa.Array) -> pa.Array:
+    """The values of a column without what encodes them, and of no type that few kernels know."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if pa.types.is_dictionary(column.type):
-        return _plain(column.dictionary_decode())
+        return plain_values(column.dictionary_decode())
     if pa.types.is_run_end_encoded(column.type):
-        return _plain(pc.run_end_decode(column))
+        return plain_values(pc.run_end_decode(column))
     return _castable(column)
 
 

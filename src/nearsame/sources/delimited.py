@@ -23,13 +23,13 @@ import pyarrow.csv
 from nearsame import arrow
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
-from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped
+from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Change, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.files import File
 from nearsame.sources.items import plain_records
-from nearsame.sources.limits import longest, pass_by, too_long
+from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
 __all__ = ["Delimited"]
@@ -88,7 +88,7 @@ class Delimited(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
+        annotations: Annotations | Change | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:
@@ -101,14 +101,16 @@ class Delimited(FilePart):
         bom, _ = without_bom(plain)
         with self.written(target) as out:
             out.write(bom)
-            for number, (block, header) in enumerate(self._blocks(lambda _: None)):
+            for number, (block, header) in enumerate(self._blocks(lambda _: None, longest_copied(annotations))):
                 if block.passing is not None:
                     out.writelines(self._passed(block, removed, annotations))
                 elif annotations is None:
                     out.writelines(without_removed(block, removed, block.position))
-                else:
+                elif isinstance(annotations, Annotations):
                     heading = header if number == 0 else None
                     out.writelines(self._annotated(block, header, heading, removed, annotations))
+                else:
+                    out.writelines(self._changed(block, header, removed, annotations))
                 out.write(b"" if drop_unread and block.broken else block.tail)
 
     def table(self, file: File) -> pa.Table:
@@ -200,11 +202,11 @@ class Delimited(FilePart):
         return {name: left[0] for name, left in kinds.items()}
 
     def _passed(
-        self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | None
+        self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
     ) -> Iterable[bytes | bytearray | memoryview]:
         """A record that is too long to be held; it gets its fields only if it was read, and so could be held."""
         raw = without_removed(block, removed, block.position)
-        if annotations is None or block.position in removed:
+        if not isinstance(annotations, Annotations) or block.position in removed:
             return raw
         (values,) = zip(*(column.to_pylist() for column in values_of(annotations, block.position, 1)), strict=True)
         return raw if values[2] is None else [self._widened(b"".join(raw), values)]
@@ -217,21 +219,29 @@ class Delimited(FilePart):
         removed: npt.NDArray[np.int64],
         annotations: Annotations,
     ) -> Iterator[bytes | memoryview]:
-        count, at = len(block.records.starts), 0
+        at = 0
         if heading is not None and heading.names:
             refuse_annotated(heading.names, self.name)
             yield self._widened(bytes(block.data[: heading.end]), ANNOTATIONS.names)
             at = heading.end
-        low, high = np.searchsorted(removed, [block.position, block.position + count])
-        gone = set((removed[low:high] - block.position).tolist())
-        values = zip(*(column.to_pylist() for column in values_of(annotations, block.position, count)), strict=True)
-        for index, row in enumerate(values):
-            yield block.data[at : int(block.records.starts[index])]
-            at = int(block.records.ends[index])
-            if index not in gone:
-                complete = _fields(block)[index] == header.num_fields
-                yield self._widened(block.raw(index), row) if complete else block.raw(index)
-        yield block.data[at:]
+        columns = values_of(annotations, block.position, len(block.records.starts))
+        values = list(zip(*(column.to_pylist() for column in columns), strict=True))
+        is_whole = _fields(block) == header.num_fields
+        yield from with_edits(
+            block, removed, lambda index, raw: self._widened(raw, values[index]) if is_whole[index] else raw, at
+        )
+
+    def _changed(
+        self, block: Block, header: "_Header", removed: npt.NDArray[np.int64], change: Change
+    ) -> Iterable[bytes | bytearray | memoryview]:
+        """The block with its texts changed."""
+        good = _good(block, header, change.columns, lambda _: None, self.name)
+        if not len(good) or not any(block.position <= at < block.position + len(_fields(block)) for at in change.spans):
+            return without_removed(block, removed, block.position)
+        number = header.names.index(str(self._choose(change.columns, header, block, good).text))
+        return with_edits(
+            block, removed, lambda index, raw: change.record(block.position + index, raw, number, self.delimiter)
+        )
 
     def _widened(self, record: bytes, values: Iterable[Any]) -> bytes:
         """A record with more fields before its line end."""

@@ -23,8 +23,8 @@ import xxhash
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
-from nearsame.page_encodings import decoded, is_wide
-from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped
+from nearsame.page_encodings import decoded, encoded, is_wide
+from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Change, Columns, Skip, Skipped
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
@@ -137,13 +137,17 @@ class TextFolder:
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
+        annotations: Annotations | Change | None = None,
         *,
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:
         """Write the paths that stay to `target`, or the files below it; annotations go to annotations.jsonl."""
         gone = set(removed.tolist())
         stay = [position for position in range(len(self.paths)) if position not in gone]
+        if annotations is not None and not isinstance(annotations, Annotations):
+            for position in stay:
+                self._copy_changed(position, target, annotations)
+            return
         if self.copy_files:
             for position in stay:
                 self._copy_file(position, target)
@@ -238,6 +242,19 @@ class TextFolder:
     def _copy_file(self, position: int, target: Path) -> None:
         self.require_unchanged(np.array([position]))
         copy_raw(self.file(position), target / self.paths[position])
+
+    def _copy_changed(self, position: int, target: Path, change: Change) -> None:
+        """The file with its text changed, in its own encoding where it would be read so again, else in UTF-8."""
+        if position not in change.spans:
+            self._copy_file(position, target)
+            return
+        self.require_unchanged(np.array([position]))
+        with self.file(position).open() as raw:
+            data = raw.read()
+        whole, encoding = decoded(data, change.columns.encoding)
+        text = change.text(position, whole.decode())
+        with sink(target / self.paths[position], None) as out:
+            out.write(encoded(text, encoding, data, change.columns.encoding))
 
     def _annotate(self, target: Path, stay: list[int], annotations: Annotations) -> None:
         home = target if self.copy_files else target.parent

@@ -12,6 +12,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,13 @@ from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels import lines
 from nearsame.schemas import VECTORS
-from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped
+from nearsame.sources.base import BATCH_BYTES, Annotations, Change, Columns, Skip, Skipped
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
-from nearsame.sources.limits import longest, pass_by, too_long
+from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, without_bom, without_removed
+from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 from nearsame.sources.transcoding import raw_bytes
 
@@ -99,7 +100,7 @@ class JsonLines(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
+        annotations: Annotations | Change | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:
@@ -128,14 +129,19 @@ class JsonLines(FilePart):
             yield b"\n"
 
     def _edited(
-        self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | None, *, drop_unread: bool
+        self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | Change | None, *, drop_unread: bool
     ) -> Iterator[Any]:
-        for block in blocks(stream, split_lines, _PastLine):
+        plan = None
+        for block in blocks(stream, split_lines, _PastLine, longest_copied(annotations)):
             if annotations is None or block.passing is not None:
                 yield from _passed(block, removed, annotations)
-            else:
+            elif isinstance(annotations, Annotations):
                 _refuse_keys(block, self.name)
                 yield from _annotated(block, removed, annotations)
+            else:
+                plan = plan or _plan(block, np.arange(len(block.records.starts)), annotations.columns, self.name, {})
+                key = str(plan.chosen.text) if plan else ""
+                yield from with_edits(block, removed, partial(_changed, annotations, key, block.position))
             yield b"" if drop_unread and block.broken else block.tail
 
     def table(self, file: File) -> pa.Table:
@@ -349,9 +355,9 @@ def _kinds(block: Block, name: str, most: int) -> set[str]:
     return {kind_of(value) for value in values if value is not None}
 
 
-def _passed(block: Block, removed: Rows, annotations: Annotations | None) -> Iterable[Any]:
+def _passed(block: Block, removed: Rows, annotations: Annotations | Change | None) -> Iterable[Any]:
     """A block without the removed records; a long one gets its keys only if it was read, and so could be held."""
-    if block.passing is None or annotations is None:
+    if block.passing is None or not isinstance(annotations, Annotations):
         return without_removed(block, removed, block.position)
     (values,) = zip(*(column.to_pylist() for column in values_of(annotations, block.position, 1)), strict=True)
     if values[2] is None or block.position in removed:
@@ -359,18 +365,14 @@ def _passed(block: Block, removed: Rows, annotations: Annotations | None) -> Ite
     return [annotate_line(b"".join(block.passing.pieces), values)]
 
 
-def _annotated(block: Block, removed: npt.NDArray[np.int64], annotations: Annotations) -> Iterator[bytes | memoryview]:
-    count, at = len(block.records.starts), 0
-    low, high = np.searchsorted(removed, [block.position, block.position + count])
-    gone = set(removed[low:high].tolist())
-    values = zip(*(column.to_pylist() for column in values_of(annotations, block.position, count)), strict=True)
-    for index, row in enumerate(values):
-        start, end = int(block.records.starts[index]), int(block.records.ends[index])
-        yield block.data[at:start]
-        if block.position + index not in gone:
-            yield annotate_line(block.raw(index), row)
-        at = end
-    yield block.data[at:]
+def _annotated(block: Block, removed: Rows, annotations: Annotations) -> Iterator[bytes | memoryview]:
+    columns = values_of(annotations, block.position, len(block.records.starts))
+    values = list(zip(*(column.to_pylist() for column in columns), strict=True))
+    return with_edits(block, removed, lambda index, line: annotate_line(line, values[index]))
+
+
+def _changed(change: Change, key: str, first: int, index: int, line: bytes) -> bytes:
+    return change.line(first + index, line, key)
 
 
 def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:

@@ -14,10 +14,19 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.arrow import Bytes
 from nearsame.errors import ConfigError
-from nearsame.sources.base import Columns, Skip, Skipped
+from nearsame.sources.base import MAX_RECORD, Annotations, Change, Columns, Skip, Skipped
 from nearsame.sources.streams import Block
 
-__all__ = ["LARGE", "longest", "pass_by", "require_page_room", "require_room", "too_long", "why_too_long"]
+__all__ = [
+    "LARGE",
+    "longest",
+    "longest_copied",
+    "pass_by",
+    "require_page_room",
+    "require_room",
+    "too_long",
+    "why_too_long",
+]
 
 _READING = 3  # bytes of memory that reading takes for each byte of a record
 _PREPARING = 3  # likewise preparing, tokens apart: the text, and its tokens as they are folded
@@ -41,6 +50,11 @@ def longest(columns: Columns) -> int:
     """Bytes of a record that may be held while it is read."""
     room = columns.room
     return columns.max_record if room is None else min(columns.max_record, room.num_bytes // _READING)
+
+
+def longest_copied(annotations: Annotations | Change | None) -> int:
+    """Bytes of a record that may be held while it is copied: where texts change, those of one that is read."""
+    return MAX_RECORD if annotations is None or isinstance(annotations, Annotations) else longest(annotations.columns)
 
 
 def why_too_long(size: int, columns: Columns, place: str) -> str:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from nearsame.arrow import Rows, held_bytes
 from nearsame.errors import OutputError, SourceError
 from nearsame.files.inputs import Files
-from nearsame.sources.base import Annotations, Columns, Skip
+from nearsame.sources.base import Annotations, Change, Columns, Skip
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
 from nearsame.sources.kinds import splits_of, taken
@@ -89,12 +89,13 @@ class Memory:
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | None = None,
+        annotations: Annotations | Change | None = None,
         *,
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:
         """Write the table to `target` as Parquet without the `removed` positions (ascending), or with annotations."""
-        schema = self.table.schema if annotations is None else annotated_schema(self.table.schema, self.name)
+        schema = self.table.schema
+        schema = schema if annotations is None else annotated_schema(schema, annotations, self.name)
         _require_parquet(schema, self.name)
         with sink(target, None) as out, pq.ParquetWriter(out, schema) as writer:
             for start in range(0, len(self.table), _GROUP_ROWS):

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
-from nearsame.sources.base import BATCH_BYTES, Annotations, Columns
+from nearsame.sources.base import BATCH_BYTES, Annotations, Change, Columns
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
 from nearsame.sources.files import File, is_url
@@ -98,7 +98,11 @@ class Parquet(Columnar):
         return pq.ParquetWriter(out, schema, **_settings(opened))
 
     def rewrite(
-        self, writer: Any, opened: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None
+        self,
+        writer: Any,
+        opened: pq.ParquetFile,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | Change | None,
     ) -> None:
         """Write what stays, row group by row group."""
         for table in _ahead(_edited(opened, removed, annotations, self.name)):
@@ -129,7 +133,7 @@ def _is_encoded(columns: list[Any]) -> bool:
 
 
 def _edited(
-    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | None, name: str
+    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None, name: str
 ) -> Iterator[pa.Table]:
     """The tables to write, one for each row group or part of a large one."""
     start = 0

@@ -37,6 +37,7 @@ __all__ = [
     "sink",
     "unread_rest",
     "unused",
+    "with_edits",
     "without_bom",
     "without_removed",
 ]
@@ -315,6 +316,20 @@ def without_removed(
         at = int(block.records.ends[index])
     runs.append(block.data[at:])
     return runs
+
+
+def with_edits(
+    block: Block, removed: npt.NDArray[np.int64], edit: Callable[[int, bytes], bytes], at: int = 0
+) -> Iterator[memoryview | bytes]:
+    """The bytes of a block from `at` on, but for the removed positions, with each record (by its index) edited."""
+    low, high = np.searchsorted(removed, [block.position, block.position + len(block.records.starts)])
+    gone = set((removed[low:high] - block.position).tolist())
+    for index, (start, end) in enumerate(zip(block.records.starts.tolist(), block.records.ends.tolist(), strict=True)):
+        yield block.data[at:start]
+        if index not in gone:
+            yield edit(index, block.raw(index))
+        at = end
+    yield block.data[at:]
 
 
 @contextlib.contextmanager

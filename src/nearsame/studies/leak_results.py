@@ -7,7 +7,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,19 +15,20 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.answers.leaks import BenchmarkCounts, LeakStats
+from nearsame.arrow import Rows
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs import folder
-from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.destinations import require_folder
 from nearsame.outputs.leaks import leaks_markdown
 from nearsame.outputs.tables import RowNames, skipped_table
-from nearsame.outputs.writing import copy_parts
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakRemoval
+from nearsame.studies.leak_removal import found_cuts, write_kept
 from nearsame.studies.leak_search import Searched
 
 __all__ = ["Leaks"]
 
+_TABLES = ("items", "spans", "matrix", "unsought", "boilerplate")
 _WHERE = [("benchmark", pa.string()), ("item", pa.string()), ("column", pa.string())]
 _SPANS = pa.schema(
     [
@@ -102,26 +103,8 @@ class Leaks:
 
         Texts in several pieces (the choices of a question) are counted with an end of line between them.
         """
-        found, names = self._searched.hits, self._searched.reading
-        order = np.lexsort((found["row"], found["text"], -found["score"]))
-        ids = RowNames(names.origins, [part.name for part in names.all_parts]).of(found["row"][order])
-        chosen = {name: values[order] for name, values in found.items()}
-        texts = chosen["text"].tolist()
-        places = [self._searched.item(owner) for owner in self._searched.places[chosen["text"], 1].tolist()]
-        known: dict[tuple[int, int, int], tuple[int, int, str]] = {}
-        own = [
-            known.get(key) or known.setdefault(key, self._searched.passage(*key))
-            for key in zip(texts, chosen["text_start"].tolist(), chosen["text_end"].tolist(), strict=True)
-        ]
-        of_items = list(zip(*own, strict=True)) or [(), (), ()]
-        where = list(zip(*places, strict=True)) or [(), ()]
-        lines = pa.array(chosen["line"])
-        columns = [
-            *where, [self._searched.columns[text] for text in texts], *ids,
-            *(chosen[name] for name in ("score", "shared", "shingles", "start", "end")),
-            self._searched.found.column("passage").take(lines).combine_chunks(), *of_items,
-        ]  # fmt: skip
-        return _from_columns(columns, _SPANS)
+        found = self._searched.hits
+        return _placed(self._searched, np.lexsort((found["row"], found["text"], -found["score"])))
 
     @cached_property
     def matrix(self) -> pa.Table:
@@ -186,35 +169,46 @@ class Leaks:
 
     def write(
         self, directory: str | os.PathLike[str], *, remove: LeakRemoval = "none", overwrite: bool = False
-    ) -> None:
+    ) -> LeakStats:
         """Write a folder that appears complete or not at all: the tables as Parquet, and `stats.json`.
 
         Args:
             directory: The folder.
-            remove: `documents`: the training data, too, in `kept/`, without the documents in which an item was found.
+            remove: `documents`: the training data, too, in `kept/`, without the documents in which an item was found;
+                `spans`: without the passages in which one was found, listed in `cuts`.
             overwrite: Whether a folder that exists is replaced.
+
+        Returns:
+            The counts, with those of what was removed.
 
         Raises:
             OutputError: The folder cannot be written.
+            ConfigError: Nothing can be cut out of what was read.
         """
         require_folder(directory, "what leaks writes")
         searched = self._searched
         place = folder.require_place(directory, searched.inputs, overwrite=overwrite)
+        cuts = found_cuts(searched) if remove == "spans" else None
         with folder.appearing(place) as home, searched.clock("writing"):
             home.mkdir()
-            for name in ("items", "spans", "matrix", "unsought", "boilerplate"):
-                folder.write_table(getattr(self, name), home / f"{name}.parquet")
-            if len(self.skipped):
-                folder.write_table(self.skipped, home / "skipped.parquet")
-            if remove == "documents":
-                parts = searched.reading.all_parts
-                names = RowNames(searched.reading.origins, [part.name for part in parts])
-                copy_parts(
-                    dict(enumerate(parts)),
-                    Verdict(names, self._searched.documents, self._searched.documents),
-                    home / "kept",
-                )
-            folder.write_json({**self.record(), "remove": remove}, home / "stats.json")
+            tables = {name: getattr(self, name) for name in _TABLES}
+            tables |= {"skipped": self.skipped} if len(self.skipped) else {}
+            tables |= {} if cuts is None else {"cuts": self._cuts(cuts)}
+            for name, table in tables.items():
+                folder.write_table(table, home / f"{name}.parquet")
+            removed = None if remove == "none" else write_kept(searched, cuts, home / "kept")
+            stats = replace(self.stats, removed=removed)
+            folder.write_json({**self.record(), "stats": stats.record(), "remove": remove}, home / "stats.json")
+        return stats
+
+    def _cuts(self, cuts: pa.Table) -> pa.Table:
+        """What is cut out, as spans are told, and whether a word of the document is left."""
+        searched = replace(self._searched, found=cuts.drop_columns("left"))
+        left = dict(zip(cuts.column("row").to_pylist(), cuts.column("left").to_pylist(), strict=True))
+        hits = searched.hits
+        order = np.lexsort((hits["start"], hits["text"], hits["row"]))
+        table = _placed(searched, order)
+        return table.append_column("left", pa.array([left[row] for row in hits["row"][order].tolist()], pa.bool_()))
 
     def write_markdown(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the summary for a model card; the file appears complete or not at all.
@@ -244,6 +238,29 @@ class Leaks:
             unsought={reason: count for reason, count in sorted(Counter(reasons.tolist()).items()) if reason},
             boilerplate=sum(one.benchmark == number for one in self._searched.sought.boilerplate),
         )
+
+
+def _placed(searched: Searched, order: Rows) -> pa.Table:
+    """Some of what was found, in this order, with passages and names."""
+    found, names = searched.hits, searched.reading
+    ids = RowNames(names.origins, [part.name for part in names.all_parts]).of(found["row"][order])
+    chosen = {name: values[order] for name, values in found.items()}
+    texts = chosen["text"].tolist()
+    places = [searched.item(owner) for owner in searched.places[chosen["text"], 1].tolist()]
+    known: dict[tuple[int, int, int], tuple[int, int, str]] = {}
+    own = [
+        known.get(key) or known.setdefault(key, searched.passage(*key))
+        for key in zip(texts, chosen["text_start"].tolist(), chosen["text_end"].tolist(), strict=True)
+    ]
+    of_items = list(zip(*own, strict=True)) or [(), (), ()]
+    where = list(zip(*places, strict=True)) or [(), ()]
+    lines = pa.array(chosen["line"])
+    columns = [
+        *where, [searched.columns[text] for text in texts], *ids,
+        *(chosen[name] for name in ("score", "shared", "shingles", "start", "end")),
+        searched.found.column("passage").take(lines).combine_chunks(), *of_items,
+    ]  # fmt: skip
+    return _from_columns(columns, _SPANS)
 
 
 def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:

@@ -42,6 +42,7 @@ class Searched:
         inputs: every file that was read.
         clock: of the steps.
         settings: what was asked for, JSON-able.
+        threads: how many work at once; None: one for each processor.
     """
 
     benchmarks: Sequence[Items]
@@ -54,6 +55,7 @@ class Searched:
     inputs: Inputs
     clock: Clock
     settings: Mapping[str, Any]
+    threads: int | None = None
 
     @cached_property
     def places(self) -> Int64s:

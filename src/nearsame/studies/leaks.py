@@ -135,7 +135,19 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     given = {name: value for name, value in options.items() if name in _RECORDED}
     settings = {**rule.record(), **given, "extract": columns.extract if reading.pages else None}
     return Leaks(
-        Searched(benchmarks, sought, reading, found, text_bytes, skipped, passed_over, inputs, clock, settings)
+        Searched(
+            benchmarks,
+            sought,
+            reading,
+            found,
+            text_bytes,
+            skipped,
+            passed_over,
+            inputs,
+            clock,
+            settings,
+            options["threads"],
+        )
     )
 
 

@@ -6,7 +6,6 @@
    of a text that stands there word for word, the first place.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,24 +18,17 @@ from nearsame import arrow, schemas
 from nearsame.arrow import Bytes, Int64s
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
+from nearsame.stages.features.leak_windows import Window, best_window, runs_of
 from nearsame.stages.features.sought import FLAGS, KEYS, WHOLE, SoughtTexts, Words
 from nearsame.stages.features.token_spans import located
 from nearsame.stages.features.words import join_words
 
-__all__ = ["LeakStage", "Window", "best_window"]
+__all__ = ["CHAR_BYTES", "LeakStage", "byte_spans", "covered_by", "words_of"]
 
 _ROOM = 1 << 12  # hits of one document; more where it has more
 _LEAST_LINES = 1 << 10
-_TOP, _INNER = np.uint8(0xC0), np.uint8(0x80)  # of the bytes of a character all but the first
+CHAR_BYTES = np.uint8(0xC0), np.uint8(0x80)  # bit mask, and what it leaves of all bytes of a character but the first
 _NOTHING: list[list[Any]] = [[] for _ in schemas.LEAKS.names[1:]]
-
-
-class Window(NamedTuple):
-    """A part of a document, or of a text, by its tokens, and how many of the text's distinct shingles it has."""
-
-    shared: int
-    first: int
-    behind: int
 
 
 class _Candidate(NamedTuple):
@@ -66,7 +58,7 @@ class LeakStage:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """LEAKS of a batch of DOCUMENTS."""
         candidates = list(_placed(arrow.strings(batch.column("text")), self.sought))
-        words = _words([candidate.passage for candidate in candidates])
+        words = words_of([candidate.passage for candidate in candidates])
         found = (_held(*pair, self.sought) for pair in zip(candidates, words, strict=True))
         lines = [_line(*pair) for pair in found if pair is not None]
         at, *columns, passages = (list(column) for column in zip(*lines, strict=True)) if lines else ([], *_NOTHING)
@@ -111,34 +103,34 @@ def _placed(texts: arrow.Strings, sought: SoughtTexts) -> Iterator[_Candidate]:
     for at in np.flatnonzero(np.diff(ends)).tolist():
         document = texts.data[texts.offsets[at] : texts.offsets[at + 1]]
         own = candidates[ends[at] : ends[at + 1]]
-        for (_, text, *best), span in zip(own.tolist(), _spans(document, own[:, 3:]), strict=True):
+        for (_, text, *best), span in zip(own.tolist(), byte_spans(document, own[:, 3:]), strict=True):
             yield _Candidate(at, document, text, Window(*best), *span)
 
 
 def _held(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[_Candidate, Window] | None:
     """A candidate held to its words (itself, another window of the document, or nothing), and its part of the text."""
     _, document, text, window, _, _ = candidate
-    covered = _covered(words, text, sought)
+    covered = covered_by(words, text, sought)
     if covered.shared == window.shared:
         return candidate, covered
-    row = _words([document.tobytes()])[0]
+    row = words_of([document.tobytes()])[0]
     best = best_window(row, text, sought)
     if best is None:
         return None
-    start, end = _spans(document, np.array([best[1:]], np.int64))[0]
-    covered = _covered(row[best.first : best.behind], text, sought)
+    start, end = byte_spans(document, np.array([best[1:]], np.int64))[0]
+    covered = covered_by(row[best.first : best.behind], text, sought)
     return candidate._replace(window=best, start=start, end=end), covered
 
 
 def _line(candidate: _Candidate, covered: Window) -> tuple[Any, ...]:
     """A row of LEAKS, with the document's place in the batch for its row."""
     at, document, text, window, start, end = candidate
-    before = int(np.count_nonzero(document[:start] & _TOP != _INNER))
-    inside = int(np.count_nonzero(document[start:end] & _TOP != _INNER))
+    before = int(np.count_nonzero(document[:start] & CHAR_BYTES[0] != CHAR_BYTES[1]))
+    inside = int(np.count_nonzero(document[start:end] & CHAR_BYTES[0] != CHAR_BYTES[1]))
     return at, text, window.shared, before, before + inside, *covered[1:], candidate.passage
 
 
-def _spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
+def byte_spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
     """The bytes of some rows of tokens, each by its first and the one behind its last."""
     wanted = np.unique(np.concatenate([tokens[:, 0], tokens[:, 1] - 1]))
     starts, ends = located(document, FLAGS, wanted)
@@ -146,42 +138,17 @@ def _spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
     return list(zip(starts[first].tolist(), ends[last].tolist(), strict=True))
 
 
-def _words(texts: Sequence[bytes]) -> list[Words]:
+def words_of(texts: Sequence[bytes]) -> list[Words]:
     """The words of some texts."""
     folded, ends = join_words(arrow.packed(texts), FLAGS, arrow.NO_HASHES)
     return [tuple(folded[start:end].tobytes().split()) for start, end in pairwise(ends.tolist())]
 
 
-def _runs(words: Words, sought: SoughtTexts) -> list[Words]:
-    size = sought.rule.shingle_size
-    return [words[at : at + size] for at in range(len(words) - size + 1)]
-
-
-def _covered(words: Words, text: int, sought: SoughtTexts) -> Window:
+def covered_by(words: Words, text: int, sought: SoughtTexts) -> Window:
     """What these words have of a text, as its own tokens: distinct shingles, from the first to behind the last."""
     if sought.kinds[text] == WHOLE:
         is_whole = words == sought.words(text)
         return Window(int(sought.table.least[text]) if is_whole else 0, 0, len(words))
     asked = sought.asked(text)
-    starts = {asked[shingle] for shingle in _runs(words, sought) if shingle in asked}
+    starts = {asked[shingle] for shingle in runs_of(words, sought) if shingle in asked}
     return Window(len(starts), min(starts), max(starts) + sought.rule.shingle_size) if starts else Window(0, 0, 0)
-
-
-def best_window(document: Sequence[bytes], text: int, sought: SoughtTexts) -> Window | None:
-    """Where a document has the most of a text, by its words alone; None where that is not enough."""
-    row, least = tuple(document), int(sought.table.least[text])
-    if sought.kinds[text] == WHOLE:
-        words = sought.words(text)
-        starts = (at for at in range(len(row) - len(words) + 1) if row[at : at + len(words)] == words)
-        return next((Window(least, start, start + len(words)) for start in starts), None)
-    asked, size, width = sought.asked(text), sought.rule.shingle_size, int(sought.table.widths[text])
-    hits = [(at, shingle) for at, shingle in enumerate(_runs(row, sought)) if shingle in asked]
-    inside, low, best = Counter[Words](), 0, Window(0, 0, 0)
-    for at, shingle in hits:
-        inside[shingle] += 1
-        while at + size - hits[low][0] > width or inside[hits[low][1]] > 1:
-            inside[hits[low][1]] -= 1
-            low += 1
-        window = Window(sum(1 for count in inside.values() if count), hits[low][0], at + size)
-        best = max(best, window, key=lambda one: (one.shared, one.first - one.behind))
-    return best if best.shared >= least else None
