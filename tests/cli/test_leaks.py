@@ -70,7 +70,7 @@ def test_passages_are_cut_out(home: Path) -> None:
     assert "before  behind" == json.loads((out / "kept" / "stdin.jsonl").read_bytes().splitlines()[0])["text"]
     assert "leaked                   0" in run("leaks", out / "kept", *_evals(home)).stdout
     (home / "a.html").write_text("<p>a", "utf-8")
-    result = run("leaks", home / "a.html", *_evals(home), "-o", out, "--remove", "spans")
+    result = run("leaks", home / "a.html", *_evals(home), "-o", home / "new", "--remove", "spans")
     assert (2, True) == (result.exit_code, "a.htmlholdswebpages" in "".join(result.stderr.split()))
 
 

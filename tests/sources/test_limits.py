@@ -15,8 +15,9 @@ from pyarrow import orc
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.kernels.records import ENDED, pass_record, split_records
-from nearsame.sources import Columns, delimited, into, jsonl, open_parts, streams
+from nearsame.sources import Columns, delimited, into, jsonl, limits, open_parts, streams
 from nearsame.sources.base import Annotations, RecordRoom
+from nearsame.sources.cutting import Cuts
 
 LONG = "long " * 400
 
@@ -51,6 +52,7 @@ def small(monkeypatch):
     monkeypatch.setattr(streams, "_CHUNK", 50)
     monkeypatch.setattr(streams.blocks, "__defaults__", (128,))
     monkeypatch.setattr(delimited.Delimited._blocks, "__defaults__", (128,))
+    monkeypatch.setattr(limits, "MAX_RECORD", 128)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -199,6 +201,8 @@ def test_a_long_record_is_annotated_if_it_was_read(name, tmp_path, small):
         path.write_bytes(lines_of("one", LONG))
     else:
         path.write_text(f"text\none\n{LONG}\n")
+    cut = copied(path, tmp_path, [], Cuts(Columns("text"), {1: [(5, len(LONG))]})).splitlines()[-1]
+    assert cut == (b'{"text": "long "}' if name == "a.jsonl" else b"long ")
     for number in (None, 2):
         annotations = Annotations(pa.array([0, 0]), pa.array(["w", None]), pa.array([0, number], pa.int64()))
         last = copied(path, tmp_path, [], annotations).splitlines(keepends=True)[-1]
