@@ -8,12 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = ["Left", "Span", "merged", "without"]
+__all__ = ["Remainder", "Span", "merged", "without"]
 
 Span = tuple[int, int]  # from a character to behind the last
 
 
-class Left(NamedTuple):
+class Remainder(NamedTuple):
     """What is left of a text: its parts begin at `starts` there, and at `origins` in the whole text."""
 
     text: str
@@ -26,7 +26,7 @@ class Left(NamedTuple):
         return self.origins[part] + at - self.starts[part]
 
 
-def without(text: str, spans: Iterable[Span]) -> Left:
+def without(text: str, spans: Iterable[Span]) -> Remainder:
     """A text without some spans.
 
     >>> without("do re(mi) fa", [(6, 8)]).text, without("one漢two", [(3, 4)]).text
@@ -44,7 +44,7 @@ def without(text: str, spans: Iterable[Span]) -> Left:
             origins.append(at)
             size += len(piece)
         at = end
-    return Left("".join(pieces), starts, origins)
+    return Remainder("".join(pieces), starts, origins)
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
-from nearsame.passages import Left, Span, merged, without
+from nearsame.passages import Remainder, Span, merged, without
 from nearsame.stages.features.leak_windows import windows
 from nearsame.stages.features.leaks import CHAR_BYTES, LeakStage, byte_spans, covered_by, words_of
 from nearsame.stages.features.sought import SoughtTexts
@@ -68,7 +68,7 @@ class _Document:
     lines: list[tuple[Any, ...]] = field(default_factory=list)  # columns of CUTS, but for the first and the last
 
     @property
-    def left(self) -> Left:
+    def left(self) -> Remainder:
         """What is left of it."""
         return without(self.whole, self.spans)
 
