@@ -27,12 +27,12 @@ __all__ = [
     "MAX_RECORD",
     "Annotations",
     "Aside",
-    "Change",
     "Columns",
     "Part",
     "RecordRoom",
     "Skip",
     "Skipped",
+    "TextChange",
     "apart",
     "into",
 ]
@@ -134,7 +134,7 @@ class Annotations:
     num_duplicates: pa.Array  # int64: how many documents this one is the witness of
 
 
-class Change(Protocol):
+class TextChange(Protocol):
     """What is done to the texts of a part as it is copied: see cutting.py."""
 
     spans: Mapping[int, Any]  # by the positions of the records that change

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import ColumnError
-from nearsame.sources.base import Annotations, Aside, Change, Columns, Skip, Skipped
+from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, assemble, bounded, choose
 from nearsame.sources.files import File
 from nearsame.sources.jsonl import JsonLines
@@ -84,7 +84,7 @@ class ArchiveIndex(JsonLines):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:

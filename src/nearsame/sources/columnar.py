@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import SourceError
-from nearsame.sources.base import Annotations, Change, Columns, Skip, Skipped
+from nearsame.sources.base import Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
 from nearsame.sources.parts import FilePart, damage, strictly
@@ -54,7 +54,7 @@ class Columnar(FilePart):
 
     @abstractmethod
     def rewrite(
-        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
+        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
     ) -> None:
         """Write the records whose positions are not among the removed, with their annotations."""
 
@@ -96,7 +96,7 @@ class Columnar(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:

@@ -23,7 +23,7 @@ import pyarrow.csv
 from nearsame import arrow
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
-from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Change, Columns, Skip, Skipped
+from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.files import File
 from nearsame.sources.items import plain_records
@@ -88,7 +88,7 @@ class Delimited(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:
@@ -202,7 +202,7 @@ class Delimited(FilePart):
         return {name: left[0] for name, left in kinds.items()}
 
     def _passed(
-        self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
+        self, block: Block, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
     ) -> Iterable[bytes | bytearray | memoryview]:
         """A record that is too long to be held; it gets its fields only if it was read, and so could be held."""
         raw = without_removed(block, removed, block.position)
@@ -232,7 +232,7 @@ class Delimited(FilePart):
         )
 
     def _changed(
-        self, block: Block, header: "_Header", removed: npt.NDArray[np.int64], change: Change
+        self, block: Block, header: "_Header", removed: npt.NDArray[np.int64], change: TextChange
     ) -> Iterable[bytes | bytearray | memoryview]:
         """The block with its texts changed."""
         good = _good(block, header, change.columns, lambda _: None, self.name)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.sources.base import Annotations, Change
+from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
 from nearsame.sources.files import File
@@ -62,7 +62,7 @@ class Feather(Columnar):
         return (pa.ipc.new_file if is_file else pa.ipc.new_stream)(out, schema, options=options)
 
     def rewrite(
-        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
+        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
     ) -> None:
         """Write what stays, batch by batch."""
         start = 0
@@ -88,7 +88,7 @@ def _batches(reader: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _edited(
-    batch: pa.RecordBatch, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None, start: int
+    batch: pa.RecordBatch, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None, start: int
 ) -> Iterator[pa.RecordBatch]:
     low, high = np.searchsorted(removed, [start, start + len(batch)])
     if annotations is None and low == high:

@@ -24,7 +24,7 @@ import xxhash
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
 from nearsame.page_encodings import decoded, encoded, is_wide
-from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Change, Columns, Skip, Skipped
+from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
@@ -137,7 +137,7 @@ class TextFolder:
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:
@@ -243,7 +243,7 @@ class TextFolder:
         self.require_unchanged(np.array([position]))
         copy_raw(self.file(position), target / self.paths[position])
 
-    def _copy_changed(self, position: int, target: Path, change: Change) -> None:
+    def _copy_changed(self, position: int, target: Path, change: TextChange) -> None:
         """The file with its text changed, in its own encoding where it would be read so again, else in UTF-8."""
         if position not in change.spans:
             self._copy_file(position, target)

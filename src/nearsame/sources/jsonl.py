@@ -26,7 +26,7 @@ from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels import lines
 from nearsame.schemas import VECTORS
-from nearsame.sources.base import BATCH_BYTES, Annotations, Change, Columns, Skip, Skipped
+from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
@@ -100,7 +100,7 @@ class JsonLines(FilePart):
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,
     ) -> None:
@@ -129,7 +129,7 @@ class JsonLines(FilePart):
             yield b"\n"
 
     def _edited(
-        self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | Change | None, *, drop_unread: bool
+        self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | TextChange | None, *, drop_unread: bool
     ) -> Iterator[Any]:
         plan = None
         for block in blocks(stream, split_lines, _PastLine, longest_copied(annotations)):
@@ -355,7 +355,7 @@ def _kinds(block: Block, name: str, most: int) -> set[str]:
     return {kind_of(value) for value in values if value is not None}
 
 
-def _passed(block: Block, removed: Rows, annotations: Annotations | Change | None) -> Iterable[Any]:
+def _passed(block: Block, removed: Rows, annotations: Annotations | TextChange | None) -> Iterable[Any]:
     """A block without the removed records; a long one gets its keys only if it was read, and so could be held."""
     if block.passing is None or not isinstance(annotations, Annotations):
         return without_removed(block, removed, block.position)
@@ -371,7 +371,7 @@ def _annotated(block: Block, removed: Rows, annotations: Annotations) -> Iterato
     return with_edits(block, removed, lambda index, line: annotate_line(line, values[index]))
 
 
-def _changed(change: Change, key: str, first: int, index: int, line: bytes) -> bytes:
+def _changed(change: TextChange, key: str, first: int, index: int, line: bytes) -> bytes:
     return change.line(first + index, line, key)
 
 

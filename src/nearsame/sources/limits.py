@@ -14,7 +14,7 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.arrow import Bytes
 from nearsame.errors import ConfigError
-from nearsame.sources.base import MAX_RECORD, Annotations, Change, Columns, Skip, Skipped
+from nearsame.sources.base import MAX_RECORD, Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.streams import Block
 
 __all__ = [
@@ -52,7 +52,7 @@ def longest(columns: Columns) -> int:
     return columns.max_record if room is None else min(columns.max_record, room.num_bytes // _READING)
 
 
-def longest_copied(annotations: Annotations | Change | None) -> int:
+def longest_copied(annotations: Annotations | TextChange | None) -> int:
     """Bytes of a record that may be held while it is copied: where texts change, those of one that is read."""
     return MAX_RECORD if annotations is None or isinstance(annotations, Annotations) else longest(annotations.columns)
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from nearsame.arrow import Rows, held_bytes
 from nearsame.errors import OutputError, SourceError
 from nearsame.files.inputs import Files
-from nearsame.sources.base import Annotations, Change, Columns, Skip
+from nearsame.sources.base import Annotations, Columns, Skip, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
 from nearsame.sources.kinds import splits_of, taken
@@ -89,7 +89,7 @@ class Memory:
         self,
         target: Path,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None = None,
+        annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import orc
 
-from nearsame.sources.base import Annotations, Change
+from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
 from nearsame.sources.files import File
@@ -49,7 +49,11 @@ class Orc(Columnar):
         return orc.ORCWriter(out, compression=opened.compression.lower())
 
     def rewrite(
-        self, writer: Any, opened: orc.ORCFile, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None
+        self,
+        writer: Any,
+        opened: orc.ORCFile,
+        removed: npt.NDArray[np.int64],
+        annotations: Annotations | TextChange | None,
     ) -> None:
         """Write what stays, stripe by stripe; a file of no rows still names its columns."""
         start, written = 0, False

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
-from nearsame.sources.base import BATCH_BYTES, Annotations, Change, Columns
+from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
 from nearsame.sources.files import File, is_url
@@ -102,7 +102,7 @@ class Parquet(Columnar):
         writer: Any,
         opened: pq.ParquetFile,
         removed: npt.NDArray[np.int64],
-        annotations: Annotations | Change | None,
+        annotations: Annotations | TextChange | None,
     ) -> None:
         """Write what stays, row group by row group."""
         for table in _ahead(_edited(opened, removed, annotations, self.name)):
@@ -133,7 +133,7 @@ def _is_encoded(columns: list[Any]) -> bool:
 
 
 def _edited(
-    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | Change | None, name: str
+    file: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None, name: str
 ) -> Iterator[pa.Table]:
     """The tables to write, one for each row group or part of a large one."""
     start = 0

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import ColumnError, SourceError
-from nearsame.sources.base import Annotations, Change
+from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.files import mishaps
 
 __all__ = [
@@ -120,7 +120,7 @@ def _bytes_in(field: pa.Field) -> pa.Field:
     return field.with_type(_as_bytes(field.type))
 
 
-def annotated_schema(schema: pa.Schema, annotations: Annotations | Change, name: str) -> pa.Schema:
+def annotated_schema(schema: pa.Schema, annotations: Annotations | TextChange, name: str) -> pa.Schema:
     """The schema with the three fields more, or after a change of texts."""
     if not isinstance(annotations, Annotations):
         return annotations.schema(schema)
@@ -138,7 +138,7 @@ def refuse_annotated(names: Sequence[str], source: str) -> None:
             raise ColumnError(message, hint="Rename the column, or run without --annotate.")
 
 
-def annotated(table: pa.Table, annotations: Annotations | Change, start: int) -> pa.Table:
+def annotated(table: pa.Table, annotations: Annotations | TextChange, start: int) -> pa.Table:
     """The table with the three columns more, or with its texts changed."""
     if not isinstance(annotations, Annotations):
         return annotations.table(table, start)
