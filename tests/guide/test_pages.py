@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import every_command
+
 from .blocks import Block, agrees, blocks_of, commands_of, run_command, run_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,3 +76,20 @@ def test_every_picture_is_shown_and_was_made():
         name for page in PAGES for name in re.findall(r"!\[.*?\]\((?:\.\./)?pictures/(\S+)\)", page.read_text("utf-8"))
     }
     assert shown == {path.name for path in (ROOT / "docs" / "guide" / "pictures").iterdir()}
+
+
+def test_every_option_that_is_named_exists():
+    """What stands in the guide's prose can be typed."""
+    known = {
+        name
+        for _, command in every_command()
+        for option in command.params
+        for name in [*option.opts, *option.secondary_opts]
+    }
+    known |= {"--help"}
+    assert [] == [
+        f"{page.name}: {option}"
+        for page in PAGES
+        for option in re.findall(r"`[^`\n]*?(--[a-z][a-z-]+)", page.read_text("utf-8"))
+        if option not in known
+    ]
