@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nearsame.outputs.reports import write_evaluation, write_report, write_to_label
     from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
+    from nearsame.reruns import rerun
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
     from nearsame.studies.compare import compare
@@ -126,6 +127,7 @@ __all__ = [
     "plan",
     "plan_simhash",
     "report",
+    "rerun",
     "restore",
     "shingles",
     "simhash",
@@ -142,6 +144,7 @@ _HOMES = {
     "nearsame.flow.results": ("Pairs", "Result"),
     "nearsame.api": ("dedup", "pairs"),
     "nearsame.recipes.urls": ("CanonicalUrl",),
+    "nearsame.reruns": ("rerun",),
     "nearsame.engines.spark": ("Spark",),
     "nearsame.errors": (
         "ColumnError",

@@ -22,6 +22,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow import audits, costs, layers, pipeline
 from nearsame.flow.arrays import HOST, Arrays
+from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
     chosen_recipe,
     chosen_ties,
@@ -341,7 +342,8 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     finally:
         if engine.checkpoints:
             engine.checkpoints.close()
-    return Run(reading, state, clock, settings, inputs, pages, first_layers)
+    call = call_record(sides, settings, options)
+    return Run(reading, state, clock, settings, inputs, pages, first_layers, call)
 
 
 def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:

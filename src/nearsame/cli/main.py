@@ -45,6 +45,7 @@ _NAMES = (
     "mirrors",
     "report",
     "verify",
+    "rerun",
     "restore",
     "index",
     "serve",

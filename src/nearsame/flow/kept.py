@@ -156,8 +156,8 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
                 memory=run.state.corpus.engine.free_bytes,
                 drop_unread=choices.drop_unreadable,
             )
-            sources = [*reading.against, *parts]
-            read = manifest(sources, len(reading.against), reading.columns, choices.as_record, run.num_ignored)
+            sources, num_against, how = [*reading.against, *parts], len(reading.against), choices.as_record
+            read = manifest(sources, num_against, reading.columns, how, run.num_ignored, run.call)
             for name, table in {**tables(), "sources": read}.items():
                 folder.write_table(table, home / f"{name}.parquet")
         written = {"documents": stats.documents if choices.all_stay else stats.kept, "out": num_bytes(home)}

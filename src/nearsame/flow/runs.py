@@ -5,8 +5,8 @@
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class Run:
     inputs: Inputs  # every file that was read
     pages: PageFacts | None = None  # what is known of documents as pages
     layers: Layers | None = None  # what ran before the method
+    call: Mapping[str, Any] = field(default_factory=dict)  # what was asked, so that it can be asked again
     notes: tuple[str, ...] = ()  # what was found on the way that one must know
 
     def without_features(self) -> "Run":

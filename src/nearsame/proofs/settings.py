@@ -33,6 +33,7 @@ _COLUMNS = {
     "bare": "true or false",
 }  # fmt: skip
 _NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for
+_ABOUT = {"encodings": "encodings", "call": "an object"}  # likewise, and what older outputs do not have
 _WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
 
 
@@ -80,7 +81,7 @@ def _typed(record: Any, fields: Mapping[str, str], what: str) -> Iterator[str]:
 
 def about_problems(about: Any) -> Iterator[str]:
     """What is wrong with what an output says besides the list of its sources."""
-    others = {name: "encodings" for name in ("encodings",) if isinstance(about, dict) and name in about}
+    others = {name: kind for name, kind in _ABOUT.items() if isinstance(about, dict) and name in about}
     yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count", **others}, "it")
     if isinstance(about, dict):
         written = about.get("written")

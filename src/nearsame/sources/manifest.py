@@ -6,7 +6,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -39,8 +39,13 @@ _KEY = b"nearsame"
 _NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for: older outputs have none
 
 
-def manifest(
-    parts: Sequence[Part], num_against: int, columns: Columns, written: dict[str, Any], num_ignored: int
+def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
+    parts: Sequence[Part],
+    num_against: int,
+    columns: Columns,
+    written: dict[str, Any],
+    num_ignored: int,
+    call: Mapping[str, Any],
 ) -> pa.Table:
     """MANIFEST of some parts, of which the first `num_against` are the other side.
 
@@ -50,6 +55,7 @@ def manifest(
         columns: What was read of them.
         written: How the output was written: annotated, copied, with or without what could not be read, with pairs.
         num_ignored: How many files of no known format were passed over.
+        call: What was asked.
     """
     lines = [
         (number, number < num_against, part.name, "" if number < num_against else part.target, *line)
@@ -63,8 +69,8 @@ def manifest(
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
     codecs = {part.name: part.codec for part in parts if isinstance(part, (JsonLines, Delimited)) and part.codec}
     encodings = {"encodings": codecs} if codecs else {}  # likewise
-    settings = json.dumps({"columns": read, "written": written, "ignored": num_ignored, **encodings})
-    return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: settings.encode()}))
+    about = {"columns": read, "written": written, "ignored": num_ignored, "call": call, **encodings}
+    return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: json.dumps(about, default=str).encode()}))
 
 
 def _lines(part: Any) -> Iterator[tuple[Any, ...]]:

@@ -211,15 +211,25 @@ class UrlRules:
             raise ConfigError(
                 f"{path} is not a file of URL rules", hint="Make one with `nearsame urls --learn --save`."
             )
+        made = cls.of(record, str(path))
+        _require_same(path, made.recipe, recipe)
+        return made
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], name: str) -> Self:
+        """The rules of a record, which was found in what is called by that name.
+
+        Raises:
+            ConfigError: It is of another version, or damaged.
+        """
         if record.get("version") != VERSION:
-            message = f"{path} is of version {record.get('version')}, and this program reads {VERSION}"
+            message = f"{name} is of version {record.get('version')}, and this program reads {VERSION}"
             raise ConfigError(message, hint="Learn the rules again.")
         try:
             made = CanonicalUrl(**{name: value for name, value in record["recipe"].items() if name != "method"})
             rules, rejected = ([UrlRule.of(entry) for entry in record[name]] for name in ("rules", "rejected"))
         except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"{path} is damaged: {error}", hint="Learn the rules again.") from None
-        _require_same(path, made, recipe)
+            raise ConfigError(f"{name} is damaged: {error}", hint="Learn the rules again.") from None
         return cls(made, tuple(rules), tuple(rejected), record.get("settings", {}), record.get("stats", {}))
 
 
