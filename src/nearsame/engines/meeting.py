@@ -25,6 +25,7 @@ from nearsame.kernels.buckets import Entries
 __all__ = ["apart", "assemble", "same_features", "take_lists"]
 
 _PARTS = 256
+_LEAST = 1 << 13  # keys that are looked at together
 _SHIFT = np.uint64(56)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # SplitMix64
 Int32s = npt.NDArray[np.int32]
@@ -64,6 +65,7 @@ def apart(batches: Iterable[pa.RecordBatch], column: str, groups: Rows | None) -
 def assemble(keys: Batches, ranks: Rows, each: Each, space: Space) -> Entries:
     """Entries of the keys that more than one document has."""
     ends, columns = _deal(keys, space)
+    ends = _in_pieces(ends)
     sizes = list(each(pairwise(ends), lambda part: _keep_shared(*(column[slice(*part)] for column in columns))))
     return _renumber(*_close_up(columns, ends, sizes), ranks, space)
 
@@ -81,6 +83,15 @@ def _deal(keys: Batches, space: Space) -> tuple[Rows, tuple[Any, ...]]:
         hashes, *others = (arrow.ints(batch.column(name)) for name in ("key", "row", "place", "probes"))
         kernel.deal(arrow.unsigned(hashes), *others, _SHIFT, at, *out)
     return ends, tuple(out)
+
+
+def _in_pieces(ends: Rows) -> Rows:
+    """The ends of parts that are worth a call: small neighbours go together, which leaves all keys in their order."""
+    kept = [0]
+    for end in ends[1:-1].tolist():
+        if end - kept[-1] >= _LEAST:
+            kept.append(end)
+    return np.array([*kept, int(ends[-1])])
 
 
 def _keep_shared(keys: Any, rows: Rows, places: Int32s, probes: Any) -> tuple[int, int]:
