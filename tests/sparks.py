@@ -20,6 +20,8 @@ CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
+    # Java's second compiler pays off after minutes; a collector with threads of its own takes cores from other workers.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.warehouse.dir": "/nonexistent",
     "spark.ui.enabled": "false",

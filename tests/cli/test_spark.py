@@ -19,10 +19,15 @@ from tests import sparks
 from .commands import documents, run, write_jsonl
 
 SPARK = ("--engine", "spark")
-# What makes a small run short: no Java is compiled for each query, and no partitions that are empty.
+# What makes a small run short: no Java is compiled for each query, none of it twice, and no partitions that are empty.
 SHORT = [
     *("--partitions", 2),
-    *(each for name, value in sparks.CONF.items() if "sql" in name for each in ("--conf", f"{name}={value}")),
+    *(
+        each
+        for name, value in sparks.CONF.items()
+        if "sql" in name or "Java" in name
+        for each in ("--conf", f"{name}={value}")
+    ),
 ]
 
 

@@ -9,6 +9,8 @@
 4. A space stands between two tokens, never at an end: texts without any other token have none at all.
 """
 
+from functools import cache
+
 import unicodedataplus
 
 __all__ = ["fold", "is_old", "is_space", "is_word", "prepare", "stands_alone", "tokens"]
@@ -74,11 +76,13 @@ def prepare(text: str, *, nfkc: bool = False, strip_accents: bool = False) -> st
     return text
 
 
+@cache
 def is_unseen(character: str) -> bool:
     """Whether this is never shown, and parts no words."""
     return any(ord(first) <= ord(character) <= ord(last) for first, last in UNSEEN)
 
 
+@cache
 def is_mark(character: str) -> bool:
     """Whether this belongs to the character before it."""
     return unicodedataplus.category(character)[0] == "M" and not is_unseen(character)
@@ -97,6 +101,7 @@ def clusters(text: str) -> list[str]:
     return found
 
 
+@cache
 def fold(character: str) -> str:
     """Simple case folding: one character in, one character out."""
     if is_mark(character):
@@ -107,11 +112,13 @@ def fold(character: str) -> str:
     return character
 
 
+@cache
 def is_word(character: str) -> bool:
     """Whether this is a letter, a number or an underscore."""
     return character == "_" or (unicodedataplus.category(character)[0] in "LN" and not is_unseen(character))
 
 
+@cache
 def stands_alone(character: str) -> bool:
     """Whether this word character is a token by itself."""
     if not is_word(character):

@@ -94,15 +94,16 @@ def _delimited(rows: Rows, delimiter: str) -> bytes:
 
 def _columnar(table: pa.Table, kind: str) -> bytes:
     out = pa.BufferOutputStream()
+    rows = max(5, len(table) // 100)  # in a piece: several pieces, and not thousands
     if kind == "parquet":
-        pq.write_table(table, out, row_group_size=5)
+        pq.write_table(table, out, row_group_size=rows)
     elif kind == "orc":
         orc.write_table(table, out, stripe_size=1)
     elif kind == "feather":
-        pyarrow.feather.write_feather(table, out, chunksize=5)
+        pyarrow.feather.write_feather(table, out, chunksize=rows)
     else:
         with pa.ipc.new_stream(out, table.schema) as writer:
-            writer.write_table(table, max_chunksize=5)
+            writer.write_table(table, max_chunksize=rows)
     return bytes(out.getvalue())
 
 
