@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.reruns import rerun
+    from nearsame.service.client import Client
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
     from nearsame.studies.compare import compare
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Added",
     "CanonicalUrl",
+    "Client",
     "ColumnError",
     "Comparison",
     "ConfigError",
@@ -170,6 +172,7 @@ _HOMES = {
     "nearsame.studies.leaks": ("leaks",),
     "nearsame.answers.findings": ("Evaluation", "Plan", "SimHashPlan"),
     "nearsame.index.index": ("Index",),
+    "nearsame.service.client": ("Client",),
     "nearsame.answers.labels": ("ToLabel",),
     "nearsame.answers.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
     "nearsame.recipes.methods": (

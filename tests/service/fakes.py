@@ -39,7 +39,7 @@ class FakeIndex:
         """Nothing fails here."""
         yield
 
-    def add(self, documents, *, if_new=False, replace=False):
+    def add(self, documents, *, if_new=False, replace=False, limit=10):
         """All or nothing: a text of `fail` fails."""
         self.shelf.gate.wait()
         time.sleep(self.shelf.seconds)
@@ -47,11 +47,11 @@ class FakeIndex:
             raise ValueError(documents[0]["text"])
         with self.shelf.lock:
             self.shelf.transactions.append(len(documents))
-            return [self._add(each, if_new, replace) for each in documents]
+            return [self._add(each, if_new, replace, limit) for each in documents]
 
-    def _add(self, document, if_new, replace):
+    def _add(self, document, if_new, replace, limit):
         id = document.get("id", f"sha256:{abs(hash(document.get('text'))):032x}")
-        matches = tuple(self._matches(document.get("text", ""), 10))
+        matches = tuple(self._matches(document.get("text", ""), limit))
         old = self.shelf.documents.get(id)
         if old is not None and not replace:
             return Added(id, False, "present" if old.get("text") == document.get("text") else "conflict", matches)

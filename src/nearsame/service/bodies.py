@@ -144,6 +144,7 @@ class Add(Document):
 
     if_new: bool = Field(default=False, description="Add it only if it resembles nothing in the index.")
     replace: bool = Field(default=False, description="Replace the document with this id, if there is one.")
+    limit: Limit = 10
 
 
 class AddBatch(_Strict):
@@ -152,6 +153,7 @@ class AddBatch(_Strict):
     documents: Annotated[list[Document], Field(min_length=1, fail_fast=True)]
     if_new: bool = Field(default=False, description="Add only what resembles nothing there, or earlier in the list.")
     replace: bool = Field(default=False, description="Take the places of documents of these ids.")
+    limit: Limit = 10
 
 
 class Query(Content):

@@ -19,11 +19,13 @@ class Adding:
         given: the documents, as the index takes them.
         if_new: whether only those are added that resemble nothing.
         replace: whether one of the same id and another text takes its place.
+        limit: matches of each, at most.
     """
 
     given: Sequence[dict[str, Any]]
     if_new: bool = False
     replace: bool = False
+    limit: int = 10
 
     @property
     def documents(self) -> int:
@@ -33,12 +35,12 @@ class Adding:
     @property
     def kind(self) -> object:
         """Those of equal settings go together."""
-        return ("add", self.if_new, self.replace)
+        return ("add", self.if_new, self.replace, self.limit)
 
     def apply(self, index: Any, changes: Sequence["Adding"]) -> list[Any]:
         """Add the documents of all requests in one transaction."""
         together = [document for change in changes for document in change.given]
-        added = index.add(together, if_new=self.if_new, replace=self.replace)
+        added = index.add(together, if_new=self.if_new, replace=self.replace, limit=self.limit)
         answers, done = [], 0
         for change in changes:
             answers.append(added[done : done + len(change.given)])

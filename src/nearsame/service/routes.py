@@ -169,14 +169,15 @@ class Routes:
             refuse_settings(id=id, url=url)
             if if_new and replace:
                 raise HttpProblem(409, "config", "if_new and replace exclude each other", hint="Give one of the two.")
-            change = {"if_new": bool(if_new), "replace": bool(replace)}
-            work = partial(self._added_lines, request, change)
+            lines_change = {"if_new": bool(if_new), "replace": bool(replace)}
+            work = partial(self._added_lines, request, lines_change)
             return self._streamed(request, _DOCUMENT, work, quiet=bool(quiet))
         refuse_settings(quiet=quiet)
         settings = {"id": id, "url": url, "if_new": if_new, "replace": replace}
         given = await self._service.receiver.received(request, _ADD, settings)
         batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
-        results = await self._added(request, {"if_new": given.if_new, "replace": given.replace}, batch)
+        change: dict[str, Any] = {"if_new": given.if_new, "replace": given.replace, "limit": given.limit}
+        results = await self._added(request, change, batch)
         if isinstance(given, bodies.AddBatch):
             return _json({"results": results, "added": sum(document.added for document in results)})
         if results[0].status == "conflict":
@@ -305,7 +306,7 @@ class Routes:
         parsed = partial(self._service.receiver.line, model)
         return LineStream(streaming.answered(lines, parsed, work, request, quiet=quiet))
 
-    async def _added(self, request: Request, settings: dict[str, bool], batch: Sequence[Any]) -> list[Added]:
+    async def _added(self, request: Request, settings: dict[str, Any], batch: Sequence[Any]) -> list[Added]:
         documents = await self._service.receiver.prepared(batch, seconds_left(request.scope))
         writer: Any = self._service.writer
         results: list[Added] = await writer.submit(Adding(documents, **settings), seconds_left(request.scope))
@@ -324,7 +325,7 @@ class Routes:
             most = max(1, min(_MOST_EXPORTED, most * _EXPORTED_BYTES // len(page.lines)))
             page = await self._service.ask(request, lookups.exported(None, page.last, most))
 
-    async def _added_lines(self, request: Request, settings: dict[str, bool], batch: Any) -> list[dict[str, Any]]:
+    async def _added_lines(self, request: Request, settings: dict[str, Any], batch: Any) -> list[dict[str, Any]]:
         added = await self._added(request, settings, batch)
         return [{field.name: getattr(one, field.name) for field in fields(Added)} for one in added]
 

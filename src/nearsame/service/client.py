@@ -1,0 +1,300 @@
+"""An index that a service offers, asked and changed by the methods of `Index`.
+
+1. What can be done with an open index can be done here, by the same names, with the same answers and exceptions. What
+   looks at its file (`check`, `backup`, `migrate`, transactions) is done where the file is.
+2. Documents are read, and web pages made to texts, here; what is similar is decided there.
+3. A request is a transaction: a list of up to 500 documents, or as many of a source.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, Unpack, overload
+from urllib.parse import urlencode
+
+import orjson
+
+from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
+from nearsame.errors import ConfigError, UnknownIdError
+from nearsame.files.inputs import Inputs
+from nearsame.flow.options import SourceOptions
+from nearsame.index.adding import AddOptions, require_addable
+from nearsame.index.columns import Where
+from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of
+from nearsame.index.facet import Input
+from nearsame.outputs.folder import appearing, require_place
+from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.given import Number
+from nearsame.service.wire import Wire, in_path
+from nearsame.sources import Skipped
+from nearsame.sources.listed import require_texts
+
+__all__ = ["Client"]
+
+_AT_ONCE = 500  # documents of a request
+_BYTES = 4_000_000  # of their texts
+_IDS = 1000
+
+
+@checked
+class Client:
+    """The index of a service. It is used by one thread at a time; `skipped` has what of a source could not be read.
+
+    Args:
+        url: Where the service is, as in http://127.0.0.1:8800.
+        token: That may do what is asked for, where it wants one.
+        timeout_seconds: How long to wait for an answer, and for a service that has too much to do.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, timeout_seconds: float = 30.0) -> None:
+        self._wire = Wire(url, token, timeout_seconds)
+        self._columns: tuple[str, ...] | None = None
+        self.skipped: list[Skipped] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._wire.close()
+
+    def add(self, documents: Any, **options: Unpack[AddOptions]) -> list[Added]:
+        """Add documents, and say what each resembles: see `Index.add`. Of a list, each 500 are one transaction."""
+        is_text = isinstance(documents, str)
+        return [added for batch in self._added([documents] if is_text else documents, options) for added in batch]
+
+    def add_batches(self, source: Any, **options: Unpack[AddOptions]) -> Iterator[list[Added]]:
+        """Like `add`, batch by batch: what is yielded is durable."""
+        yield from self._added(source, options)
+
+    def remove(self, ids: str | Iterable[str], *, missing_ok: bool = True) -> int:
+        """Take documents out, by id, one by one; returns how many were there.
+
+        Args:
+            ids: One, or several.
+            missing_ok: Whether ids that are not there are passed over; otherwise nothing is removed.
+
+        Raises:
+            UnknownIdError: An id is not there.
+        """
+        wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        if not missing_ok:
+            for id_ in wanted:
+                self._wire.ask("GET", f"/documents/{in_path(id_)}")
+        removed = 0
+        for id_ in wanted:
+            try:
+                self._wire.ask("DELETE", f"/documents/{in_path(id_)}", again=False)
+                removed += 1
+            except UnknownIdError:
+                continue
+        return removed
+
+    @overload
+    def query(
+        self,
+        documents: str | Mapping[str, Any],
+        *,
+        limit: int = 10,
+        threshold: Number | None = None,
+        where: Where | None = None,
+    ) -> Matches: ...
+    @overload
+    def query(
+        self, documents: Any, *, limit: int = 10, threshold: Number | None = None, where: Where | None = None
+    ) -> list[Matches]: ...
+    def query(
+        self, documents: Any, *, limit: int = 10, threshold: Number | None = None, where: Where | None = None
+    ) -> Matches | list[Matches]:
+        """What documents resemble: see `Index.query`."""
+        wanted = _wanted(limit, threshold, where)
+        if isinstance(documents, (str, Mapping)):
+            return self._queried([input_of(documents)], wanted)[0]
+        inputs = at_hand(documents)
+        batches = Sourced(documents, _SOURCE, self._cleared()) if inputs is None else [inputs]
+        return [matches for batch in batches for some in _cut(batch) for matches in self._queried(some, wanted)]
+
+    def query_batches(
+        self,
+        source: Any,
+        *,
+        limit: int = 10,
+        threshold: Number | None = None,
+        where: Where | None = None,
+        **options: Unpack[SourceOptions],
+    ) -> Iterator[tuple[list[str], list[Matches]]]:
+        """The documents of a source, batch by batch: their ids, and what each resembles."""
+        wanted = _wanted(limit, threshold, where)
+        for batch in Sourced(source, options, self._cleared()):
+            for some in _cut(batch):
+                yield [document.id for document in some], self._queried(some, wanted)
+
+    def compare(self, id_a: str, id_b: str) -> Likeness:
+        """Two documents of the index, whatever they have in common."""
+        found = self._wire.ask("POST", "/compare", {"a": id_a, "b": id_b, "texts": False})
+        return Likeness(**{**found, "found_by": tuple(found["found_by"])})
+
+    def get(self, id: str) -> Entry:
+        """What the index has of a document."""
+        found = self._wire.ask("GET", f"/documents/{in_path(id)}")
+        return Entry(**{**found, "sketch": None if found["sketch"] is None else tuple(found["sketch"])})
+
+    def text(self, id: str) -> str:
+        """The text of a document, where texts are stored."""
+        if (store := self.stats().store) != "text":
+            raise ConfigError(f"{self._wire.url} stores {store}, not texts", hint="Create an index with store=text.")
+        return self.get(id).text or ""
+
+    def duplicates(self, id: str, *, limit: int = 10, where: Where | None = None) -> Matches:
+        """What a document of the index resembles, itself left out; best first."""
+        settings = [("limit", limit), *(("where", condition) for condition in _conditions(where))]
+        found = self._wire.ask("GET", f"/documents/{in_path(id)}/duplicates?{urlencode(settings)}")
+        return _matches({**found, "matches": found["duplicates"]})
+
+    def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
+        """Documents that others were found to resemble, those with most first."""
+        settings = urlencode({"limit": limit, "offset": offset, "members": members})
+        groups = self._wire.ask("GET", f"/groups?{settings}")["groups"]
+        return [Group(**{**group, "members": tuple(group["members"])}) for group in groups]
+
+    def ids(self, *, after: str | None = None, limit: int | None = None) -> Iterator[str]:
+        """Ids, in the order in which documents were added.
+
+        Args:
+            after: Only of those after the document of this id; default: from the first one.
+            limit: At most this many; default: all.
+        """
+        if limit is not None:
+            require_number("limit", limit, 1)
+        left = limit
+        while left is None or left > 0:
+            most = _IDS if left is None else min(left, _IDS)
+            settings = {"limit": most} | ({} if after is None else {"after": after})
+            ids = self._wire.ask("GET", f"/documents?{urlencode(settings)}")["ids"]
+            yield from ids
+            if len(ids) < most:
+                return
+            after, left = ids[-1], None if left is None else left - len(ids)
+
+    def stats(self) -> IndexStats:
+        """Counts that are kept, not counted."""
+        found = self._wire.ask("GET", "/stats")
+        return IndexStats(self._wire.url, **{**found, **{name: tuple(found[name]) for name in ("methods", "columns")}})
+
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
+        """Write all documents to a file of JSON lines.
+
+        Args:
+            path: Where, `.jsonl`; the file appears when it is complete.
+            overwrite: Whether it takes the place of one that is there.
+
+        Returns:
+            How many there are.
+        """
+        if Path(path).suffix != ".jsonl":
+            raise ConfigError(f"{path} has another format than a service sends", hint="Name it .jsonl.")
+        place, number = require_place(os.fspath(path), Inputs.of(None), folder=False, overwrite=overwrite), 0
+        with appearing(place) as made, made.open("wb") as out:
+            for line in self._wire.lines("/export"):
+                out.write(line)
+                number += 1
+        return number
+
+    def _added(self, documents: Any, options: AddOptions) -> Iterator[list[Added]]:
+        require_addable(options)
+        if isinstance(documents, list) and all(isinstance(document, str) for document in documents):
+            require_texts(documents)
+        skipped, kept = self._cleared(), self._kept()
+        inputs = at_hand(documents, ColumnNames(options, kept))
+        batches = Sourced(documents, options, skipped, kept) if inputs is None else [inputs]
+        settings = {"if_new": options["if_new"], "replace": options["replace"], "limit": options["limit"]}
+        for batch in batches:
+            for some in _cut(batch):
+                body = {"documents": [_body(document) for document in some], **settings}
+                results = self._wire.ask("POST", "/documents", body, again=False)["results"]
+                yield [_added(result, matches=options["matches"]) for result in results]
+
+    def _queried(self, inputs: Sequence[Input], wanted: dict[str, Any]) -> list[Matches]:
+        bodies = [
+            {name: value for name, value in _body(one).items() if name not in ("id", "columns")} for one in inputs
+        ]
+        return [
+            _matches(found) for found in self._wire.ask("POST", "/query", {"documents": bodies, **wanted})["results"]
+        ]
+
+    def _kept(self) -> tuple[str, ...]:
+        if self._columns is None:
+            self._columns = self.stats().columns
+        return self._columns
+
+    def _cleared(self) -> list[Skipped]:
+        self.skipped.clear()
+        return self.skipped
+
+
+_SOURCE = SourceOptions(strict=False, progress=None)
+
+
+def _wanted(limit: int, threshold: Number | None, where: Where | None) -> dict[str, Any]:
+    require_number("limit", limit, 1)
+    wanted = {"limit": limit, "threshold": None if threshold is None else float(threshold), "where": where}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _conditions(where: Where | None) -> list[str]:
+    """Conditions as they stand in a URL."""
+    if not isinstance(where, Mapping):
+        return [where] if isinstance(where, str) else list(where or ())
+    exact = {name: [values] if isinstance(values, str) else [*values] for name, values in where.items()}
+    if any("|" in value for values in exact.values() for value in values):
+        raise ConfigError(f"where={where} holds a |, which separates values", hint="Ask by query, with the text.")
+    return [f"{name}={'|'.join(values)}" for name, values in exact.items()]
+
+
+def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
+    """In parts for a request each."""
+    start, size = 0, 0
+    for at, document in enumerate(inputs):
+        length = len(document.text or b"") + 20 * len(document.features or document.sketch or ())
+        if at > start and (at - start == _AT_ONCE or size + length > _BYTES):
+            yield inputs[start:at]
+            start, size = at, 0
+        size += length
+    if start < len(inputs):
+        yield inputs[start:]
+
+
+def _body(document: Input) -> dict[str, Any]:
+    """A document as it is sent."""
+    text = None if document.text is None else document.text.decode("utf-8", "surrogatepass")
+    body = {
+        "id": document.id,
+        "url": document.url,
+        "text": text,
+        "features": None if document.features is None else [_number("features", item) for item in document.features],
+        "sketch": None if document.sketch is None else [_number("sketch", item) for item in document.sketch],
+        "columns": orjson.loads(document.columns) if document.columns else None,
+    }
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _number(what: str, item: Any) -> int:
+    try:
+        return (int(item, 16) if what == "sketch" and isinstance(item, str) else int(item)) & (1 << 64) - 1
+    except (TypeError, ValueError):
+        raise ConfigError(f"{what} are sent to a service as numbers of 64 bits", hint="Give the text.") from None
+
+
+def _matches(found: Mapping[str, Any]) -> Matches:
+    matches = (Match(**{**match, "found_by": tuple(match["found_by"])}) for match in found["matches"])
+    return Matches(matches, complete=found["complete"], recall=found.get("recall"))
+
+
+def _added(found: Mapping[str, Any], *, matches: bool) -> Added:
+    return Added(**{**found, "matches": tuple(_matches(found)) if matches else ()})

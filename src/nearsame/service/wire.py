@@ -1,0 +1,144 @@
+"""Requests of a client to the service, over a connection that is kept; its problems as the library's own exceptions.
+
+1. Nothing but the standard library: whoever asks a service needs nothing of what runs one.
+2. Who is too busy is asked again until the time is over: such an answer says that nothing was written.
+3. A question whose connection broke is asked once more. A change is not: it may have been made.
+"""
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import orjson
+
+from nearsame import errors
+from nearsame.errors import ConfigError, NearSameError, StoreBusyError, StoreError
+
+__all__ = ["Wire", "in_path"]
+
+_SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+_IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
+_PAUSE = 0.1  # seconds, before whoever is busy is asked again, if nothing else was said
+_BUSY = {429, 503}
+
+
+class Wire:
+    """A connection to a service, made when it is needed."""
+
+    def __init__(self, url: str, token: str | None, timeout_seconds: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in _SCHEMES or not parts.hostname or parts.query or parts.fragment:
+            raise ConfigError(f"{url!r} is not the address of a service", hint="Give it as http://HOST:PORT.")
+        self.url = url.rstrip("/")
+        self._seconds = timeout_seconds
+        self._path = parts.path.rstrip("/")
+        self._connection: http.client.HTTPConnection = _SCHEMES[parts.scheme](
+            parts.hostname, parts.port, timeout=timeout_seconds
+        )
+        self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._last_used = time.monotonic()
+
+    def ask(self, method: str, path: str, body: Any = None, *, again: bool = True) -> Any:
+        """The answer to a request, as JSON.
+
+        Args:
+            method: Of HTTP.
+            path: Below the address of the service, with its settings.
+            body: What is sent as JSON.
+            again: Whether it may be asked twice.
+
+        Raises:
+            NearSameError: It is refused, or the service cannot be reached.
+        """
+        deadline = time.monotonic() + self._seconds
+        while True:
+            with closing(self._sent(method, path, body, again=again)) as answer:
+                content = self._read(answer)
+            if answer.status < 400:
+                return orjson.loads(content)
+            problem = _problem(content, answer.status)
+            pause = _seconds(answer.headers.get("Retry-After"))
+            if answer.status not in _BUSY or time.monotonic() + pause > deadline:
+                raise _error(problem, self.url)
+            time.sleep(pause)
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """The lines of an answer, as they come."""
+        with closing(self._sent("GET", path, None, again=True)) as answer:
+            if answer.status >= 400:
+                raise _error(_problem(self._read(answer), answer.status), self.url)
+            try:
+                yield from answer
+            except (http.client.HTTPException, OSError) as error:
+                raise self._unreachable(error) from None
+            finally:
+                self.close()  # what was not read would be taken for the next answer
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def _sent(self, method: str, path: str, body: Any, *, again: bool) -> http.client.HTTPResponse:
+        if time.monotonic() - self._last_used > _IDLE_SECONDS:
+            self.close()
+        is_new = self._connection.sock is None
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
+        try:
+            self._connection.request(method, f"{self._path}{path}", None if body is None else _dumped(body), headers)
+            return self._connection.getresponse()
+        except (http.client.HTTPException, OSError) as error:
+            self.close()
+            if is_new or not again or isinstance(error, TimeoutError):
+                raise self._unreachable(error) from None
+        finally:
+            self._last_used = time.monotonic()
+        return self._sent(method, path, body, again=False)
+
+    def _read(self, answer: http.client.HTTPResponse) -> bytes:
+        try:
+            return answer.read()
+        except (http.client.HTTPException, OSError) as error:
+            self.close()
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error: Exception) -> StoreError:
+        if isinstance(error, TimeoutError):
+            return StoreBusyError(f"{self.url} did not answer within {self._seconds:g} s", hint="Try again later.")
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return StoreError(f"{self.url} cannot be reached: {why}", hint="Check the address, and that the service runs.")
+
+
+def in_path(id: str) -> str:
+    """An id as a part of a path."""
+    return quote(id, safe="")
+
+
+def _dumped(body: Any) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # a text with half a surrogate pair: the service says what is wrong
+        return json.dumps(body).encode()
+
+
+def _problem(content: bytes, status: int) -> dict[str, Any]:
+    try:
+        given = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        given = None
+    return given if isinstance(given, dict) and "code" in given else {"code": "", "detail": f"HTTP {status}"}
+
+
+def _seconds(given: str | None) -> float:
+    return float(given) if given is not None and given.isdecimal() else _PAUSE
+
+
+def _error(problem: dict[str, Any], url: str) -> NearSameError:
+    """What the service says, as the exception that an index would have raised."""
+    code, status = problem["code"], problem.get("status", 0)
+    kinds = {kind.code: kind for name in errors.__all__ if issubclass(kind := getattr(errors, name), NearSameError)}
+    kind = kinds.get(code) or (StoreBusyError if status in _BUSY else ConfigError if status // 100 == 4 else StoreError)
+    return kind(f"{url}: {problem['detail']}", hint=problem.get("hint") or "")
