@@ -23,6 +23,30 @@ CHANGING = (r"in \d+\.\d s, \d+\.\d [kMG]?B/s", r"\d+\.\d+ s\b")  # what another
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs" / "guide").as_posix())
 def test_what_a_page_shows_is_what_happens(page, folder):
     """Its blocks are run in their order, in one folder, and print what stands below them."""
+    renewed = _run(page)
+    if os.environ.get("UPDATE_GOLD"):
+        text = page.read_text("utf-8")
+        for block, new in reversed(renewed):
+            text = text[: block.start] + new + text[block.start + len(block.text) :]
+        page.write_text(text, "utf-8")
+
+
+def test_every_row_of_the_table_of_examples_prints_its_numbers(folder):
+    """Each command of examples.md, after the blocks of the page."""
+    page, wrong = ROOT / "docs" / "guide" / "examples.md", []
+    _run(page)
+    rows = [line.strip("| ").split(" | ") for line in page.read_text("utf-8").splitlines() if line.startswith("| ")]
+    for item, _, numbers, command in rows[1:]:
+        output, status = run_command(command.strip("`"))
+        expected = [" ".join(number.split()) for number in re.findall(r"`(.+?)`", numbers)]
+        assert expected, item
+        printed = " ".join(output.split())
+        wrong += [f"{item}: {number}" for number in expected if status or number not in printed]
+    assert [] == wrong
+
+
+def _run(page: Path) -> list[tuple[Block, str]]:
+    """Run the blocks of a page; those that show something, and what is right."""
     text, names = page.read_text("utf-8"), {"__name__": "__main__"}
     renewed: list[tuple[Block, str]] = []
     for block in blocks_of(text):
@@ -34,10 +58,7 @@ def test_what_a_page_shows_is_what_happens(page, folder):
                 renewed.append((block.shown, _settled(block.shown.text, printed, block.text)))
         else:
             assert block.kind == "text", f"```{block.kind} is not run: {block.text}"
-    if os.environ.get("UPDATE_GOLD"):
-        for block, new in reversed(renewed):
-            text = text[: block.start] + new + text[block.start + len(block.text) :]
-        page.write_text(text, "utf-8")
+    return renewed
 
 
 def _console(block: Block) -> str:
