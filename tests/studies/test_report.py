@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nearsame as ns
+from nearsame.outputs.cluster_layout import laid_out
 from nearsame.outputs.html import report_page
 from nearsame.recipes.methods import METHODS
 from nearsame.studies import report as study
@@ -160,6 +161,14 @@ def test_large_runs_are_sampled_evenly(monkeypatch):
     assert len(set(listed)) == 3
 
 
+def test_long_ids_take_the_place_of_pairs(monkeypatch):
+    """The page stays small, whatever documents are called."""
+    monkeypatch.setattr(study, "_ID_BYTES", 10_000)
+    texts = {f"{number} {'x' * 500}": "the same text in all of them" for number in range(100)}
+    found = ns.report(ns.dedup(texts))
+    assert (99, 9) == (found.num_pairs, len(found.pairs))
+
+
 def test_a_report_is_plain_data(run):
     """All of it goes through JSON; what may not be replaced stays out."""
     found = ns.report(run)
@@ -170,3 +179,19 @@ def test_a_report_is_plain_data(run):
     }
     assert "inputs" not in found.record()
     assert dataclasses.replace(found) == ns.report(run)
+
+
+def test_a_chain_is_seen_in_the_graph_of_its_cluster():
+    """Who is similar enough is joined, whoever is the keeper; rings count the steps from it."""
+    text = words(70, 7)
+    chain = [" ".join(text[start : start + 40]) for start in (0, 10, 20, 30)]
+    run = ns.dedup(chain, method=ns.Jaccard(threshold="0.5", shingle_size=2), clusters="components")
+    found = ns.report(run)
+    [drawn] = found.graphs
+    similar = {(a, b) for a, b, similarity in drawn.edges if similarity >= 0.5}
+    at = {found.documents[member].row: place for place, member in enumerate(drawn.members)}
+    assert {tuple(sorted((at[row], at[row + 1]))) for row in range(3)} == {tuple(sorted(pair)) for pair in similar}
+    nodes = laid_out(drawn, 0.5)["nodes"]
+    distances = [round(np.hypot(x - 120, y - 120)) for x, y, _ in nodes]
+    assert [0, 35, 69, 104] == sorted(distances)
+    assert [distances[at[row]] for row in range(4)] == sorted(distances)

@@ -15,6 +15,7 @@ __all__ = [
     "KINDS",
     "AtThreshold",
     "Breakdown",
+    "ClusterGraph",
     "Figure",
     "MatchKind",
     "RunReport",
@@ -171,6 +172,21 @@ class SeenCluster:
 
 
 @dataclass(frozen=True)
+class ClusterGraph:
+    """Some members of a cluster, and which of them resemble each other.
+
+    Attributes:
+        cluster: its number.
+        members: documents by their numbers in the report, the keeper first.
+        edges: (place of a member, place of another, similarity): to the keeper as the run has it.
+    """
+
+    cluster: int
+    members: tuple[int, ...]
+    edges: tuple[tuple[int, int, float], ...]
+
+
+@dataclass(frozen=True)
 class RunReport:
     """All that a report says.
 
@@ -194,6 +210,7 @@ class RunReport:
         documents: those that pairs and clusters name.
         pairs: some, evenly over the order of similarity.
         clusters: the largest.
+        graphs: the largest of them.
         beside: the texts of some pairs.
         untold: why there are no texts.
         recipe: what decides the answer.
@@ -220,6 +237,7 @@ class RunReport:
     documents: tuple[SeenDocument, ...] = ()
     pairs: tuple[SeenPair, ...] = ()
     clusters: tuple[SeenCluster, ...] = ()
+    graphs: tuple[ClusterGraph, ...] = ()
     beside: tuple[SideBySide, ...] = ()
     untold: str = ""
     recipe: dict[str, Any] = field(default_factory=dict)

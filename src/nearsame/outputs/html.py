@@ -15,7 +15,7 @@ from typing import Any
 from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
-from nearsame.outputs import evaluations, plots, similarity_bars
+from nearsame.outputs import cluster_layout, evaluations, plots, similarity_bars
 from nearsame.outputs.promises import in_bytes
 
 __all__ = ["evaluation_page", "render", "report_page", "require", "require_templates"]
@@ -73,6 +73,7 @@ def report_page(report: RunReport) -> str:
         map_caption="Rows: the document that goes; columns: its witness" if is_dedup else "Rows: a; columns: b",
         clusters_name=f"The largest {clusters:,}" if clusters < len(report.clusters) else "All of them, largest first",
         most_clusters=_CLUSTERS,
+        graphs=[(graph, cluster_layout.laid_out(graph, report.least)) for graph in report.graphs],
         most_sizes=max((count for _, count in report.sizes), default=1),
         most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
         settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],

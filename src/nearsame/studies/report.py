@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearsame.answers.reports import (
     AtThreshold,
+    ClusterGraph,
     Figure,
     RunReport,
     SeenCluster,
@@ -33,7 +35,9 @@ from nearsame.outputs.examples import spread
 from nearsame.outputs.promises import component, condition, guarantee, in_bytes, measured, near, plural
 from nearsame.outputs.remarks import remarks
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
+from nearsame.studies.cluster_graphs import graph
 from nearsame.studies.finished import Finished, Moved, finished
 from nearsame.studies.second_reading import Facts
 from nearsame.studies.side_by_side import Sides
@@ -45,9 +49,14 @@ _BESIDE = 300  # of them with texts, at most
 _BESIDE_BYTES = 1_500_000  # of these texts
 _READ_CHARACTERS = 20_000_000  # compared for them
 _CLUSTERS = 200
+_GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
+_ID_BYTES = 400_000  # of ids and sources
 _STEPS = 20  # between the threshold and 1
 _EXCERPT = 120
 _SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
+
+
+_NAMES = ["a_id", "a_source", "b_id", "b_source"]
 
 
 @checked
@@ -103,6 +112,7 @@ class _Making:
             documents=self._documents,
             pairs=pairs,
             clusters=self._clusters,
+            graphs=tuple(self._graphs()),
             beside=beside,
             untold=self._untold,
             recipe=dict(stats.recipe),
@@ -245,7 +255,12 @@ class _Making:
     @cached_property
     def _chosen(self) -> Int64s:
         """The pairs of the page, the least similar first."""
-        chosen = spread(self._similarity, self._similarity >= 1, _PAIRS)
+        same = self._similarity >= 1
+        chosen = spread(self._similarity, same, _PAIRS)
+        named = self.run.pairs.select(_NAMES).take(pa.array(chosen))
+        size = sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in named.columns)
+        if size > _ID_BYTES:
+            chosen = spread(self._similarity, same, max(1, chosen.size * _ID_BYTES // size))
         return chosen[np.argsort(self._similarity[chosen], kind="stable")]
 
     @cached_property
@@ -255,7 +270,8 @@ class _Making:
 
     @cached_property
     def _documents(self) -> tuple[SeenDocument, ...]:
-        some = self.run.pairs.take(pa.array(np.concatenate([self._chosen, self._cluster_table[2][:_CLUSTERS]])))
+        drawn = [pairs for _, pairs in self._drawn]
+        some = self.run.pairs.take(pa.array(np.concatenate([self._chosen, self._cluster_table[2][:_CLUSTERS], *drawn])))
         sides = [
             zip(*(some.column(f"{side}_{name}").to_pylist() for name in ("id", "source", "row")), strict=True)
             for side in "ab"
@@ -273,11 +289,53 @@ class _Making:
         return tuple(SeenCluster(*one) for one in zip(*columns, strict=True))
 
     @cached_property
+    def _drawn(self) -> list[tuple[int, Int64s]]:
+        """The clusters that are drawn, each with some of its pairs, over the whole range of similarity."""
+        drawn = []
+        for number in self._cluster_table[0][:_GRAPHS].tolist():
+            pairs = np.flatnonzero(self.run.pairs.column("cluster").to_numpy() == number)
+            few = spread(self._similarity[pairs], np.zeros(pairs.size, np.bool_), _MEMBERS - 1)
+            drawn.append((number, pairs[few]))
+        return drawn
+
+    def _graphs(self) -> Iterator[ClusterGraph]:
+        for number, pairs in self._drawn:
+            rows = self.run.pairs.take(pa.array(pairs)).to_pylist()
+            members = [self._numbers[row["a_source"], row["a_row"]] for row in rows]
+            keeper = self._numbers[rows[0]["b_source"], rows[0]["b_row"]]
+            keys = self._keys[0][pairs].tolist()
+            texts = {member: self._read[key] for member, key in zip(members, keys, strict=True) if key in self._read}
+            yield graph(number, [keeper, *members], self._similarity[pairs].tolist(), texts, self._method)
+
+    @property
+    def _method(self) -> Method | None:
+        """The one of the run, where it goes by what can be counted here, and the texts can be read."""
+        return self._sides.method if self._read and self._sides.method.measure == "jaccard" else None
+
+    @cached_property
+    def _sides(self) -> Sides:
+        return Sides(self.run.stats.recipe, self.run.of, self.run.stats.least)
+
+    @cached_property
+    def _placed(self) -> Int64s:
+        """The pairs that have their texts on the page, by their places there."""
+        places = np.unique(np.linspace(0, self._chosen.size - 1, _BESIDE).round().astype(np.int64))
+        return places if self._chosen.size else places[:0]
+
+    @cached_property
+    def _read(self) -> dict[int, str]:
+        """All texts that the page needs, by the keys of their documents."""
+        if self._untold:
+            return {}
+        drawn = [self._keys[0][pairs] for _, pairs in self._drawn]
+        keys = np.unique(np.concatenate([*(side[self._chosen[self._placed]] for side in self._keys), *drawn]))
+        return dict(zip(keys.tolist(), self.run.sources.texts(keys), strict=True))
+
+    @cached_property
     def _beside_and_pairs(self) -> tuple[tuple[SideBySide, ...], tuple[SeenPair, ...]]:
         """The pairs, and the texts of as many as there is room for."""
         rows = self.run.pairs.take(pa.array(self._chosen)).to_pylist()
         texts = self._texts()
-        sides = Sides(self.run.stats.recipe, self.run.of, self.run.stats.least)
         beside: list[SideBySide] = []
         pairs, left = [], _BESIDE_BYTES
         for at, (row, bits) in enumerate(zip(rows, self._at(self._chosen).tolist(), strict=True)):
@@ -290,7 +348,7 @@ class _Making:
                 cluster=row.get("cluster"),
             )
             if at in texts:
-                both = sides.of_pair(texts[at], row)
+                both = self._sides.of_pair(texts[at], row)
                 excerpt = " ".join(texts[at][0][: 4 * _EXCERPT].split())[:_EXCERPT]
                 seen = replace(seen, kind=both.kind, excerpt=excerpt)
                 if both.size <= left:
@@ -302,15 +360,9 @@ class _Making:
 
     def _texts(self) -> dict[int, tuple[str, str]]:
         """The texts of some of the pairs, by their places on the page."""
-        if self._untold:
-            return {}
-        places = np.unique(np.linspace(0, self._chosen.size - 1, _BESIDE).round().astype(np.int64))
-        places = places[: self._chosen.size] if self._chosen.size else places[:0]
-        keys = [side[self._chosen[places]] for side in self._keys]
-        read = self.run.sources.texts(np.concatenate(keys))
-        pairs = zip(places.tolist(), read[: places.size], read[places.size :], strict=True)
         known, left = {}, _READ_CHARACTERS
-        for place, a, b in pairs:
+        for place in self._placed.tolist() if self._read else ():
+            a, b = (self._read[int(side[self._chosen[place]])] for side in self._keys)
             left -= len(a) + len(b)
             if left >= 0:
                 known[place] = a, b

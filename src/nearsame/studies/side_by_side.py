@@ -59,14 +59,14 @@ class Sides:
         return LaidOut(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
 
     @cached_property
-    def _method(self) -> Method:
+    def method(self) -> Method:
         """The method of the run; of vectors there are no texts."""
         kind = METHODS[self.recipe["method"]]
         return kind(**{name: value for name, value in self.recipe.items() if name in kind.model_fields})
 
     def _compared(self, a: str, b: str) -> Comparison:
         try:
-            return compare(a, b, method=self._method, edits=False)
+            return compare(a, b, method=self.method, edits=False)
         except ConfigError:  # its weights, or what it drops, are about a corpus
             return compare(a, b, edits=False)
 

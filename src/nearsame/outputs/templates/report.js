@@ -10,6 +10,7 @@ const make = (name, given = {}, ...inner) => {
 };
 const FIRST = 25;
 const cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
+const named = id => id.trim() || "(blank id)";
 const count = number => number.toLocaleString("en");
 const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set() };
 
@@ -213,9 +214,9 @@ const draw = () => {
 
 const line = row => {
   const open = row.number === state.open;
-  const button = make("button", { type: "button", "aria-expanded": open, "data-row": row.number, dir: "auto" }, row.first.id);
+  const button = make("button", { type: "button", "aria-expanded": open, "data-row": row.number, dir: "auto" }, named(row.first.id));
   button.addEventListener("click", () => show(open ? null : row.number));
-  const names = make("th", { scope: "row" }, button, make("br"), make("bdi", {}, row.second.id), make("bdi", { class: "excerpt less" }, row.excerpt));
+  const names = make("th", { scope: "row" }, button, make("bdi", {}, named(row.second.id)), make("bdi", { class: "excerpt less" }, row.excerpt));
   const label = verdicts().get(row.number);
   const cells = [make("td", { class: "number" }, cut(row.similarity)), names, make("td", {}, data.kinds[row.kind], ...(label ? [make("br"), make("strong", {}, LABELS[label])] : []))];
   if (several) cells.push(make("td", { class: "less" }, make("bdi", {}, row.first.source), ...(row.first.source === row.second.source ? [] : [make("br"), make("bdi", {}, row.second.source)])));
@@ -231,14 +232,13 @@ const show = (number, focus = true) => {
 
 // side by side
 const detail = row => {
-  const inner = make("td", { colspan: seen.length });
-  const view = row.view;
+  const view = row.view, inner = make(view ? "td" : "th", { colspan: seen.length, ...(view ? {} : { scope: "row" }) });
   if (!view) {
     inner.append(make("p", { class: "note" }, data.untold ? `No texts: ${data.untold}.` : "The texts of this pair are not in the report: there is room for some only."));
   } else {
     const both = make("div", { class: "both" });
     const sides = ["a", "b"].map((letter, index) => {
-      const name = (index ? row.second : row.first).id, role = data.of === "dedup" ? (index ? "stays" : "goes") : letter;
+      const name = named((index ? row.second : row.first).id), role = data.of === "dedup" ? (index ? "stays" : "goes") : letter;
       const text = make("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": `${letter}: ${name}` });
       text.append(...view[letter].map(piece => printed(piece, index, () => sides)));
       const share = Math.floor(1000 * view[index ? "b_in_a" : "a_in_b"]) / 10;
