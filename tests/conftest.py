@@ -92,12 +92,17 @@ def _server(*, durable: bool) -> Iterator[Server]:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test on Spark is slow unless it says `usual` or `long`; and what pyspark leaves open is not ours to close."""
+    """A test on Spark is slow unless it says `usual` or `long`; and what pyspark leaves open is not ours to close.
+
+    Modules on Spark come first: a run of several processes must not end with one of them.
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
             if not any(item.iter_markers("usual")) and not any(item.iter_markers("long")):
                 item.add_marker(pytest.mark.slow)
+    first = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in first)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:

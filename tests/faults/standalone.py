@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 __all__ = ["Cluster", "cluster"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _HOSTS = ("127.0.0.1", "127.0.0.2")
 _CLASSES = "org.apache.spark.deploy"
-_SECONDS = 60  # for a process to come up
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _start(name: str, options: list[str], home: Path) -> "subprocess.Popen[bytes
 
 def _said(home: Path, pattern: str, process: "subprocess.Popen[bytes]") -> str:
     """What a process has written into its log by now, or will soon."""
-    end = time.monotonic() + _SECONDS
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         if found := re.search(pattern, (home / "log").read_text("utf-8", errors="replace")):
             return found[1]

@@ -1,4 +1,4 @@
-"""The other side may call its columns otherwise, on both engines; several sources of it are told apart."""
+"""The other side may call its columns otherwise (on Spark: tests/parity); several sources of it are told apart."""
 
 import json
 
@@ -50,13 +50,3 @@ def test_without_another_side_its_columns_are_refused():
         ns.dedup([{"f": [1]}], against=[{"f": [1]}], features_column="f", against_text_column="text")
     with pytest.raises(ColumnError, match="against has no column 'body'"):
         ns.dedup(["a"], against=["a"], against_text_column="body")
-
-
-@pytest.mark.usual
-def test_spark_takes_them_too(spark):
-    """With the same answer."""
-    new = spark.createDataFrame([("a", TEXTS[0], "x"), ("b", TEXTS[2], "y")], "key string, body string, text string")
-    old = spark.createDataFrame([("n0", TEXTS[0], "z")], "name string, text string, content string")
-    names = {"text_column": "body", "id_column": "key", "against_text_column": "text", "against_id_column": "name"}
-    found = ns.dedup(new, against=old, engine=ns.Spark(spark), **names)
-    assert [("a", "n0")] == [(row["id"], row["witness_id"]) for row in found.removals.collect()]

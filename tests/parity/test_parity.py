@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -113,6 +114,28 @@ def test_pairs_with_a_direction(spark_with):
     expected = listed(local, small(), method=method)
     assert {} == difference(expected, listed(spark_with(), small(), method=method))
     assert expected
+
+
+@pytest.mark.usual
+def test_columns_of_the_other_side_have_their_own_names(spark):
+    """As tests/flow/test_against_columns.py says of one machine."""
+    new = spark.createDataFrame(
+        [("a", "a rose is a rose", "x"), ("b", "nothing", "y")], "key string, body string, text string"
+    )
+    old = spark.createDataFrame([("n0", "a rose is a rose", "z")], "name string, text string, content string")
+    names = {"text_column": "body", "id_column": "key", "against_text_column": "text", "against_id_column": "name"}
+    found = ns.dedup(new, against=old, engine=ns.Spark(spark), **names)
+    assert [("a", "n0")] == [(row["id"], row["witness_id"]) for row in found.removals.collect()]
+
+
+@pytest.mark.usual
+def test_names_of_folders_are_columns(tmp_path, spark):
+    """Spark finds such folders itself; of one machine tests/sources/test_folder_keys.py says it."""
+    for folder in ("year=2023", "year=2024", "year=999"):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pa.table({"text": ["a rose is a rose"]}), tmp_path / folder / "part.parquet")
+    found = ns.dedup(str(tmp_path), keep="max:year", engine=ns.Spark(spark))
+    assert [2024] == [row["year"] for row in found.kept().collect()]
 
 
 @pytest.mark.parametrize(

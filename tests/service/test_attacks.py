@@ -24,7 +24,7 @@ from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
 from nearsame.service.workers import WorkerProcesses
 from nearsame.stages.pairs.passages import shared_passages
-from tests.patience import eventually
+from tests.patience import PATIENCE, eventually
 
 from .fakes import Shelf
 from .running import running
@@ -59,9 +59,9 @@ def refused(workers, seconds, task, *given):
 def test_a_task_whose_time_is_over_is_ended_with_its_process():
     """Its process is killed, the next task gets another one."""
     with working() as workers:
-        first = asyncio.run(workers.run(60, os.getpid))
-        assert (503, "timeout") == refused(workers, 0.2, time.sleep, 600)
-        second = asyncio.run(workers.run(60, os.getpid))
+        first = asyncio.run(workers.run(PATIENCE, os.getpid))
+        assert (503, "timeout") == refused(workers, 0.2, time.sleep, PATIENCE)
+        second = asyncio.run(workers.run(PATIENCE, os.getpid))
         assert first != second
         with pytest.raises(ProcessLookupError):
             os.kill(first, 0)
@@ -70,20 +70,20 @@ def test_a_task_whose_time_is_over_is_ended_with_its_process():
 def test_a_task_that_takes_too_much_memory_is_alone_in_that():
     """413, whether it says so itself or its process dies; the next task is done."""
     with working(memory=1 << 28) as workers:
-        assert (413, "too-large") == refused(workers, 60, bytes, 1 << 34)
-        assert 6 == asyncio.run(workers.run(60, sum, (1, 2, 3)))
-        assert (413, "too-large") == refused(workers, 60, os.abort)
-        assert 6 == asyncio.run(workers.run(60, sum, (1, 2, 3)))
+        assert (413, "too-large") == refused(workers, PATIENCE, bytes, 1 << 34)
+        assert 6 == asyncio.run(workers.run(PATIENCE, sum, (1, 2, 3)))
+        assert (413, "too-large") == refused(workers, PATIENCE, os.abort)
+        assert 6 == asyncio.run(workers.run(PATIENCE, sum, (1, 2, 3)))
 
 
 def test_what_a_task_says_is_passed_on():
     """Errors of the library with their hints; of others only the type, for a message could hold a text."""
     with working() as workers:
         with pytest.raises(ConfigError, match="-1 is below 1 token") as found:
-            asyncio.run(workers.run(60, shared_passages, np.zeros(0, np.uint64), np.zeros(0, np.uint64), -1))
+            asyncio.run(workers.run(PATIENCE, shared_passages, np.zeros(0, np.uint64), np.zeros(0, np.uint64), -1))
         assert "Choose a length such as 8." == found.value.hint
         with pytest.raises(RuntimeError, match="ValueError in a worker"):
-            asyncio.run(workers.run(60, int, "a text"))
+            asyncio.run(workers.run(PATIENCE, int, "a text"))
 
 
 def test_workers_end_while_they_work():
@@ -91,21 +91,22 @@ def test_workers_end_while_they_work():
     with working() as workers:
         said = []
         clients = [
-            threading.Thread(target=lambda: said.append(refused(workers, 600, time.sleep, 600))) for _ in range(2)
+            threading.Thread(target=lambda: said.append(refused(workers, PATIENCE, time.sleep, PATIENCE)))
+            for _ in range(2)
         ]
         for client in clients:
             client.start()
         while workers._queue.unfinished_tasks < 2:
             time.sleep(0.01)
     for client in clients:
-        client.join(60)
+        client.join(PATIENCE)
     assert [(503, "stopping")] * 2 == said
-    assert (503, "stopping") == refused(workers, 60, os.getpid)
+    assert (503, "stopping") == refused(workers, PATIENCE, os.getpid)
 
 
 def test_long_texts_are_compared_by_a_worker_while_readers_answer(shelf):
     """With one reader, and what was left out named."""
-    with running(shelf.open, readers=1, timeout=120) as served:
+    with running(shelf.open, readers=1, timeout=PATIENCE) as served:
         sides = {"a": {"text": AB}, "b": {"text": BA}}
         found = served.client.post("/compare", json=sides).json()
         assert (True, [], 0) == (found["complete"], found["left_out"], found["passages_left_out"])
@@ -163,7 +164,7 @@ def test_pages_are_measured_before_they_are_parsed(shelf, monkeypatch):
 
 def test_a_large_page_is_parsed_by_a_worker(shelf):
     """It is ended with its time, and so is a batch of small ones."""
-    with running(shelf.open, timeout=120) as served:
+    with running(shelf.open, timeout=PATIENCE) as served:
         page = "<html><main><p>one two three four" + "<td>x" * 10_000
         found = served.client.post("/documents?id=x", content=page, headers={"Content-Type": "text/html"})
         assert "added" == found.json()["status"]
@@ -176,7 +177,7 @@ def test_a_large_page_is_parsed_by_a_worker(shelf):
 def connected(served):
     """A connection that says nothing yet."""
     place = urlsplit(served.url)
-    return socket.create_connection((place.hostname, place.port), timeout=60)
+    return socket.create_connection((place.hostname, place.port), timeout=PATIENCE)
 
 
 def ended(connection):
@@ -194,7 +195,7 @@ def test_connections_that_ask_nothing_make_way(shelf):
         for connection in idle[::2]:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         assert [200, 200, 200] == [
-            httpx.get(f"{served.url}{path}", timeout=60).status_code for path in ("/healthz", "/readyz", "/stats")
+            httpx.get(f"{served.url}{path}", timeout=PATIENCE).status_code for path in ("/healthz", "/readyz", "/stats")
         ]
         assert all(ended(connection) for connection in idle[:30])
 
@@ -223,7 +224,7 @@ def test_headers_have_a_time_however_they_trickle(shelf):
 
 def test_health_is_answered_when_every_connection_is_busy(shelf):
     """Those that ask for something else are told to come back."""
-    with running(shelf.open, connections=4, timeout=120) as served, ExitStack() as stack:
+    with running(shelf.open, connections=4, timeout=PATIENCE) as served, ExitStack() as stack:
         shelf.gate.clear()
         busy = [stack.enter_context(connected(served)) for _ in range(2)]  # one address has half of all
         body = json.dumps({"text": "a"}).encode()
@@ -233,7 +234,7 @@ def test_health_is_answered_when_every_connection_is_busy(shelf):
             connection.sendall(head.encode() + body)
         while served.metric("nearsame_request_bytes_held") < 2 * len(body):
             time.sleep(0.01)
-        answers = [httpx.get(f"{served.url}{path}", timeout=60) for path in ("/healthz", "/readyz", "/stats")]
+        answers = [httpx.get(f"{served.url}{path}", timeout=PATIENCE) for path in ("/healthz", "/readyz", "/stats")]
         shelf.gate.set()
         assert [200, 200, 503] == [answer.status_code for answer in answers]
         assert ("connections", "1") == (answers[2].json()["code"], answers[2].headers["retry-after"])
@@ -288,9 +289,9 @@ def test_a_signal_ends_the_process_whatever_it_does():
     run = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         url = run.stdout.readline().strip()
-        assert 503 == httpx.post(f"{url}/query", json={"text": "a"}, timeout=60).status_code
+        assert 503 == httpx.post(f"{url}/query", json={"text": "a"}, timeout=PATIENCE).status_code
         run.send_signal(signal.SIGTERM)
-        _, log = run.communicate(timeout=120)
+        _, log = run.communicate(timeout=PATIENCE)
     finally:
         run.kill()
         run.communicate()

@@ -1,4 +1,4 @@
-"""What names of folders say is a column for --keep, of any kind of file, and on both engines."""
+"""What names of folders say is a column for --keep, of any kind of file; on Spark: tests/parity."""
 
 from pathlib import Path
 
@@ -71,14 +71,6 @@ def test_the_document_of_the_latest_folder_stays(tmp_path: Path, keep: str, kept
 def _kept_source(found: ns.Result) -> str:
     (keeper,) = {(row["witness_source"], row["witness_id"]) for row in found.removals.to_pylist()}
     return f"{keeper[0]}/{keeper[1]}" if keeper[1].endswith(".txt") else keeper[0]
-
-
-@pytest.mark.usual
-def test_spark_says_the_same(tmp_path: Path, spark: object) -> None:
-    """It finds such folders itself."""
-    source = _written(tmp_path, a_parquet="year=2023", b_parquet="year=2024", c_parquet="year=999")
-    found = ns.dedup(str(source), keep="max:year", engine=ns.Spark(spark))
-    assert [2024] == [row["year"] for row in found.kept().collect()]
 
 
 def test_one_file_says_what_folders_said(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.sources.archives import WARC, walk
+from tests.patience import PATIENCE
 from tests.sources.archive import PAGE, gzipped, html, http, record, response
 
 pytest.importorskip("fastwarc")
@@ -71,7 +72,7 @@ def _replayed(python: Path, home: Path, archives: list[Path], urls: list[tuple[s
         check=False,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert 0 == done.returncode, done.stderr[-2_000:]
     found: list[list[object]] = json.loads(done.stdout.splitlines()[-1])
