@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
     from nearsame.outputs.reports import write_evaluation, write_report, write_to_label
-    from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+    from nearsame.recipes.methods import Codes, Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.reruns import rerun
     from nearsame.service.client import Client
@@ -64,6 +64,7 @@ __all__ = [
     "Added",
     "CanonicalUrl",
     "Client",
+    "Codes",
     "ColumnError",
     "Comparison",
     "ConfigError",
@@ -176,6 +177,7 @@ _HOMES = {
     "nearsame.answers.labels": ("ToLabel",),
     "nearsame.answers.matches": ("Added", "Entry", "Group", "IndexStats", "Likeness", "Match"),
     "nearsame.recipes.methods": (
+        "Codes",
         "Containment",
         "Cosine",
         "Digest",

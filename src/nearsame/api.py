@@ -24,6 +24,7 @@ from nearsame.flow import audits, costs, layers, pipeline
 from nearsame.flow.arrays import HOST, Arrays
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
+    chosen_codes,
     chosen_recipe,
     chosen_ties,
     chosen_vectors,
@@ -44,7 +45,7 @@ from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
 from nearsame.kernels.deciding import Work
-from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
+from nearsame.recipes.arguments import checked, not_on_spark, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
@@ -139,11 +140,12 @@ def dedup(
     policy, clusters = _priority(keep, options), options["clusters"]
     use, urls = options["use"], options["urls"] or CanonicalUrl()
     chosen = None if use is None else chosen_layers(use, method, options["features_column"])
-    method = chosen_recipe(method) if chosen is None or "text" in chosen else Digest()
+    method = chosen_recipe(method, options["codes_column"]) if chosen is None or "text" in chosen else Digest()
     within = chosen_within(method, against, within)
     require_clusters(clusters, method)
-    if method.of_vectors and any(one.by_length for one in policy.policies):
-        raise ConfigError(f"keep={keep!r} cannot rank vectors of one length", hint="Choose another policy.")
+    if method.is_textless and any(one.by_length for one in policy.policies):
+        what = "vectors" if method.of_vectors else "codes"
+        raise ConfigError(f"keep={keep!r} cannot rank {what} of one length", hint="Choose another policy.")
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
     if group_by is not None:
@@ -206,7 +208,7 @@ def pairs(
     require_number("max_pairs", max_pairs, 0)
     if identical == "star" and against is not None:
         raise ConfigError("identical='star' and against: a star would hide which sides meet", hint="Leave one out.")
-    method = chosen_recipe(method)
+    method = chosen_recipe(method, options["codes_column"])
     if method.across_only:
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     required = Requirements(options["require_recall"])
@@ -279,9 +281,10 @@ def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tup
         chosen_vectors(method, options["vector_column"]),
         (options["url_column"] or "url", *other_columns),
     )
+    columns = chosen_codes(columns, method, options["codes_column"])
     columns = with_max_record(with_pages(columns, options), options["max_record"])
     text, identity = options["against_text_column"], options["against_id_column"]
-    other = next((name for name in ("items", "vectors", "html") if getattr(columns, name) is not None), None)
+    other = next((name for name in ("items", "vectors", "codes", "html") if getattr(columns, name) is not None), None)
     if text is not None and other is not None:
         message = f"against_text_column={text!r}: the documents are not read from a column of texts"
         raise ConfigError(message, hint="Leave it out.")
@@ -364,13 +367,15 @@ def _on_spark(asked: _Asked) -> "Request":
     options, engine = asked.options, asked.options["engine"]
     names = (
         "html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows",
-        "include", "exclude", "read_as", "encoding",
+        "include", "exclude", "read_as", "encoding", "codes_column",
     )  # fmt: skip
     if not isinstance(engine, Spark):
         raise ConfigError(
             f"engine={engine!r} is not an engine", hint="Give one, as in Spark(session), or leave it out."
         )
     refuse_on_spark(**{name: options.get(name) for name in names})
+    if asked.method.of_codes:
+        raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)
     audited = is_audited(asked.method, wanted=options["audit"])
     return Request(engine, asked.method, asked.columns, Clock(options["progress"]), options["strict"], audited)

@@ -10,6 +10,7 @@ import pyarrow as pa
 __all__ = [
     "BESIDE",
     "CLUSTERS",
+    "CODES",
     "COMPARED",
     "CUTS",
     "DOCUMENTS",
@@ -32,8 +33,9 @@ __all__ = [
 ]
 
 # What a source yields for its readable records; `order` (the --keep column, of any type) and, in place of
-# `text`, `items` (with --features-column) or `vector` (with --vector-column) come only when asked for. Behind them
-# stand, as strings by their own names, those columns of `Columns.beside` that a source has.
+# `text`, `items` (with --features-column), `vector` (with --vector-column) or `code` (with --codes-column) come
+# only when asked for. Behind them stand, as strings by their own names,
+# those columns of `Columns.beside` that a source has.
 RECORDS = pa.schema(
     [
         pa.field("position", pa.int64(), nullable=False),
@@ -114,6 +116,14 @@ VECTORS = pa.schema(
     [
         pa.field("row", pa.int64(), nullable=False),
         pa.field("vector", pa.large_list(pa.float64())),
+    ]
+)
+
+# DOCUMENTS that are codes of bits (--codes-column): their words, the lowest first; of a null none.
+CODES = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("code", pa.large_list(pa.field("item", pa.int64(), nullable=False))),
     ]
 )
 

@@ -16,7 +16,7 @@ from nearsame.cli.helping import MANY
 from nearsame.cli.main import commands
 from nearsame.cli.options import Option
 from nearsame.cli.recipeoptions import METHODS
-from nearsame.recipes.methods import Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
+from nearsame.recipes import methods
 
 from .commands import run
 
@@ -38,7 +38,7 @@ def command_of(path):
     return command
 
 
-RECIPES = {recipe.name: recipe for recipe in (Containment, Cosine, Digest, Jaccard, MinHash, ModP, SimHash, Hyperplane)}
+RECIPES = methods.METHODS
 HELPS = {"nearsame": [], **{"-".join(path): path for path in paths(commands)}}
 # Defaults that words say better than values.
 IN_WORDS = {

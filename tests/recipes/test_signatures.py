@@ -10,8 +10,8 @@ import pytest
 import nearsame as ns
 from nearsame.flow.options import RunOptions
 from nearsame.recipes.arguments import checked
-from nearsame.recipes.methods import MinHash, Shingled
-from nearsame.recipes.settings import MinHashSettings, ShingleSettings
+from nearsame.recipes.methods import MinHash, Shingled, SimHash
+from nearsame.recipes.settings import CodeSettings, MinHashSettings, ShingleSettings
 from nearsame.recipes.signatures import Default, Doc, SharedOption, shared_options
 
 
@@ -107,6 +107,8 @@ def test_keywords_for_settings_are_those_of_the_recipes() -> None:
     fixed = {"unicode", "tokeniser", "confirm", "confirm_threshold"}
     assert {*Shingled.model_fields} - fixed == {*ShingleSettings.__annotations__}
     assert {*MinHash.model_fields} - fixed == {*MinHashSettings.__annotations__}
+    of_pairs = {"threshold", "k", "search", "blocks", "header"}
+    assert {*SimHash.model_fields} - fixed - of_pairs == {*CodeSettings.__annotations__}
 
 
 def test_no_public_call_takes_any_option_that_there_may_be() -> None:

@@ -65,6 +65,7 @@ MADE: dict[str, tuple[Callable[[], Any], type]] = {
     "anything else with `__arrow_c_stream__`": (_Stream, pa.Table),
     "anything else with `__arrow_c_array__`": (_Column, pa.Table),
     "NumPy array of texts": (lambda: np.array(TEXTS, object), pa.Table),
+    "NumPy array of codes": (lambda: np.array([0, 1, 255], np.uint64), pa.Table),
     "NumPy matrix of numbers": (lambda: MATRIX, pa.Table),
     "dict": (lambda: dict(zip(IDS, TEXTS, strict=True)), pa.Table),
     "list": (lambda: list(TEXTS), pa.Table),
@@ -89,12 +90,13 @@ def test_each_kind_is_read_as_what_it_is_and_comes_back(name: str) -> None:
     make, expected = MADE[name]
     thing = make()
     assert name == kinds._kind_of(thing).name
-    found = ns.dedup(thing, **({"method": "hyperplane"} if name == "NumPy matrix of numbers" else {}))
+    method = {"NumPy matrix of numbers": "hyperplane", "NumPy array of codes": "codes"}.get(name)
+    found = ns.dedup(thing, method=method)
     assert (3, 1) == (found.stats.documents, found.stats.removed)
     kept, removed = found.kept(), found.removed()
     assert (expected, expected) == (type(kept), type(removed))
     assert (2, 1) == (len(kept), len(removed))
-    if name != "NumPy matrix of numbers":
+    if method is None:
         assert ([TEXTS[0], TEXTS[2]], [TEXTS[1]]) == (_texts(kept), _texts(removed))
 
 
@@ -283,17 +285,18 @@ def test_a_generator_is_gone_through_once() -> None:
     [
         (b"a rose", "a bytes", "Decode it"),
         ({"a rose"}, "a set", "Sort it into a list"),
-        (np.array([1, 2]), "a ndarray", "one dimension"),
+        (np.array([1, 2]), "numbers or bytes, and no texts", "Give texts, .* method=Codes"),
         (np.array([["a"]], object), "a ndarray", "one dimension"),
         (lambda: TEXTS, "a function", "Call it"),
-        ([1, 2], "elements of type int", "Give texts, records"),
+        ([1, 2], "numbers or bytes, and no texts", "Give texts, records"),
+        ([1.5, 2], "elements of type float", "Give texts, records"),
         ([["a", "b"]], "elements of type list", "a pair .id, text. in a tuple"),
         ([("a", "b", "c")], "elements of type tuple", "pairs .id, text."),
         ([("a", 1)], "elements of type tuple", "pairs .id, text."),
         (["a rose", {"text": "b"}], "element 1 is a record", "all elements of one form"),
         ([{"text": "a"}, None], "element 1 is None", "all elements of one form"),
         (["a rose", b"a rose"], "element 1 is bytes", "all elements of one form"),
-        (iter(["a rose", 5]), "element 1 is a int", "all elements of one form"),
+        (iter(["a rose", 5]), "element 1 is a whole number", "all elements of one form"),
         ({"id": "a", "text": "a rose"}, "the key 'id' reads like one record", "in a list"),
         ({"a": {"text": "a rose"}}, "a dict of dict", "a list of records"),
         ({"text": ["a"], "n": [1, 2]}, "not of one length: 'text' 1, 'n' 2", "for each document"),

@@ -113,10 +113,8 @@ def test_distances_of_codes_in_any_form(codes: list[int | None], other: int) -> 
 
 
 def test_what_does_nothing_or_is_nothing_is_refused() -> None:
-    """Settings about pairs, tables, codes of two lengths, columns of two lengths."""
+    """Tables, codes of two lengths, columns of two lengths."""
     for call, problem in (
-        (lambda: ns.simhash("a", k=3), "k=3 is about pairs"),
-        (lambda: ns.minhash("a", threshold=0.5), "threshold=1/2 is about pairs"),
         (lambda: ns.simhash("a", weights="tfidf"), "needs a corpus"),
         (lambda: ns.simhash(pa.table({"text": ["a"]})), "not a column"),
         (lambda: ns.simhash(pa.array([b"\xff"])), "invalid UTF-8"),

@@ -7,6 +7,7 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from nearsame.cli.options import Option
 from nearsame.cli.recipeoptions import METHODS
@@ -23,6 +24,9 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
     from nearsame.recipes import methods as recipes
 
     name = options.pop("method")
+    is_chosen = click.get_current_context().get_parameter_source("method") is not ParameterSource.DEFAULT
+    if options.get("codes_column") is not None and not is_chosen:
+        name = "codes"
     methods = _choices(command)
     known = {method: recipes.METHODS[method].model_fields for method in methods}
     settings = {}

@@ -59,9 +59,9 @@ CHOICE = setting(
     help="minhash: values of a band.",
     stands="consecutive",
 )
-K = setting("--k", type=int, metavar="N", help="simhash: bits in which codes may differ.", stands="3")
-BLOCKS = setting("--blocks", type=int, metavar="N", help="simhash: blocks of a code.", stands="the cheapest")
-HEADER = setting("--header", type=int, metavar="N", help="simhash: blocks of a header.", stands="the cheapest")
+K = setting("--k", type=int, metavar="N", help="simhash, codes: bits in which codes may differ.", stands="3")
+BLOCKS = setting("--blocks", type=int, metavar="N", help="simhash, codes: blocks of a code.", stands="the cheapest")
+HEADER = setting("--header", type=int, metavar="N", help="simhash, codes: blocks of a header.", stands="the cheapest")
 FEATURE_HASH = setting(
     "--feature-hash",
     type=words(FeatureHash),
@@ -116,7 +116,7 @@ def chosen(default: MethodName) -> Spec:
         metavar="NAME",
         help="jaccard: all pairs of similar sets of shingles; cosine: the same by cosine; containment: one in another;"
         " minhash: similar ones, by sketches; modp: the same by one hash in 25; simhash: codes within k bits;"
-        " hyperplane: similar vectors; digest: identical documents.",
+        " codes: given ones within k bits; hyperplane: similar vectors; digest: identical documents.",
         stands=default,
     )
 
@@ -155,9 +155,10 @@ SETTINGS: tuple[Spec, ...] = (
         "--bits",
         type=int,
         metavar="N",
-        help="Of a code: simhash 32, 64, 128; hyperplane 64 to 512.",
+        help="Of a code: simhash 32, 64, 128; codes up to 512; hyperplane 64 to 512.",
         stands="64; hyperplane 512",
     ),
+    switch("--decimal", help="codes: texts of digits are decimal.", stands="hexadecimal"),
     weights("one", "tf", "tfidf"),
     setting(
         "--frequencies",
@@ -182,7 +183,7 @@ SETTINGS: tuple[Spec, ...] = (
         "--search",
         type=words(SearchKind),
         metavar="NAME",
-        help="simhash: blocks, rotations, adjacent (loses pairs) or brute.",
+        help="simhash, codes: blocks, rotations, adjacent (loses pairs) or brute.",
         stands="blocks",
     ),
     BLOCKS,

@@ -105,6 +105,12 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--against-id-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
         FEATURES_COLUMN,
         spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
+        spec(
+            "--codes-column",
+            metavar="NAME",
+            help="Column of codes, with --method codes, which it stands for.",
+            stands="code, or the only one",
+        ),
         *PAGES,
         MAX_RECORD,
         STRICT,

@@ -7,15 +7,18 @@
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from nearsame.errors import ConfigError
 from nearsame.flow import audits
 from nearsame.recipes.choices import ClusterKind, MethodName, Ties
-from nearsame.recipes.methods import METHODS, Jaccard, Method, as_recipe
+from nearsame.recipes.methods import METHODS, Codes, Jaccard, Method, as_recipe
 from nearsame.sources import Columns
+from nearsame.sources.columns import CODE
 
 __all__ = [
+    "chosen_codes",
     "chosen_recipe",
     "chosen_ties",
     "chosen_vectors",
@@ -59,9 +62,11 @@ def chosen_ties(ties: Ties | None, order_column: str | None, engine: Any) -> Tie
     return ties or ("reading" if engine is None and order_column is None else "content")
 
 
-def chosen_recipe(method: Method | MethodName | None) -> Method:
-    """The recipe itself, by its name, or the default."""
-    return Jaccard() if method is None else as_recipe(method)
+def chosen_recipe(method: Method | MethodName | None, codes_column: str | None = None) -> Method:
+    """The recipe itself, by its name, or the default: that of codes, where their column is named."""
+    if method is None:
+        return Jaccard() if codes_column is None else Codes()
+    return as_recipe(method)
 
 
 def chosen_within(recipe: Method, against: Any, within: bool | None) -> bool:  # noqa: FBT001  (as it was given to dedup)
@@ -95,14 +100,24 @@ def chosen_vectors(recipe: Method, name: str | None) -> str | None:
     return None
 
 
+def chosen_codes(columns: Columns, recipe: Method, name: str | None) -> Columns:
+    """The columns with that of codes, where the method is about them."""
+    if recipe.of_codes:
+        return replace(columns, codes=name or CODE, bits=recipe.get("bits"), decimal=recipe.get("decimal"))
+    if name is not None:
+        message = f"codes_column={name!r} does nothing with method={recipe.name}"
+        raise ConfigError(message, hint="Leave it out, or choose codes.")
+    return columns
+
+
 def require_columns(columns: Columns, recipe: Method) -> None:
     """An error unless columns are what the method looks at."""
-    if recipe.of_vectors and columns.text is not None:
-        message = f"method={recipe.name} needs vectors, not text_column={columns.text!r}"
-        raise ConfigError(message, hint="Name their column with vector_column.")
-    if recipe.of_vectors and columns.items is not None:
-        message = f"method={recipe.name} needs vectors, not features_column={columns.items!r}"
-        raise ConfigError(message, hint="Name their column with vector_column.")
+    if recipe.is_textless:
+        what, option = ("vectors", "vector_column") if recipe.of_vectors else ("codes", "codes_column")
+        for other, name in (("text_column", columns.text), ("features_column", columns.items)):
+            if name is not None:
+                message = f"method={recipe.name} needs {what}, not {other}={name!r}"
+                raise ConfigError(message, hint=f"Name their column with {option}.")
     if columns.items is None:
         return
     if columns.text is not None:

@@ -1,4 +1,4 @@
-"""The stages of methods that compare codes, SimHash and hyperplanes: imported when one of them is asked for."""
+"""The stages of methods that compare codes, made here or given: imported when one of them is asked for."""
 
 from functools import partial
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 from nearsame.arrow import UInt64s
 from nearsame.engines.base import Engine, Stage
 from nearsame.flow.steps import Steps, cut_flags, stops, texts
-from nearsame.recipes.methods import Hyperplane, SimHash
+from nearsame.recipes.methods import Codes, Hyperplane, SimHash
 from nearsame.sources.frequencies import read_frequencies
+from nearsame.stages.features.codes import GivenCodes
 from nearsame.stages.features.frequencies import CountDocuments, FrequencyTable
 from nearsame.stages.features.hashes import hasher, table_hasher
 from nearsame.stages.features.vectors import RoundedVectors
@@ -25,32 +26,34 @@ from nearsame.stages.sketches.simhash import SimHashCodes
 __all__ = ["steps_of_codes"]
 
 
-def steps_of_codes(method: SimHash | Hyperplane, *, ready_items: bool, listing: bool) -> Steps:
+def steps_of_codes(method: SimHash | Codes | Hyperplane, *, ready_items: bool, listing: bool) -> Steps:
     """The stages of such a method; for `listing` all pairs they differ from those for deciding."""
     match method:
         case SimHash():
-            return _near_codes(method, ready_items=ready_items, listing=listing)
+            features = _weighted(method, ready_items=ready_items)
+            if not method.needs_frequencies:
+                return _near_codes(method, (*features, SimHashCodes(method)), listing=listing)
+            record = {**method.features, "ready_items": ready_items}
+            return _near_codes(method, features, listing=listing)._replace(weigh=partial(_weigh, method, record))
+        case Codes():
+            return _near_codes(method, (GivenCodes(),), listing=listing)
         case Hyperplane():
             slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
             return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
 
 
-def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
+def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing: bool) -> Steps:
     """Codes meet by their headers; to list pairs, where one machine has them all, all at once."""
     bits, k = recipe.bits, recipe.k
     everybody = HeaderKeys(all_meet(bits))
     adjacent = recipe.search == "adjacent"
 
-    features = _weighted(recipe, ready_items=ready_items)
-    rare = recipe.weights == "tfidf"
-
     def tables(codes: UInt64s) -> UInt64s:
         return choose_tables(recipe, [(len(codes), codes)], SEARCH)
 
     return Steps(
-        features if rare else (*features, SimHashCodes(recipe)),
-        measures.codes(recipe.confirm, bits, k),
-        weigh=partial(_weigh, recipe, {**recipe.features, "ready_items": ready_items}) if rare else None,
+        features,
+        measures.codes(recipe.get("confirm"), bits, k),
         counts=lambda codes, _, engine: (codes, engine.fold(codes, SampleCodes(bits))),
         keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
         deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
@@ -60,7 +63,7 @@ def _near_codes(recipe: SimHash, *, ready_items: bool, listing: bool) -> Steps:
         linking=(lambda *settings: Neighbours(Linking(*settings), bits, k))
         if adjacent
         else (lambda bound, *_: NearCodes(bound, bits, k, tables)),
-        notes=(reach_note(k, bits), *([ADJACENT_NOTE] if adjacent else [])),
+        notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
 
 

@@ -221,8 +221,8 @@ def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | 
         name = as_recipe(method).name
         message = f"use={use!r} and method={name}: without the layer text there is nothing for it to do"
         raise ConfigError(message, hint="Add text, or leave the method out.")
-    if features_column is not None or (method is not None and as_recipe(method).of_vectors):
-        raise ConfigError(f"use={use!r} needs texts, not features or vectors", hint="Leave it out.")
+    if features_column is not None or (method is not None and as_recipe(method).is_textless):
+        raise ConfigError(f"use={use!r} needs texts, not features, vectors or codes", hint="Leave it out.")
     return layers
 
 

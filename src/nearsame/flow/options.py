@@ -97,6 +97,10 @@ class FileOptions(TypedDict, total=False):
             " `parquet`, `orc` or `arrow`, and a pattern."
         ),
     ]
+    codes_column: Annotated[
+        str | None,
+        Doc("With `Codes`, which it stands for, the column of codes; default `code`, or the only one there is."),
+    ]
     max_record: Annotated[
         int | str | None,
         Doc(

@@ -39,7 +39,7 @@ __all__ = [
 
 _ENCODED = ("text", "pages", "jsonl", "csv", "tsv", "stdin")
 _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # which Python has as such
-_OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column"}
+_OTHERS = {"text": "text_column", "items": "features_column", "vectors": "vector_column", "codes": "codes_column"}
 
 
 def with_pages(columns: Columns, options: TextOptions) -> Columns:

@@ -18,6 +18,7 @@ from nearsame.engines.base import Engine, Stage
 from nearsame.kernels import shingles, tokens
 from nearsame.kernels.scores import APART, Bound
 from nearsame.recipes.methods import (
+    Codes,
     Containment,
     Cosine,
     Digest,
@@ -154,7 +155,7 @@ def _steps(method: Method, *, ready_items: bool, listing: bool) -> Steps:
                 second=_second(method, sketched=True),
                 columns=Directions(exact=True),
             )
-        case SimHash() | Hyperplane():  # many modules that only these need
+        case SimHash() | Codes() | Hyperplane():  # many modules that only these need
             codes = importlib.import_module("nearsame.flow.code_steps")
             steps_of_codes: Steps = codes.steps_of_codes(method, ready_items=ready_items, listing=listing)
             return steps_of_codes

@@ -86,7 +86,7 @@ class FrameSide:
 def _content(part: FramePart, columns: Columns) -> str:
     """What a document is made of, null where it cannot be read."""
     chosen, (name, kind) = part.chosen, content_of(columns)
-    column = quoted(chosen.vectors or chosen.items or chosen.text or "")
+    column = quoted(chosen.content or "")
     content = f"cast({column} as {kind})"
     if name == "vector":  # one that holds something else than finite numbers says nothing
         return f"if({not_finite(content)}, null, {content})"

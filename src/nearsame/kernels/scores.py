@@ -72,7 +72,7 @@ KIND = 0xFF  # the low byte of a measure; what a measure of codes must know of t
 
 def of_codes(kind: int, bits: int, k: int) -> int:
     """The measure `kind` of codes: their length is part of it, and the greatest distance that may be confirmed."""
-    return kind | bits << 8 | k << 16
+    return kind | bits << 8 | k << 24
 
 
 class Bound(NamedTuple):
@@ -93,7 +93,7 @@ def alone(bound: Bound) -> Bound:
 
 def unbounded(bound: Bound) -> Bound:
     """The measure alone: of any two documents, however far apart."""
-    kind, bits = bound.measure & KIND, bound.measure >> 8 & 0xFF
+    kind, bits = bound.measure & KIND, bound.measure >> 8 & 0xFFFF
     return Bound(of_codes(kind, bits, bits) if bits else kind, 0, 1)
 
 
@@ -162,7 +162,7 @@ def _confirmed(bound, items, offsets, a, b):
 
 @jit
 def _score_codes(measure, items, a0, a1, b0, b1, p, q):
-    kind, bits, k = measure & KIND, (measure >> 8) & 0xFF, measure >> 16
+    kind, bits, k = measure & KIND, (measure >> 8) & 0xFFFF, measure >> 24
     distance = _distance(items, a0, b0, bits)
     if kind == HAMMING:
         near = bits - distance

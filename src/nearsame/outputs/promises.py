@@ -133,7 +133,8 @@ def shuffled(stats: Stats) -> str:
 
 def content(stats: Stats, of_vectors: str = "numbers") -> str:
     """What documents are: text, or numbers."""
-    return of_vectors if METHODS[stats.recipe["method"]].of_vectors else "text"
+    method = METHODS[stats.recipe["method"]]
+    return of_vectors if method.of_vectors else "code" if method.of_codes else "text"
 
 
 def near(stats: Stats) -> str:

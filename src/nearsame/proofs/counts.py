@@ -148,7 +148,7 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     expected: dict[str, Any] = {"documents": tally.documents, "against": tally.against}
     expected |= boilerplate.counts()
     expected["emptied"] = tally.emptied
-    if not method.of_vectors:
+    if not method.of_vectors:  # of which those of zeros are empty, too
         expected["empty"] = tally.empty
     may_be_unread = method.by_equality and all(part.form.reads == "texts" for part in claims.parts)
     if not may_be_unread or method.get("normalise") or "use" in claims.recipe:

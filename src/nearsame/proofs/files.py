@@ -265,12 +265,16 @@ def csv_fields(record: bytes, delimiter: str) -> list[bytes]:
             return fields
 
 
+_CONTENTS = ("items", "vectors", "codes", "text", "html")
+
+
 def chosen(columns: Mapping[str, Any], names: Sequence[str], strings: Sequence[str]) -> tuple[str | None, str | None]:
     """The columns of the content and of the id, by the rules of docs/output.md."""
     name = columns.get("id") or ("id" if "id" in names else None)
-    special = columns.get("items") or columns.get("vectors") or columns.get("text") or columns.get("html")
+    special = next((columns[kind] for kind in _CONTENTS if columns.get(kind)), None)
     if special:
-        return special, name
+        is_only = columns.get("codes") and special not in names and len(names) == 1
+        return names[0] if is_only else special, name
     others = [column for column in strings if column not in {columns.get("id") or "id", *columns.get("order", ())}]
     return next((column for column in ("text", "content", *others) if column in names), None), name
 

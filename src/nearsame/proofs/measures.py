@@ -8,11 +8,12 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
+from nearsame.proofs.codes import distance
 from nearsame.proofs.features import Cut, Features
 
-__all__ = ["ESTIMATES", "Judge", "cosine_of_sets", "jaccard", "share"]
+__all__ = ["Judge", "cosine_of_sets", "jaccard", "share"]
 
-ESTIMATES = ("estimated", "hamming")  # what a row says of a similarity that is not of the documents themselves
+_ESTIMATES = ("estimated", "hamming")  # what a row says of a similarity that is not of the documents themselves
 _PLACES = 10**9
 
 
@@ -57,8 +58,15 @@ class Judge:
                 return self._edit(content, witness)
             case "cosine":
                 return self._cosine(content, witness)
+            case "hamming":  # of codes that are there
+                bits = self.recipe["bits"]
+                return 1 - Fraction(distance(content, witness), bits) if content and witness else Fraction(0)
             case _:
                 return None
+
+    def estimates(self, measure: str) -> bool:
+        """Whether what a row says is not of the documents themselves: codes may be the documents."""
+        return measure in _ESTIMATES and self.recipe["method"] != "codes"
 
     def true(self, content: Any, witness: Any) -> Fraction:
         """What an estimate is about: the Jaccard similarity of the documents."""
@@ -77,6 +85,8 @@ class Judge:
 
     def items(self, content: Any) -> Features:
         """What a document is compared by: its set, or the one text that must be equal."""
+        if self.recipe["method"] == "codes":
+            return frozenset({tuple(content)})
         if self.recipe["method"] != "digest":
             return self.cut.features(content)
         return frozenset({self.cut.words(content) if self.recipe["normalise"] else content})
@@ -146,7 +156,7 @@ def _second(recipe: Mapping[str, Any]) -> tuple[str, str, Fraction] | None:
 
 
 def _least(recipe: Mapping[str, Any]) -> Fraction:
-    if recipe.get("method") == "simhash" and recipe.get("confirm") is None:
+    if recipe.get("method") in ("codes", "simhash") and recipe.get("confirm") is None:
         return Fraction(recipe["bits"] - recipe["k"], recipe["bits"])
     threshold = recipe.get("threshold")
     if threshold is None:

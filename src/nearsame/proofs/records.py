@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from nearsame.errors import SourceError
+from nearsame.proofs.codes import bytes_of, unread
 from nearsame.proofs.files import (
     BROKEN,
     Part,
@@ -132,9 +133,16 @@ class Reader:
         try:
             for record in self._read(part, pieces):
                 if record.position not in gone:
-                    yield self._with_folder(part, record)
+                    yield self._with_folder(part, self._with_code(record))
         except (*BROKEN, SourceError) as error:
             self.broken.setdefault(part.name, first_line(error))
+
+    def _with_code(self, record: Record) -> Record:
+        """The record with the bytes of its code, where documents are codes."""
+        if self.columns.get("codes") is None:
+            return record
+        bits, decimal = self.columns["bits"], self.columns["decimal"]
+        return record._replace(content=bytes_of(record.content, bits, decimal=decimal))
 
     def _read(  # noqa: PLR0911  (one for each kind)
         self, part: Part, pieces: Iterator[Piece] | None
@@ -238,7 +246,8 @@ class Reader:
             strings = [column.name for column in schema if is_string(column.type)]
             content, name = chosen(self.columns_of(part), schema.names, strings)
             wanted = (name, content, *self.orders, *self.beside)
-            read = (texts, contents, *([orders] * len(self.orders)), *([texts] * len(self.beside)))
+            content_of = contents if self.columns.get("codes") is None else unread
+            read = (texts, content_of, *([orders] * len(self.orders)), *([texts] * len(self.beside)))
             position = 0
             for batch in opened.batches(
                 [column for column in dict.fromkeys(filter(None, wanted)) if column in schema.names]

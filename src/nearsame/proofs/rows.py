@@ -15,7 +15,7 @@ from nearsame.proofs.evidence import Evidence
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.indexes import same_payload
-from nearsame.proofs.measures import ESTIMATES, Judge
+from nearsame.proofs.measures import Judge
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import default_id
 from nearsame.proofs.verdict import Estimates, Findings
@@ -137,7 +137,7 @@ class Rows:
         is_pair = claim.measure == self.claims.method.reports or self._is_guess(claim)
         if is_pair and self.claims.recipe["clusters"] == "greedy" and (problem := judge.unconfirmed(content, other)):
             wrong(problem)
-        if measure in ESTIMATES:
+        if judge.estimates(measure):
             self._check_estimate(claim, wrong)
             if claim.measure == "component":
                 self.findings.count("not recomputed: component")

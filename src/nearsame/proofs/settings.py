@@ -32,7 +32,9 @@ _COLUMNS = {
     "extract": "a text", "max_document": "a number", "asked_of_pages": _TEXTS, "max_record": "a number",
     "bare": "true or false",
 }  # fmt: skip
-_NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for
+# Only said where they are asked for.
+_NEW = dict.fromkeys(("against_text", "against_id", "encoding", "codes"), "a text")
+_NEW |= {"bits": "a number", "decimal": "true or false"}
 _ABOUT = {"encodings": "encodings", "call": "an object"}  # likewise, and what older outputs do not have
 _WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
 
@@ -92,15 +94,15 @@ def about_problems(about: Any) -> Iterator[str]:
 
 def _columns_problems(columns: Any) -> Iterator[str]:
     """What is wrong with what an output says of the columns that were read."""
-    others = {name: "a text" for name in _NEW if isinstance(columns, dict) and name in columns}
+    others = {name: kind for name, kind in _NEW.items() if isinstance(columns, dict) and name in columns}
     wrong = list(_typed(columns, _COLUMNS | others, "columns"))
     yield from wrong
     if wrong:
         return
     if columns["beside"][1:] != _BESIDE:
         yield f"columns.beside={columns['beside']!r} is not a column of URLs and {', '.join(_BESIDE)}"
-    if sum(columns[name] is not None for name in ("text", "items", "vectors", "html")) > 1:
-        yield "columns name more than one of text, items, vectors and html"
+    if sum(columns.get(name) is not None for name in ("text", "items", "vectors", "codes", "html")) > 1:
+        yield "columns name more than one of text, items, vectors, codes and html"
     if not set(columns["asked_of_pages"]) <= {"extract", "max_document"}:
         yield f"columns.asked_of_pages={columns['asked_of_pages']!r} names settings that pages do not have"
 
@@ -156,6 +158,10 @@ def recipe_problems(
 def _method_problems(method: Method, columns: Mapping[str, Any]) -> Iterator[str]:
     if method.of_vectors != (columns["vectors"] is not None):
         yield f"recipe.method={method.name!r} and columns.vectors={columns['vectors']!r} contradict each other"
+    said = {name: columns[name] for name in ("bits", "decimal") if name in columns}
+    known = {name: method.get(name) for name in ("bits", "decimal")} if method.of_codes else {}
+    if method.of_codes != ("codes" in columns) or said != known:
+        yield f"recipe.method={method.name!r} and columns.codes={columns.get('codes')!r} contradict each other"
     if columns["items"] is not None and not method.takes_items:
         yield f"recipe.method={method.name!r} and columns.items={columns['items']!r} contradict each other"
 
@@ -187,7 +193,7 @@ def _setting_problems(
         "order_column": lambda value: value is None or isinstance(value, str),
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "guesses": _is_guess_recipe,
-        "group_by": lambda value: isinstance(value, str) and method.name != "simhash",
+        "group_by": lambda value: isinstance(value, str) and not method.meets_at_once,
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
@@ -215,7 +221,7 @@ def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) ->
 
 
 def _page_settings(columns: Mapping[str, Any], formats: Sequence[str]) -> tuple[str, ...]:
-    if columns["items"] is not None or columns["vectors"] is not None:
+    if any(columns.get(name) is not None for name in ("items", "vectors", "codes")):
         return ()
     return _PAGES if columns["html"] is not None or any(FORMS[name].reads is None for name in formats) else ()
 

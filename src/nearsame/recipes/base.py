@@ -53,6 +53,7 @@ class Recipe(BaseModel):
 
     # What a method is, for all who would otherwise ask which one it is: a method says where it differs.
     of_vectors: ClassVar[bool] = False  # documents are vectors of numbers, not texts
+    of_codes: ClassVar[bool] = False  # documents are codes of bits, not texts
     of_tokens: ClassVar[bool] = False  # texts are cut into tokens
     takes_items: ClassVar[bool] = False  # documents may come as ready features
     tells_texts: ClassVar[bool] = False  # documents of equal features are the same text to it
@@ -103,6 +104,11 @@ class Recipe(BaseModel):
     def raw_bytes(self) -> bool:
         """Whether only equal bytes matter."""
         return False
+
+    @property
+    def is_textless(self) -> bool:
+        """Whether documents are something else than texts, or what is made of them."""
+        return self.of_vectors or self.of_codes
 
     @property
     def stored_ratio(self) -> float:

@@ -61,7 +61,7 @@ __all__ = [
 
 Word = TypeVar("Word", bound=str)
 
-MethodName = Literal["jaccard", "cosine", "containment", "minhash", "modp", "simhash", "hyperplane", "digest"]
+MethodName = Literal["jaccard", "cosine", "containment", "minhash", "modp", "simhash", "codes", "hyperplane", "digest"]
 ShingleUnit = Literal["words", "chars"]
 WhatGoes = Literal["contained", "container"]
 SketchKind = Literal["fast", "classic"]

@@ -1,12 +1,12 @@
-"""The methods that compare codes of bits: SimHash of texts, hyperplanes of vectors."""
+"""The methods that compare codes of bits: SimHash of texts, codes of any origin, hyperplanes of vectors."""
 
 from fractions import Fraction
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import TOKENISER, Banded, Shingling
+from nearsame.recipes.base import TOKENISER, Banded, Recipe, Shingling
 from nearsame.recipes.choices import (
     COMPARED,
     Compared,
@@ -18,14 +18,102 @@ from nearsame.recipes.choices import (
 )
 from nearsame.recipes.given import Confirming, Number, Seed, Threshold, in_unit_interval, read
 
-__all__ = ["Hyperplane", "SimHash"]
+__all__ = ["Coded", "Codes", "Hyperplane", "SimHash"]
 
 
-class SimHash(Shingling):
+class Coded(Recipe):
+    """What methods that compare codes of bits have in common: every pair within k bits, however it is found."""
+
+    measure: ClassVar[ReportedMeasure] = "hamming"
+
+    if TYPE_CHECKING:  # each method says how long its codes may be
+        bits: int
+
+    k: int = Field(
+        default=3,
+        ge=0,
+        le=16,
+        description="Most bits in which two codes differ. 3 of 64 finds near-identical texts only; see `plan`.",
+    )
+    search: SearchKind = Field(
+        default="blocks",
+        description="Block-permuted tables; sorted rotations, whole runs of them, or only neighbours (which loses"
+        " pairs, and runs on one machine only); or every code with every other. All but adjacent give one answer.",
+    )
+    blocks: int | None = Field(default=None, ge=1, description="Blocks a code is cut into; default: the cheapest.")
+    header: int | None = Field(
+        default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
+    )
+
+    @property
+    def least(self) -> Fraction:
+        """Of Hamming similarity 1 - d/f."""
+        return Fraction(self.bits - self.k, self.bits)
+
+    @property
+    def meets_at_once(self) -> bool:
+        """Codes are sorted, or searched by tables of their own."""
+        return True
+
+    @property
+    def stricter(self) -> str | None:
+        """They have a distance in place of a threshold."""
+        return "lower k"
+
+    @property
+    def similarity_parts(self) -> int | None:
+        """An estimate is a share of the bits."""
+        return self.bits
+
+    def raised(self, threshold: Number) -> Self:
+        """A threshold of Hamming similarity is another k."""
+        try:
+            k = (1 - in_unit_interval(threshold)) * self.bits
+        except ValueError as error:
+            message = f"{type(self).__name__}: threshold={error}"
+            raise ConfigError(message, hint="See docs/methods.md for each setting.") from None
+        return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
+
+    @model_validator(mode="after")
+    def _distance_and_blocks_fit(self) -> Self:
+        if self.k >= self.bits:
+            raise ValueError(f"k={self.k} is not below bits={self.bits}")
+        self._check_blocks()
+        return self
+
+    def _check_blocks(self) -> None:
+        given = [name for name in ("blocks", "header") if getattr(self, name) is not None]
+        if given and self.search != "blocks":
+            raise ValueError(f"{given[0]}={getattr(self, given[0])} does nothing with search={self.search}")
+        if self.blocks is not None and not self.k < self.blocks <= self.bits:
+            raise ValueError(f"blocks={self.blocks} is not above k={self.k} and at most bits={self.bits}")
+        most = (self.bits if self.blocks is None else self.blocks) - self.k
+        if self.header is not None and self.header > most:
+            cut = f"bits={self.bits}" if self.blocks is None else f"blocks={self.blocks}"
+            raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
+
+
+class Codes(Coded):
+    """Every pair of given codes within k bits: of images, of sound, of any tool, and of any origin.
+
+    A column has numbers (negative ones in two's complement), bytes, or texts: hexadecimal digits, all of them, or as
+    many digits 0 and 1 as there are bits; behind 0x or 0b fewer. What is none of these is skipped, and counted.
+    """
+
+    name: ClassVar[str] = "codes"
+    of_codes: ClassVar[bool] = True
+
+    bits: int = Field(default=64, ge=1, le=512, description="Length of a code.")
+    decimal: bool = Field(
+        default=False, description="Texts of digits alone are decimal numbers, as a CSV has them; else hexadecimal."
+    )
+    tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
+
+
+class SimHash(Coded, Shingling):
     """Every pair of SimHash codes within k bits, then optionally confirmed by a measure of the documents themselves."""
 
     name: ClassVar[str] = "simhash"
-    measure: ClassVar[ReportedMeasure] = "hamming"
     by_sketches: ClassVar[bool] = True
 
     shingle_size: int = Field(
@@ -49,21 +137,6 @@ class SimHash(Shingling):
     table: dict[str, int] | None = Field(
         default=None, description="Hashes of all features by their text, in place of a hash function."
     )
-    k: int = Field(
-        default=3,
-        ge=0,
-        le=16,
-        description="Most bits in which two codes differ. 3 of 64 finds near-identical texts only; see `plan`.",
-    )
-    search: SearchKind = Field(
-        default="blocks",
-        description="Block-permuted tables; sorted rotations, whole runs of them, or only neighbours (which loses"
-        " pairs, and runs on one machine only); or every code with every other. All but adjacent give one answer.",
-    )
-    blocks: int | None = Field(default=None, ge=1, description="Blocks a code is cut into; default: the cheapest.")
-    header: int | None = Field(
-        default=None, ge=1, description="Blocks in a table's header, at most blocks - k; default: the cheapest."
-    )
     confirm: ConfirmedBy | None = Field(
         default=None,
         description="What a pair within k bits must also be similar by: its sets of features, its weighted features, or"
@@ -75,18 +148,13 @@ class SimHash(Shingling):
     def least(self) -> Fraction:
         """Of Hamming similarity 1 - d/f, or of the measure that confirms."""
         if self.confirm is None:
-            return Fraction(self.bits - self.k, self.bits)
+            return super().least
         return Fraction(4, 5) if self.threshold is None else self.threshold
 
     @property
     def reports(self) -> ReportedMeasure:
         """The measure that confirms, if there is one."""
         return self.confirm or self.measure
-
-    @property
-    def meets_at_once(self) -> bool:
-        """Codes are sorted, or searched by tables of their own."""
-        return True
 
     @property
     def compares(self) -> Compared | None:
@@ -96,12 +164,7 @@ class SimHash(Shingling):
     @property
     def stricter(self) -> str | None:
         """Unconfirmed, it has a distance in place of a threshold."""
-        return super().stricter if self.confirm else "lower k"
-
-    @property
-    def similarity_parts(self) -> int | None:
-        """An estimate is a share of the bits."""
-        return self.bits
+        return "raise the threshold" if self.confirm else super().stricter
 
     @property
     def needs_frequencies(self) -> bool:
@@ -115,13 +178,9 @@ class SimHash(Shingling):
 
     def raised(self, threshold: Number) -> Self:
         """Unconfirmed, a threshold of Hamming similarity is another k."""
-        if self.confirm is not None:
+        if self.confirm is None:
             return super().raised(threshold)
-        try:
-            k = (1 - in_unit_interval(threshold)) * self.bits
-        except ValueError as error:
-            raise ConfigError(f"SimHash: threshold={error}", hint="See docs/methods.md for each setting.") from None
-        return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
+        return type(self)(**{**self.settings, "threshold": threshold})
 
     @model_validator(mode="after")
     def _settings_fit(self) -> "SimHash":
@@ -129,13 +188,10 @@ class SimHash(Shingling):
             raise ValueError(f"bits={self.bits} is not 32, 64 or 128, which it must be without a table of hashes")
         if self.table is not None:
             self._check_table(self.table)
-        if self.k >= self.bits:
-            raise ValueError(f"k={self.k} is not below bits={self.bits}")
         if self.frequencies is not None and self.weights != "tfidf":
             raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
         if self.threshold is not None and self.confirm is None:
             raise ValueError(f"threshold={float(self.threshold)} does nothing without confirm: k={self.k} decides")
-        self._check_blocks()
         return self
 
     def _check_table(self, table: dict[str, int]) -> None:
@@ -144,17 +200,6 @@ class SimHash(Shingling):
         for word, value in table.items():
             if not 0 <= value < 1 << self.bits:
                 raise ValueError(f"the table's hash of {word!r}, {value}, does not fit bits={self.bits}")
-
-    def _check_blocks(self) -> None:
-        given = [name for name in ("blocks", "header") if getattr(self, name) is not None]
-        if given and self.search != "blocks":
-            raise ValueError(f"{given[0]}={getattr(self, given[0])} does nothing with search={self.search}")
-        if self.blocks is not None and not self.k < self.blocks <= self.bits:
-            raise ValueError(f"blocks={self.blocks} is not above k={self.k} and at most bits={self.bits}")
-        most = (self.bits if self.blocks is None else self.blocks) - self.k
-        if self.header is not None and self.header > most:
-            cut = f"bits={self.bits}" if self.blocks is None else f"blocks={self.blocks}"
-            raise ValueError(f"header={self.header} is above {most}, which is {cut} less k={self.k}")
 
 
 class Hyperplane(Banded):

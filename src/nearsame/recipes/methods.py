@@ -17,12 +17,14 @@ from nearsame.recipes.choices import (
     VerifiedBy,
     WhatGoes,
 )
-from nearsame.recipes.codes import Hyperplane, SimHash
+from nearsame.recipes.codes import Coded, Codes, Hyperplane, SimHash
 from nearsame.recipes.given import Confirming, Threshold, read, require_places
 
 __all__ = [
     "METHODS",
     "UNICODE_VERSION",
+    "Coded",
+    "Codes",
     "Containment",
     "Cosine",
     "Digest",
@@ -246,9 +248,10 @@ class Digest(TextRecipe):
         return self
 
 
-Method = Jaccard | Cosine | Containment | MinHash | ModP | Digest | SimHash | Hyperplane
+Method = Jaccard | Cosine | Containment | MinHash | ModP | Digest | SimHash | Codes | Hyperplane
 
 METHODS: dict[str, type[Method]] = {
+    "codes": Codes,
     "containment": Containment,
     "cosine": Cosine,
     "digest": Digest,

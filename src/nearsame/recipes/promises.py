@@ -116,6 +116,14 @@ def _simhash(recipe: Record, asked: Asked) -> str:
     return f"{kept}; every removed one has a kept witness with both, verified."
 
 
+def _codes(recipe: Record, asked: Asked) -> str:
+    what = f"codes within {recipe['k']} of {recipe['bits']} bits"
+    kept = f"exact: {_untouched(recipe, asked, what)}"
+    if recipe["search"] == "adjacent":
+        kept = f"pairs of {what} are lost where they are not neighbours"
+    return f"{kept}; every removed one has a kept witness that near."
+
+
 def _containment(recipe: Record, asked: Asked) -> str:
     share = f"{_number(recipe['threshold'])} or more"
     floor = recipe["jaccard_floor"]
@@ -155,6 +163,7 @@ def _number(threshold: Any) -> str:
 
 
 PROMISES: dict[str, Callable[[Record, Asked], str]] = {
+    "codes": _codes,
     "containment": _containment,
     "cosine": _cosine,
     "digest": _digest,

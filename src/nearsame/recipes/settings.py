@@ -1,4 +1,4 @@
-"""Settings of recipes as keywords of calls that make a recipe of them: `plan`, `evaluate`.
+"""Settings of recipes as keywords of calls that make a recipe of them: `plan`, `evaluate`, `simhash`.
 
 1. What a setting means, and what it may be, its recipe says: here are only names and types, for type checkers and
    editors. A test holds them to the recipes.
@@ -10,13 +10,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
-from nearsame.recipes.choices import BandRows, ShingleUnit, SketchKind, VerifiedBy
+from nearsame.recipes.choices import BandRows, FeatureHash, ShingleUnit, SketchKind, VerifiedBy, WeightKind
 
-__all__ = ["MinHashSettings", "ShingleSettings", "given_settings"]
+__all__ = [
+    "CodeSettings", "MinHashSettings", "SetSettings", "ShingleSettings", "SignatureSettings", "given_settings",
+]  # fmt: skip
 
 
-class ShingleSettings(TypedDict, total=False):
-    """Settings of `Shingled`: how texts become sets of shingles."""
+class CutSettings(TypedDict, total=False):
+    """Settings of `Shingling`: how texts are cut."""
 
     keep_case: bool
     keep_punctuation: bool
@@ -27,26 +29,52 @@ class ShingleSettings(TypedDict, total=False):
     unit: ShingleUnit
     whitespace: bool | None
     overlapping: bool
+
+
+class CodeSettings(CutSettings, total=False):
+    """Settings of `SimHash` that are about one text: its code."""
+
+    bits: int
+    weights: WeightKind
+    frequencies: str | None
+    feature_hash: FeatureHash
+    zero_bit: Literal[0, 1]
+    table: dict[str, int] | None
+
+
+class SetSettings(CutSettings, total=False):
+    """Settings of `Shingled` that are about one text: its set of shingles."""
+
     repeats: bool
     seed: int | Literal["random"]
+
+
+class SignatureSettings(SetSettings, total=False):
+    """Settings of `MinHash` that are about one text: its signature."""
+
+    num_perm: int
+    sketch: SketchKind
+
+
+class ShingleSettings(SetSettings, total=False):
+    """Settings of `Shingled`: how texts become sets of shingles."""
+
     drop_boilerplate: int | None
     boilerplate_per_host: float | str | Fraction | Decimal | None
 
 
-class MinHashSettings(ShingleSettings, total=False):
-    """Settings of `MinHash`: also the threshold, the sketch, its bands, and what verifies candidates."""
+class MinHashSettings(ShingleSettings, SignatureSettings, total=False):
+    """Settings of `MinHash`: also the threshold, the bands, and what verifies candidates."""
 
     threshold: float | str | Fraction | Decimal
     recall: float
-    num_perm: int
-    sketch: SketchKind
     bands: int | None
     rows: int | None
     choice: BandRows
     verify: VerifiedBy
 
 
-def given_settings(options: Mapping[str, object], settings: type[ShingleSettings]) -> dict[str, Any]:
+def given_settings(options: Mapping[str, object], settings: type[CutSettings]) -> dict[str, Any]:
     """The settings among the options of a call, without those that were left out.
 
     Example:

@@ -75,6 +75,14 @@ class Columns:
     against_text: str | None = None  # of the `against` side, where it calls the text otherwise
     against_id: str | None = None  # and the id
     encoding: str | None = None  # of files of text; `auto`: as it looks; None: by the byte order mark, else UTF-8
+    codes: str | None = None  # a column of codes of bits; comes as `code`, and no `text`
+    bits: int = 0  # of a code
+    decimal: bool = False  # whether texts of digits alone are decimal numbers: see codes.py
+
+    @property
+    def no_text(self) -> str | None:
+        """The column of what stands in place of a text; None where texts are read."""
+        return self.items or self.vectors or self.codes
 
     def of_side(self, *, against: bool) -> "Columns":
         """The same for the sources of one side; what is named for the other side alone is not said of it."""

@@ -111,8 +111,9 @@ class ArchiveIndex(JsonLines):
 
 
 def _chosen(columns: Columns, source: str) -> Chosen:
-    for name in filter(None, (columns.items, columns.vectors)):
-        raise ColumnError(f"{source} has no lists, which column {name!r} is to hold", hint="Leave it out.")
+    if columns.no_text is not None:
+        message = f"{source} has no lists or codes, which column {columns.no_text!r} is to hold"
+        raise ColumnError(message, hint="Leave it out.")
     named = columns if columns.html else replace(columns, text=columns.text or "digest")
     chosen = choose(named, NAMES, NAMES, source)
     return chosen._replace(id=chosen.id or "url")

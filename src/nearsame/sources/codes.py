@@ -8,6 +8,7 @@
 """
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +17,27 @@ import pyarrow.compute as pc
 
 from nearsame import arrow
 from nearsame.arrow import Mask, UInt64s
-from nearsame.errors import ConfigError
+from nearsame.errors import ColumnError, ConfigError
+from nearsame.schemas import CODES
 
-__all__ = ["code_words", "is_codes", "length_of", "read_code", "words_of"]
+__all__ = ["Coding", "code_lists", "code_words", "is_codes", "length_of", "read_code", "words_of"]
 
 _PREFIXED = re.compile("0b[01]+|0x[0-9a-f]+")
 _DECIMAL = re.compile("-?[0-9]+")
 _DIGITS = np.full(256, 255, np.uint8)
 for _at, _character in enumerate("0123456789abcdef"):
     _DIGITS[ord(_character)] = _DIGITS[ord(_character.upper())] = _at
-_WORD = 64
+_WORD, _MOST = 64, 512
+_LISTS = CODES.field("code").type
 _SHOWN = 80
+
+
+class Coding(NamedTuple):
+    """Which column has codes, how long they are, and whether digits alone are decimal numbers."""
+
+    name: str
+    bits: int
+    decimal: bool
 
 
 def read_code(code: int | str, bits: int, *, decimal: bool = True) -> int:
@@ -104,6 +115,59 @@ def length_of(column: pa.Array) -> int | None:
     return unit * int(most) if least == most and most is not None else None
 
 
+def code_lists(column: pa.Array, chosen: Coding, source: str, *, is_first: bool) -> tuple[pa.Array, dict[int, str]]:
+    """The codes of a column of a source as lists of words, and why those that are none are not, by row.
+
+    Args:
+        column: As it was read.
+        chosen: Its name, and how codes are written.
+        source: What messages call the source.
+        is_first: Whether these are its first records: if all of them have another length, the column is another.
+
+    Raises:
+        ColumnError: The column holds something else.
+    """
+    bits = chosen.bits
+    if not is_codes(column.type):
+        message = f"{source}: column {chosen.name!r} is {column.type}, not codes"
+        raise ColumnError(message, hint="Choose a column of whole numbers, bytes or digits with --codes-column.")
+    is_narrow = pa.types.is_integer(column.type) and column.type.bit_width < bits
+    words, good = code_words(column, bits, decimal=chosen.decimal)
+    bad = ~good & column.is_valid().to_numpy(zero_copy_only=False)
+    if is_narrow or (is_first and bad.any() and not good.any()):
+        _refuse_others(column, chosen, source)
+    offsets = np.zeros(len(column) + 1, np.int64)
+    np.cumsum(good * words.shape[1], out=offsets[1:])
+    values = pa.array(words[good].ravel().view(np.int64))
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets, mask=np.append(~good, [False])), values, type=_LISTS)
+    return lists, {row: f"{_shown(column[row])} is not a code of {bits} bits" for row in np.flatnonzero(bad).tolist()}
+
+
+def _shown(value: pa.Scalar) -> str:
+    try:
+        shown = repr(value.as_py())
+    except UnicodeDecodeError:
+        return "what is not UTF-8"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 4]}...'"
+
+
+def _refuse_others(column: pa.Array, chosen: Coding, source: str) -> None:
+    """An error if values, none of which is a code, are all codes of another length, or decimal numbers."""
+    length, bits, place = length_of(column), chosen.bits, f"{source}: column {chosen.name!r} holds"
+    is_text = pa.types.is_large_string(_plain(column).type)
+    if is_text and not chosen.decimal and pc.all(pc.match_substring_regex(column, "^-?[0-9]+$")).as_py():
+        hint = f"If these are decimal numbers: --decimal. A code of {bits} bits has {-(-bits // 4)} hexadecimal digits."
+        raise ColumnError(f"{place} digits that are not codes of {bits} bits", hint=hint)
+    if length is None or length == bits or (is_text and not _are_digits(column)):
+        return
+    hint = f"Say how long they are: --bits {length}." if length <= _MOST else "Choose another with --codes-column."
+    raise ColumnError(f"{place} codes of {length} bits, not of {bits}", hint=hint)
+
+
+def _are_digits(column: pa.Array) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, "^[0-9a-fA-F]+$")).as_py())
+
+
 def code_words(column: pa.Array, bits: int, *, decimal: bool = False) -> tuple[UInt64s, Mask]:
     """The codes of a column: (uint64[n, w], whether each is one); of a null the words are 0, and it is none.
 
@@ -177,13 +241,14 @@ def _of_lists(column: pa.Array, bits: int, words: UInt64s) -> Mask:
     column = column.cast(pa.large_list(column.type.value_type))
     good = _present(column)
     good &= pc.list_value_length(column).fill_null(-1).to_numpy() == size
-    nulls = column.flatten().is_null()
-    good[pc.list_parent_indices(column).filter(nulls).to_numpy()] = False  # a part of it is missing
-    values = column.filter(pa.array(good)).flatten().to_numpy(zero_copy_only=False)
+    values = column.filter(pa.array(good)).flatten()
+    whole = ~values.is_null().to_numpy(zero_copy_only=False).reshape(-1, size).any(axis=1)  # no part is missing
+    values = values.fill_null(0).to_numpy(zero_copy_only=False).reshape(-1, size)[whole]
+    good[good] = whole
     if is_bytes:
-        _fill(values.view(np.uint8).reshape(-1, size), words, good)
+        _fill(values.view(np.uint8), words, good)
     else:
-        words[good] = values.view(np.uint64).reshape(-1, size)
+        words[good] = values.view(np.uint64)
     return good
 
 

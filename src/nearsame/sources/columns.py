@@ -4,7 +4,8 @@
    order's excluded), else a ColumnError that lists the columns.
 2. Ids of any scalar type become strings; items become strings, vectors float64; the order keeps its own type.
    What stands beside becomes strings, too; a source need not have it, and what is not a scalar there is null.
-3. A text that is not UTF-8, and a vector that holds something else than finite numbers, is skipped, never mended.
+3. A text that is not UTF-8, a vector that holds something else than finite numbers, and a code of another length or
+   form (codes.py) is skipped, never mended.
 """
 
 import contextlib
@@ -17,13 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.errors import ColumnError
-from nearsame.schemas import BESIDE, ITEMS, ORDER, RECORDS, VECTORS
+from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
+from nearsame.sources.codes import Coding, code_lists
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.tables import without_removed_rows
 
 __all__ = [
     "BATCH_ROWS",
+    "CODE",
     "Chosen",
     "assemble",
     "bounded",
@@ -37,6 +40,7 @@ __all__ = [
 ]
 
 BATCH_ROWS = 65_536
+CODE = "code"  # how the column is called, unless it is said
 _CONTENT = 2  # behind position and id stands what a document is made of
 _ITEMS_TYPE = ITEMS.field("items").type
 _VECTOR_TYPE = VECTORS.field("vector").type
@@ -52,10 +56,16 @@ class Chosen(NamedTuple):
     items: str | None = None
     vectors: str | None = None
     beside: tuple[str, ...] = ()
+    codes: Coding | None = None
+
+    @property
+    def content(self) -> str | None:
+        """What a document is made of."""
+        return self.vectors or self.items or (self.codes and self.codes.name) or self.text
 
     def names(self) -> list[str]:
         """The distinct columns to read."""
-        single = (self.text, self.id, self.items, self.vectors)
+        single = (self.content, self.id)
         return list(dict.fromkeys(name for name in (*single, *self.order, *self.beside) if name is not None))
 
 
@@ -66,6 +76,9 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         ColumnError: A named column is missing or there twice, or the text cannot be guessed.
     """
     order = tuple(name for name in columns.order if name in names) if columns.may_lack else columns.order
+    codes = columns.codes
+    if codes == CODE and codes not in names and len(names) == 1:
+        codes = names[0]  # the only one there is
     for option, name in (
         (_option("text", columns.against_text), columns.text),
         ("--html-column", columns.html),
@@ -73,15 +86,18 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         *(("--keep or --group-by", name) for name in order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
+        ("--codes-column", codes),
     ):
         if name is not None and names.count(name) != 1:
             problem = "has no column" if name not in names else "has more than one column"
             raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
     identity = columns.id or ("id" if names.count("id") == 1 else None)
-    textless = columns.items is not None or columns.vectors is not None
-    text = None if textless else columns.text or columns.html or _guess(columns, names, strings, source)
+    text = None
+    if columns.no_text is None:
+        text = columns.text or columns.html or _guess(columns, names, strings, source)
     extras = tuple(name for name in columns.beside if names.count(name) == 1)
-    return Chosen(text, identity, order, columns.items, columns.vectors, extras)
+    coding = None if codes is None else Coding(codes, columns.bits, columns.decimal)
+    return Chosen(text, identity, order, columns.items, columns.vectors, extras, coding)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
@@ -91,6 +107,9 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         if name in names:
             hint = f"Rename all but one of them. {_hint('--text-column', names)}"
             raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
+    if list(names) == [CODE] and not strings:
+        hint = "Give texts, records such as {'id': 'a', 'text': '…'}, or these with method=Codes() (--codes-column)."
+        raise ColumnError(f"{source} holds numbers or bytes, and no texts", hint=hint)
     others = [name for name in strings if name not in {columns.id or "id", *columns.order}]
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]
@@ -140,9 +159,14 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         orders = {name: column[name] for name in chosen.order}
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
         vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
+        codes, bad = None, dict[int, str]()
+        if chosen.codes is not None:
+            codes, bad = code_lists(column[chosen.codes.name], chosen.codes, source, is_first=0 in all_places[:1])
         extras = {name: _strings(column[name]) for name in chosen.beside}
-        record_batch = assemble(positions, ids, texts, orders=orders, items=items, vectors=vectors, beside=extras)
-        if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else {}:
+        record_batch = assemble(
+            positions, ids, texts, orders=orders, items=items, vectors=vectors, codes=codes, beside=extras
+        )
+        if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else bad:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
             record_batch = record_batch.filter(pa.array(np.isin(np.arange(len(record_batch)), list(bad), invert=True)))
@@ -159,7 +183,7 @@ def _not_too_long(  # noqa: PLR0913, PLR0917  (as above)
     columns: Columns,
 ) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
     """The records that are not too long, and their positions; the others go to `skip`."""
-    name = chosen.vectors or chosen.text or chosen.items
+    name = chosen.content
     sizes = np.zeros(len(piece), np.int64) if name is None else _lengths(piece.column(name))
     if sizes.max(initial=0) <= longest(columns):
         return piece, positions
@@ -179,12 +203,16 @@ def assemble(  # noqa: PLR0913  (a column each)
     orders: Mapping[str, pa.Array] | None = None,
     items: pa.Array | None = None,
     vectors: pa.Array | None = None,
+    codes: pa.Array | None = None,
     beside: Mapping[str, pa.Array] | None = None,
 ) -> pa.RecordBatch:
     """A RECORDS batch from its columns."""
     fields = [RECORDS.field("position"), RECORDS.field("id")]
     values = [pa.array(positions, pa.int64()), pa.nulls(len(positions), pa.string()) if ids is None else ids]
-    content = ((VECTORS.field("vector"), vectors), (ITEMS.field("items"), items), (RECORDS.field("text"), texts))
+    content = (
+        (VECTORS.field("vector"), vectors), (CODES.field("code"), codes), (ITEMS.field("items"), items),
+        (RECORDS.field("text"), texts),
+    )  # fmt: skip
     field, column = next((pair for pair in content if pair[1] is not None), content[-1])
     fields.append(field)
     values.append(column)

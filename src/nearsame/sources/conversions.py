@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
-from nearsame.sources.columns import is_stringlike
+from nearsame.sources.columns import CODE, is_stringlike
 from nearsame.sources.elements import described, is_missing, table_of_elements
 from nearsame.sources.spool import spooled
 from nearsame.sources.tables import without_views
@@ -29,6 +29,7 @@ __all__ = [
     "of_lazy_frame",
     "of_mapping",
     "of_matrix",
+    "of_numbers",
     "of_pandas",
     "of_reader",
     "of_relation",
@@ -61,7 +62,10 @@ def of_array(thing: Any) -> pa.Table:
 
 
 def _texts(values: Any, thing: Any) -> pa.Table:
+    """A column of texts; or of codes of bits, as whole numbers or bytes of one length."""
     kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_fixed_size_binary(kind):
+        return pa.table({CODE: values})
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
     if not (is_stringlike(kind) or is_bytes or pa.types.is_null(kind)):
         raise SourceError(f"documents cannot be read from {described(thing)} of {kind}", hint=HINT)
@@ -126,6 +130,11 @@ def of_matrix(matrix: npt.NDArray[Any]) -> pa.Table:
     values = pa.array(np.ascontiguousarray(matrix, matrix.dtype.newbyteorder("=")).reshape(-1))
     kind = pa.list_(values.type, matrix.shape[1])
     return pa.table({"vector": pa.Array.from_buffers(kind, len(matrix), [None], children=[values])})
+
+
+def of_numbers(numbers: npt.NDArray[Any]) -> pa.Table:
+    """Codes of bits as whole numbers."""
+    return pa.table({CODE: pa.array(numbers.astype(numbers.dtype.newbyteorder("=")))})
 
 
 def of_mapping(given: Mapping[Any, Any]) -> pa.Table:

@@ -168,7 +168,7 @@ class Delimited(FilePart):
                 f"{self.name} is delimited text: it has no list column", hint="Use JSON lines or Parquet."
             )
         strings: list[str] = []
-        if not {"text", "content", columns.text}.intersection(names):
+        if columns.codes is None and not {"text", "content", columns.text}.intersection(names):
             self._refuse_header(names)
             single = [name for name in names if names.count(name) == 1]
             sample = _parsed(block, good[:_SNIFFED], _Wanted(names, single, self.delimiter, None)) if single else None
@@ -363,6 +363,8 @@ def _ready(batch: pa.RecordBatch, chosen: Chosen, orders: Mapping[str, pa.DataTy
         ready[str(name)] = _null_if_empty(ready[str(name)])
     for name in chosen.order:
         ready[name] = _as_strings(_null_if_empty(batch.column(name))).cast(orders[name])
+    if chosen.codes is not None:  # digits, and not the bytes that they are
+        ready[chosen.codes.name] = _null_if_empty(batch.column(chosen.codes.name)).view(pa.large_string())
     return pa.RecordBatch.from_pydict(ready)
 
 

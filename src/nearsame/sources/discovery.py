@@ -351,7 +351,7 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool) -> TextFo
 
 def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
     """Without the source code that lies about in a folder of records, where a column is asked for."""
-    if listing.explicit or not (columns.order or columns.items or columns.vectors):
+    if listing.explicit or not (columns.order or columns.no_text):
         return listing
     others = [path for path in listing.paths if listing.suffix(path) not in SOURCE_CODE]
     if not others:
@@ -361,6 +361,7 @@ def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
 
 
 def _refuse_columns(columns: Columns, root: str) -> None:
-    for option, name in (("--features-column", columns.items), ("--vector-column", columns.vectors)):
+    options = ("--features-column", "--vector-column", "--codes-column")
+    for option, name in zip(options, (columns.items, columns.vectors, columns.codes), strict=True):
         if name is not None:
             raise ColumnError(f"the text files of {root or '.'} have no column {name!r}", hint=f"Leave out {option}.")

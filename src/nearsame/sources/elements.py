@@ -17,9 +17,12 @@ from nearsame.sources.listed import require_texts
 
 __all__ = ["Form", "column", "described", "is_missing", "table_of_elements"]
 
-Form = str  # "text", "bytes", "record", "pair"; of nothing but missing texts ""
+Form = str  # "text", "bytes", "number", "record", "pair"; of nothing but missing texts ""
 
-_NAMES = {"text": "a text", "bytes": "bytes", "record": "a record", "pair": "a pair of an id and a text"}
+_NAMES = {
+    "text": "a text", "bytes": "bytes", "number": "a whole number", "record": "a record",
+    "pair": "a pair of an id and a text",
+}  # fmt: skip
 _HINT = 'Give texts, records such as {"id": "a", "text": "…"}, or pairs such as ("a", "…"): all elements of one form.'
 _HINTS = {
     "list": "Give each document as one text, a record (a dict), or a pair (id, text) in a tuple.",
@@ -49,6 +52,8 @@ def table_of_elements(elements: Sequence[Any], form: Form = "", first: int = 0) 
     if form == "pair":
         ids, texts = [pair[0] for pair in elements], [_text(pair[1]) for pair in elements]
         return pa.table({"id": column("id", ids), "text": _strings(texts)}), form
+    if form == "number":
+        return pa.table({"code": _numbers(elements)}), form
     texts = list(elements) if _are_plain(elements) else [_text(element) for element in elements]
     if form == "bytes":
         whole = [text if text is None else bytes(text) for text in texts]
@@ -68,7 +73,7 @@ def _common_form(elements: Sequence[Any], form: Form, first: int) -> Form:
         return "text" if any(element is not None for element in elements) else form
     for at, element in enumerate(elements, start=first):
         own = _form(element)
-        if not own and form in {"", "text", "bytes"}:
+        if not own and form in {"", "text", "bytes", "number"}:
             continue
         if own != form and form:
             what = _NAMES.get(own, f"{'None' if element is None else f'a {type(element).__name__}'}")
@@ -92,6 +97,8 @@ def _form(element: Any) -> str:  # noqa: PLR0911  (a line for each form)
             return ""
         case str():
             return "text"
+        case int() if not isinstance(element, bool):
+            return "number"
         case bytes() | bytearray():
             return "bytes"
         case Mapping():
@@ -127,11 +134,23 @@ def column(name: Any, values: Sequence[Any]) -> pa.Array:
     texts = [_text(value) for value in values]
     if any(isinstance(text, str) for text in texts) and all(text is None or isinstance(text, str) for text in texts):
         return _strings(texts)
+    if {type(text) for text in texts} - {type(None)} == {int}:
+        return _numbers(texts)
     try:
         return pa.array([None if is_missing(value) and not isinstance(value, float) else value for value in values])
     except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         message = f"the values of {name!r} are not of one type: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Give all records the same type for a key.") from None
+
+
+def _numbers(values: Sequence[Any]) -> pa.Array:
+    """Whole numbers; where one needs more than 64 bits, their digits."""
+    numbers = [_text(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    for kind, least, most in ((pa.int64(), -(1 << 63), 1 << 63), (pa.uint64(), 0, 1 << 64)):
+        if least <= min(known, default=0) and max(known, default=0) < most:
+            return pa.array(numbers, kind)
+    return pa.array([None if number is None else hex(number) for number in numbers], pa.large_string())
 
 
 def _strings(values: Sequence[str | None]) -> pa.Array:

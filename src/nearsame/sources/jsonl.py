@@ -25,8 +25,9 @@ import pyarrow.json
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels import lines
-from nearsame.schemas import VECTORS
+from nearsame.schemas import CODES, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped, TextChange
+from nearsame.sources.codes import code_lists
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
@@ -259,6 +260,9 @@ def _plan(block: Block, good: Rows, columns: Columns, source: str, orders: dict[
     names = list(dict.fromkeys((*seen, *orders)))
     chosen = choose(columns, names, strings, source)._replace(beside=columns.beside)  # later lines may have it
     types = {name: orders.get(name, pa.string()) for name in chosen.order}
+    if chosen.codes is not None and str in seen.get(chosen.codes.name, ()):
+        texts = [value for record in sample if isinstance(value := record.get(chosen.codes.name), str)]
+        code_lists(pa.array(texts, pa.large_string()), chosen.codes, source, is_first=True)  # may be another column
     return _Plan(chosen, types | _expected(chosen, seen, sample), types)
 
 
@@ -271,6 +275,10 @@ def _expected(chosen: Chosen, seen: dict[str, set[type]], sample: list[dict[str,
         expected[chosen.items] = pa.list_(pa.int64() if ints else pa.string())
     if chosen.vectors is not None:
         expected[chosen.vectors] = pa.list_(pa.float64())
+    if chosen.codes is not None:
+        kinds = seen.get(chosen.codes.name, set()) - {type(None)}
+        least = min((record.get(chosen.codes.name) or 0 for record in sample), default=0) if kinds == {int} else 0
+        expected[chosen.codes.name] = pa.large_string() if kinds != {int} else pa.uint64() if least >= 0 else pa.int64()
     if chosen.text is not None:
         expected[chosen.text] = pa.large_string()
     return dict.fromkeys(chosen.beside, pa.string()) | expected
@@ -305,6 +313,11 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
     vectors = None if chosen.vectors is None else column[chosen.vectors].cast(VECTORS.field("vector").type)
     if vectors is not None and not_finite(vectors):
         return None
+    codes, bad = None, dict[int, str]()
+    if chosen.codes is not None:
+        codes, bad = code_lists(column[chosen.codes.name], chosen.codes, "", is_first=False)
+    if bad:
+        return None
     return assemble(
         np.arange(block.position, block.position + len(table), dtype=np.int64),
         None if chosen.id is None else column[chosen.id].cast(pa.string()),
@@ -312,6 +325,7 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
         orders={name: column[name].cast(kind) for name, kind in plan.orders.items()},
         items=None if chosen.items is None else column[chosen.items].cast(pa.large_list(pa.large_string())),
         vectors=vectors,
+        codes=codes,
         beside={name: column[name].cast(pa.string()) for name in chosen.beside},
     )
 
@@ -323,22 +337,24 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str) -> pa.RecordBatch:
     """The good lines of a block, one by one; what cannot be read goes to `skip`."""
     chosen, types = (plan.chosen, plan.orders) if plan else (Chosen("text", None), {})
-    rows: list[tuple[int, Any, Any, Any, Any, Any, Any]] = []
+    rows: list[tuple[int, Any, Any, Any, Any, Any, Any, Any]] = []
     for index in good.tolist():
         try:
             rows.append((block.position + index, *row_values(json_object(block.raw(index)), chosen, types)))
         except UnreadableError as error:
             skip(Skipped(source, block.position + index, block.line_of(index), str(error)))
-    positions, ids, texts, orders, items, vectors, extras = map(list, zip(*rows, strict=True)) if rows else [[]] * 7
+    columns = map(list, zip(*rows, strict=True)) if rows else [[]] * 8
+    positions, ids, texts, orders, items, vectors, codes, extras = columns
     strings = zip(*extras, strict=True) if extras else [[]] * len(chosen.beside)
-    columns = zip(*orders, strict=True) if orders else [[]] * len(types)
+    ordered = zip(*orders, strict=True) if orders else [[]] * len(types)
     return assemble(
         np.array(positions, np.int64),
         pa.array(ids, pa.string()),
         pa.array(texts, pa.large_string()),
-        orders={name: pa.array(values, types[name]) for name, values in zip(types, columns, strict=True)},
+        orders={name: pa.array(values, types[name]) for name, values in zip(types, ordered, strict=True)},
         items=None if chosen.items is None else pa.array(items, pa.large_list(pa.large_string())),
         vectors=None if chosen.vectors is None else pa.array(vectors, VECTORS.field("vector").type),
+        codes=None if chosen.codes is None else pa.array(codes, CODES.field("code").type),
         beside={name: pa.array(values, pa.string()) for name, values in zip(chosen.beside, strings, strict=True)},
     )
 

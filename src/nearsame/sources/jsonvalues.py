@@ -10,8 +10,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.json
 
-from nearsame.errors import SourceError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.schemas import VECTORS
+from nearsame.sources.codes import Coding, read_code, words_of
 from nearsame.sources.columns import Chosen, not_finite
 from nearsame.sources.kinds import table_of
 
@@ -40,7 +41,7 @@ def json_object(line: bytes) -> dict[str, Any] | str:
 
 
 def row_values(record: dict[str, Any] | str, chosen: Chosen, orders: Mapping[str, pa.DataType]) -> tuple[Any, ...]:
-    """Id, text, what --keep goes by, items, vector, and what stands beside.
+    """Id, text, what --keep goes by, items, vector, code, and what stands beside.
 
     Raises:
         UnreadableError: One of them cannot be.
@@ -52,7 +53,8 @@ def row_values(record: dict[str, Any] | str, chosen: Chosen, orders: Mapping[str
     items = None if chosen.items is None else _items(record.get(chosen.items))
     values = tuple(_ordered(record.get(name), kind) for name, kind in orders.items())
     vector = None if chosen.vectors is None else _vector(record.get(chosen.vectors))
-    return identity, text, values, items, vector, tuple(_beside(record.get(name)) for name in chosen.beside)
+    code = None if chosen.codes is None else _code(record.get(chosen.codes.name), chosen.codes)
+    return identity, text, values, items, vector, code, tuple(_beside(record.get(name)) for name in chosen.beside)
 
 
 def _id(value: Any) -> str | None:
@@ -98,6 +100,19 @@ def _vector(value: Any) -> list[float] | None:
     if bad:
         raise UnreadableError(bad[0])
     return value
+
+
+def _code(value: Any, chosen: Coding) -> list[int] | None:
+    """The words of a code, as the int64 that crosses."""
+    if value is None:
+        return None
+    if type(value) not in {int, str}:
+        raise UnreadableError(f"the code is {_article(value)}, not a whole number or a string")
+    try:
+        words = words_of(read_code(value, chosen.bits, decimal=chosen.decimal), chosen.bits)
+    except ConfigError as error:
+        raise UnreadableError(str(error)) from None
+    return [word - (word >> 63 << 64) for word in words]
 
 
 def _ordered(value: Any, kind: pa.DataType) -> Any:

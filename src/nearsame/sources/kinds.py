@@ -255,6 +255,7 @@ KINDS = (
     Kind("anything else with `__arrow_c_stream__`", _has("__arrow_c_stream__"), conversions.of_stream),
     Kind("anything else with `__arrow_c_array__`", _has("__arrow_c_array__"), conversions.of_array),
     Kind("NumPy array of texts", _array(dimensions=1, kinds="OUST"), lambda array: _elements(array.tolist())),
+    Kind("NumPy array of codes", _array(dimensions=1, kinds="iu"), conversions.of_numbers),
     Kind("NumPy matrix of numbers", _array(dimensions=_MATRIX, kinds="fiu"), conversions.of_matrix),
     Kind("dict", _is(Mapping), conversions.of_mapping),
     Kind("list", _is(list, tuple), _elements),

@@ -36,7 +36,8 @@ MANIFEST = pa.schema(
     ]
 )
 _KEY = b"nearsame"
-_NEW = ("against_text", "against_id", "encoding")  # only said where they are asked for: older outputs have none
+# Only said where they are asked for: older outputs have none.
+_NEW = ("against_text", "against_id", "encoding", "codes")
 
 
 def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
@@ -67,6 +68,8 @@ def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
     read = asdict(replace(columns, room=None))
     del read["room"], read["may_lack"]  # which are of the machine and of a part, not of the answer
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
+    if columns.codes is None:
+        del read["bits"], read["decimal"]
     codecs = {part.name: part.codec for part in parts if isinstance(part, (JsonLines, Delimited)) and part.codec}
     encodings = {"encodings": codecs} if codecs else {}  # likewise
     about = {"columns": read, "written": written, "ignored": num_ignored, "call": call, **encodings}

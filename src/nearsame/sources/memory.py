@@ -55,7 +55,7 @@ class Memory:
     def text_bytes(self, columns: Columns) -> int:
         """What the column holds."""
         chosen = self._chosen(columns)
-        return held_bytes(self.table.column(str(chosen.text or chosen.items or chosen.vectors)))
+        return held_bytes(self.table.column(str(chosen.content)))
 
     def require_unchanged(self, positions: npt.NDArray[np.int64] | None = None) -> None:
         """A table does not change."""

@@ -87,7 +87,7 @@ class Parquet(Columnar):
             chosen = choose(columns, file.schema_arrow.names, strings, self.name)
             groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
             chunks = (group.column(number) for group in groups for number in range(group.num_columns))
-            wanted = {chosen.text, chosen.items, chosen.vectors}
+            wanted = {chosen.content}
             return sum(
                 chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in wanted
             )
@@ -111,7 +111,7 @@ class Parquet(Columnar):
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
     """As many rows as should make BATCH_BYTES of text."""
-    mean = _row_bytes(file, group, [name for name in (chosen.text, chosen.items, chosen.vectors) if name])
+    mean = _row_bytes(file, group, [chosen.content] if chosen.content else [])
     return int(min(max(BATCH_BYTES / mean, 1), BATCH_ROWS))
 
 

@@ -54,7 +54,7 @@ class Reading:
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches (PAGES, where there are some; ITEMS or VECTORS, where the columns name these)."""
+        """DOCUMENTS batches (PAGES, where there are some; ITEMS, VECTORS or CODES, where the columns name these)."""
         needed = self._needed()
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
@@ -129,7 +129,7 @@ class Reading:
     def pages(self) -> bool:
         """Whether batches are PAGES: some part holds web pages, or a column does."""
         native = any(getattr(part, "pages", False) for part in self.all_parts)
-        return (native or self.columns.html is not None) and not (self.columns.items or self.columns.vectors)
+        return (native or self.columns.html is not None) and self.columns.no_text is None
 
     @property
     def num_unread(self) -> int:
@@ -260,6 +260,8 @@ class Reading:
     def _content(self) -> tuple[str, pa.Schema]:
         if self.columns.vectors is not None:
             return "vector", schemas.VECTORS
+        if self.columns.codes is not None:
+            return "code", schemas.CODES
         return ("text", schemas.DOCUMENTS) if self.columns.items is None else ("items", schemas.ITEMS)
 
     def _check_lengths(self, source: int, batch: pa.RecordBatch) -> None:

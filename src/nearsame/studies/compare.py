@@ -140,7 +140,7 @@ def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fra
     """The threshold, validated as a recipe's."""
     if threshold is None:
         own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
-        return given.least if own.get(given.measure) == measure and not given.of_vectors else Jaccard().threshold
+        return given.least if own.get(given.measure) == measure and not given.is_textless else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
 
 

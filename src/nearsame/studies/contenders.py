@@ -98,8 +98,9 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         if contender.recipe is not None and contender.recipe.across_only:
             message = f"method {contender.label!r} compares two sides, but there is only one"
             raise ConfigError(message, hint="Leave it out.")
-        if contender.recipe is not None and contender.recipe.of_vectors:
-            message = f"method {contender.label!r} is about vectors, and evaluate reads texts"
+        if contender.recipe is not None and contender.recipe.is_textless:
+            what = "vectors" if contender.recipe.of_vectors else "codes"
+            message = f"method {contender.label!r} is about {what}, and evaluate reads texts"
             raise ConfigError(message, hint="Leave it out.")
     labels = [contender.label for contender in chosen]
     twice = [label for label in labels if labels.count(label) > 1]

@@ -12,7 +12,7 @@ from nearsame.answers.comparisons import Explanation
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import ExampleName, MethodName, SearchKind
-from nearsame.recipes.methods import Method, SimHash, as_recipe
+from nearsame.recipes.methods import Codes, Method, as_recipe
 from nearsame.studies.walks.sides import Given
 
 __all__ = ["explain", "explain_codes", "explain_example"]
@@ -74,7 +74,7 @@ def explain_codes(  # noqa: PLR0913  (a keyword for each question)
 
     Args:
         codes: Of SimHash or of any origin: numbers, or texts such as "13", "0b1101", "0xd", or "1101" for 4 bits.
-        bits: The length of a code, at most 128.
+        bits: The length of a code, at most 512.
         k: Most bits in which near codes differ.
         search: Block-permuted tables, rotations, only neighbours in each sorted rotation, or all with all.
         blocks: Blocks that a code is cut into; default: the cheapest.
@@ -88,7 +88,7 @@ def explain_codes(  # noqa: PLR0913  (a keyword for each question)
         >>> explain_codes(["1101", "0b1111", 6], bits=4, k=1, search="brute").answer["found"]
         [[1, 2, 1]]
     """
-    recipe = SimHash(bits=bits, table={}, k=k, search=search, blocks=blocks, header=header)  # a table allows any bits
+    recipe = Codes(bits=bits, k=k, search=search, blocks=blocks, header=header, decimal=True)
     return _walk("searches.walk")(codes, recipe, turns)
 
 
@@ -119,6 +119,7 @@ _WALKS = {
     "minhash": "minhash.walk",
     "modp": "modp.walk",
     "simhash": "simhash.walk",
+    "codes": "searches.walk_two",
     "hyperplane": "hyperplane.walk",
     "digest": "digest.walk",
 }

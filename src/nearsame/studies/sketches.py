@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from nearsame.flow.sketching import Sketching, sets_of, sketching
 from nearsame.flow.steps import cut_flags, stops
 from nearsame.kernels import deciding, scores
 from nearsame.kernels.hamming_search import distances
+from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled, SimHash
+from nearsame.recipes.settings import CodeSettings, SetSettings, SignatureSettings, given_settings
 from nearsame.sources.codes import code_words, length_of, read_code, words_of
 from nearsame.sources.series import as_given, is_column, text_batches, values_of
 from nearsame.stages.pairs import measures
@@ -35,12 +37,12 @@ _PREFIXES = ("0x", "0b")
 _OF_COLUMNS = ("__iter__", "__arrow_c_array__", "__arrow_c_stream__")
 
 
-def simhash(text: Any, **settings: Any) -> Any:
-    """The SimHash code of a text, a whole number.
+@checked
+def simhash(text: Any, **settings: Unpack[CodeSettings]) -> Any:
+    """The SimHash code of a text, a whole number; settings are those of `SimHash` that are about one text.
 
     Args:
         text: A text, or a column of them: a list, or one of Arrow, polars, pandas or NumPy.
-        settings: Those of `SimHash` that are about one text, as in bits=128.
 
     Returns:
         The code; None of a text without tokens. Of an Arrow or polars column uint32 up to 32 bits, uint64 up to 64, and
@@ -56,7 +58,7 @@ def simhash(text: Any, **settings: Any) -> Any:
         >>> simhash(["a rose is a rose", None], bits=32)
         [168971439, None]
     """
-    made = sketching(SimHash(**settings))
+    made = sketching(SimHash(**given_settings(settings, CodeSettings)))
     codes = _mapped(text, made)
     if not pa.types.is_fixed_size_binary(made.kind):
         return codes
@@ -65,12 +67,14 @@ def simhash(text: Any, **settings: Any) -> Any:
     return int.from_bytes(codes) if isinstance(codes, bytes) else codes
 
 
-def minhash(text: Any, **settings: Any) -> Any:
+@checked
+def minhash(text: Any, **settings: Unpack[SignatureSettings]) -> Any:
     """The MinHash signature of a text, a list of whole numbers: two agree in a share of places about their Jaccard.
+
+    Settings are those of `MinHash` that are about one text.
 
     Args:
         text: A text, or a column of them: a list, or one of Arrow, polars, pandas or NumPy.
-        settings: Those of `MinHash` that are about one text, as in num_perm=256, shingle_size=3.
 
     Returns:
         The signature; None of an empty text. Of a column lists of uint64, of NumPy's a row each.
@@ -83,18 +87,17 @@ def minhash(text: Any, **settings: Any) -> Any:
         >>> minhash("a rose is a rose", num_perm=2, shingle_size=2)
         [19799627693526, 69087435542021]
     """
-    return _mapped(text, sketching(MinHash(**settings)))
+    return _mapped(text, sketching(MinHash(**given_settings(settings, SignatureSettings))))
 
 
-def shingles(text: Any, *, hashed: bool = False, **settings: Any) -> Any:
-    """The shingles of a text, as they read, in the order of the text and each once.
+@checked
+def shingles(text: Any, *, hashed: bool = False, **settings: Unpack[SetSettings]) -> Any:
+    """The shingles of a text, as they read, in the order of the text, each once (with repeats=True each time).
 
     Args:
         text: A text, or a column of them: a list, or one of Arrow, polars, pandas or NumPy.
         hashed: Whether to give the hashes that are compared in place of the shingles: of 64 bits, ascending, and of a
             text without tokens those of the text itself.
-        settings: Those of `Jaccard` that are about one text, as in shingle_size=3, unit="chars"; with repeats=True
-            shingles come as often as they stand there.
 
     Returns:
         A list of texts (of numbers if hashed); None of a null.
@@ -107,7 +110,7 @@ def shingles(text: Any, *, hashed: bool = False, **settings: Any) -> Any:
         >>> shingles("A rose is a rose!", shingle_size=2)
         ['a rose', 'rose is', 'is a']
     """
-    recipe = Jaccard(**settings)
+    recipe = Jaccard(**given_settings(settings, SetSettings))
     made = sets_of(recipe)  # refuses settings about pairs
     if hashed:
         return _mapped(text, _with_empty(made))
@@ -115,13 +118,13 @@ def shingles(text: Any, *, hashed: bool = False, **settings: Any) -> Any:
     return _mapped(text, named)
 
 
-def jaccard(a: Any, b: Any, **settings: Any) -> Any:
+@checked
+def jaccard(a: Any, b: Any, **settings: Unpack[SetSettings]) -> Any:
     """The Jaccard similarity of the shingles of two texts: the share of all their shingles that both have.
 
     Args:
         a: A text, or a column of them.
         b: Another text or column; of two columns, row by row.
-        settings: Those of `Jaccard` that are about one text, as in shingle_size=3.
 
     Returns:
         A number from 0 to 1, the nearest to the fraction; None where a text is null. Two empty texts have 1.
@@ -134,7 +137,7 @@ def jaccard(a: Any, b: Any, **settings: Any) -> Any:
         >>> jaccard("a rose is a rose is a rose", "a rose is a rose", shingle_size=2)
         1.0
     """
-    made = _with_empty(sets_of(Jaccard(**settings)))
+    made = _with_empty(sets_of(Jaccard(**given_settings(settings, SetSettings))))
     columns = [_column(side if is_column(side) else [side], made).combine_chunks() for side in (a, b)]
     whole = pa.concat_arrays(columns)
     return _row_by_row(a, b, columns, lambda one, other: _shares(whole, one, other + len(columns[0])))

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.hamming_blocks import windows
-from nearsame.recipes.methods import SimHash
+from nearsame.recipes.codes import Coded
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.unordered import unordered
 
@@ -48,7 +48,7 @@ class SampleCodes:
         return a + b
 
 
-def choose_tables(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> arrow.UInt64s:
+def choose_tables(recipe: Coded, sample: Sample, costs: blocks.Costs) -> arrow.UInt64s:
     """The headers of the search that the recipe asks for: uint64[t, w]."""
     if recipe.search in ("brute", "adjacent"):
         return all_meet(recipe.bits)
@@ -57,7 +57,7 @@ def choose_tables(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> arrow
     return blocks.tables(plan_blocks(recipe, sample, costs))
 
 
-def plan_blocks(recipe: SimHash, sample: Sample, costs: blocks.Costs) -> blocks.BlockPlan:
+def plan_blocks(recipe: Coded, sample: Sample, costs: blocks.Costs) -> blocks.BlockPlan:
     """How such codes are cut for block-permuted tables."""
     few = np.concatenate([codes for _, codes in sample] or [np.zeros((0, -(-recipe.bits // 64)), np.uint64)])
     weights = blocks.weigh_bits(few, recipe.bits)

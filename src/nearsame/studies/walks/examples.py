@@ -12,7 +12,7 @@ import numpy as np
 
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.recipes.choices import ExampleName
-from nearsame.recipes.methods import Jaccard, MinHash, ModP, SimHash
+from nearsame.recipes.methods import Codes, Jaccard, MinHash, ModP, SimHash
 from nearsame.stages.keys.bands import collision_probability
 from nearsame.stages.pairs import likeness
 from nearsame.studies.walks import exact_sets, minhash, modp, searches, simhash
@@ -68,7 +68,7 @@ def _tropical_fish() -> Explanation:
 
 def _eight_numbers() -> Explanation:
     """Sort and compare neighbours; then turn left by two, and sort again."""
-    recipe = SimHash(bits=16, table={}, k=2, search="adjacent")  # a table allows any number of bits
+    recipe = Codes(bits=16, k=2, search="adjacent")
     once, twice = (searches.walk(_EIGHT, recipe, turns) for turns in ([0], [0, 2]))
     steps = (*once.steps[:2], once.steps[-1], twice.steps[2], twice.steps[-1])
     return Explanation(once.method, steps, {"sorted": once.answer, "rotated": twice.answer}, once.recipe)
@@ -93,7 +93,7 @@ def _cat_sat() -> Explanation:
     """Shingles of two characters; and codes of 32 bits of two cat sentences and one about ice cream."""
     texts = "the cat sat on a mat", "the cat sat on the mat"
     walk = exact_sets.walk_jaccard(texts, Jaccard(unit="chars", shingle_size=2))
-    codes = searches.walk(_CATS, SimHash(bits=32, table={}, k=16, search="brute"), None)
+    codes = searches.walk(_CATS, Codes(bits=32, k=16, search="brute"), None)
     title = "The source's codes: two sentences about cats, the third about ice cream"
     steps = (*walk.steps, Step(title, *_table(codes.steps[0])), codes.steps[-1])
     answer = {"shingles": walk.answer["a"]["shingles"], "distances": codes.answer["found"], **walk.answer["together"]}

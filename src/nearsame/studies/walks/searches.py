@@ -15,12 +15,12 @@ from nearsame import arrow
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_rotations, hamming_search
-from nearsame.recipes.methods import SimHash
+from nearsame.recipes.methods import Codes
 from nearsame.sources.codes import read_code, words_of
 from nearsame.stages.keys.blocks import SEARCH
 from nearsame.stages.keys.headers import HeaderKeys, choose_tables, plan_blocks
 
-__all__ = ["walk"]
+__all__ = ["walk", "walk_two"]
 
 _MOST_CODES = 1000
 _NARROW = 32  # bits of a code that is shown as a number and as bits
@@ -41,9 +41,16 @@ class _Found(NamedTuple):
     comparisons: int
 
 
-def walk(given: Sequence[int | str], recipe: SimHash, turns: Sequence[int] | None) -> Explanation:
+def walk_two(given: Sequence[Any], recipe: Codes) -> Explanation:
+    """The same of two codes, as of two documents."""
+    if len(given) < 2 or not all(isinstance(code, str) for code in given):
+        raise ConfigError("method=codes takes two codes, as texts", hint="Give two, or use explain_codes.")
+    return walk(given, recipe, None)
+
+
+def walk(given: Sequence[int | str], recipe: Codes, turns: Sequence[int] | None) -> Explanation:
     """The codes, how they meet, and which near pairs were compared."""
-    numbers = [read_code(code, recipe.bits) for code in given]
+    numbers = [read_code(code, recipe.bits, decimal=recipe.decimal) for code in given]
     if not 2 <= len(numbers) <= _MOST_CODES:
         message = f"a walk is for 2 to {_MOST_CODES:,} codes, and {len(numbers):,} are given"
         raise ConfigError(message, hint="Give a few of them.")
@@ -64,7 +71,7 @@ def walk(given: Sequence[int | str], recipe: SimHash, turns: Sequence[int] | Non
     return Explanation(recipe.name, steps, answer, recipe.record())
 
 
-def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: SimHash) -> Step:
+def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: Codes) -> Step:
     apart = ["", *hamming_search.distances(codes[:-1], codes[1:]).tolist()]
     rows = tuple(
         (i, *_shown(number, recipe.bits), distance)
@@ -74,7 +81,7 @@ def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: SimHash) -> Ste
     return Step(f"The codes of {recipe.bits} bits", columns, rows, "The distance is that to the code before.")
 
 
-def _adjacent(codes: arrow.UInt64s, recipe: SimHash, turns: Sequence[int] | None) -> _Found:
+def _adjacent(codes: arrow.UInt64s, recipe: Codes, turns: Sequence[int] | None) -> _Found:
     """Neighbours in each sorted order: in every rotation, as a run does, or in the given ones."""
     bits, summary, steps = recipe.bits, [], []
     where: dict[_Pair, str] = {}
@@ -102,7 +109,7 @@ def _adjacent(codes: arrow.UInt64s, recipe: SimHash, turns: Sequence[int] | None
     )
 
 
-def _turned(codes: arrow.UInt64s, recipe: SimHash, turn: int, names: list[int], apart: list[int]) -> Step:
+def _turned(codes: arrow.UInt64s, recipe: Codes, turn: int, names: list[int], apart: list[int]) -> Step:
     turned = hamming_rotations.rotate(codes, recipe.bits, turn)
     values = [sum(int(word) << 64 * at for at, word in enumerate(turned[name - 1])) for name in names]
     beside: list[tuple[str | int, str]] = [("", ""), *((d, "yes" if d <= recipe.k else "") for d in apart)]
@@ -114,7 +121,7 @@ def _turned(codes: arrow.UInt64s, recipe: SimHash, turn: int, names: list[int], 
     return Step(title, ("place", "#", *_headings(recipe.bits), "distance", "found"), rows)
 
 
-def _by_tables(codes: arrow.UInt64s, recipe: SimHash) -> _Found:
+def _by_tables(codes: arrow.UInt64s, recipe: Codes) -> _Found:
     """Whoever shares the header of a table, as a run chooses the tables."""
     sample = [(len(codes), codes)]
     tables = choose_tables(recipe, sample, SEARCH)
@@ -145,7 +152,7 @@ def _by_tables(codes: arrow.UInt64s, recipe: SimHash) -> _Found:
     return _Found([*([cut(recipe, sample)] if cut else []), *steps], where, len(where))
 
 
-def _blocks(recipe: SimHash, sample: list[tuple[int, Any]]) -> Step:
+def _blocks(recipe: Codes, sample: list[tuple[int, Any]]) -> Step:
     """How the codes are cut into blocks, the highest bits first."""
     plan = plan_blocks(recipe, sample, SEARCH)
     rows = tuple((i, f"{stop - 1}-{start}", stop - start) for i, (start, stop) in enumerate(plan.blocks[::-1], 1))
@@ -160,10 +167,10 @@ def _blocks(recipe: SimHash, sample: list[tuple[int, Any]]) -> Step:
     return Step("The codes are cut into blocks", ("block", "bits", "wide"), rows, note)
 
 
-_CUTS: dict[str, Callable[[SimHash, list[tuple[int, Any]]], Step]] = {"blocks": _blocks}
+_CUTS: dict[str, Callable[[Codes, list[tuple[int, Any]]], Step]] = {"blocks": _blocks}
 
 
-def _verdict(recipe: SimHash, pairs: list[tuple[int, int, int]], found: _Found, num_codes: int) -> Step:
+def _verdict(recipe: Codes, pairs: list[tuple[int, int, int]], found: _Found, num_codes: int) -> Step:
     rows = tuple((f"{a}-{b}", distance, found.where.get((a, b), "missed")) for a, b, distance in pairs)
     missed = [row for row in rows if row[2] == "missed"]
     total = comb(num_codes, 2)
