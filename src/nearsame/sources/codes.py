@@ -8,7 +8,8 @@
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from nearsame.arrow import Mask, UInt64s
 from nearsame.errors import ColumnError, ConfigError
 from nearsame.schemas import CODES
 
-__all__ = ["Coding", "code_lists", "code_words", "is_codes", "length_of", "read_code", "words_of"]
+__all__ = ["Coding", "code_lists", "code_words", "is_codes", "json_type", "length_of", "read_code", "words_of"]
 
 _PREFIXED = re.compile("0b[01]+|0x[0-9a-f]+")
 _DECIMAL = re.compile("-?[0-9]+")
@@ -141,6 +142,20 @@ def code_lists(column: pa.Array, chosen: Coding, source: str, *, is_first: bool)
     values = pa.array(words[good].ravel().view(np.int64))
     lists = pa.LargeListArray.from_arrays(pa.array(offsets, mask=np.append(~good, [False])), values, type=_LISTS)
     return lists, {row: f"{_shown(column[row])} is not a code of {bits} bits" for row in np.flatnonzero(bad).tolist()}
+
+
+def json_type(values: Sequence[Any], chosen: Coding, source: str) -> pa.DataType:
+    """As what the values of JSON are read, of which these are the first.
+
+    Raises:
+        ColumnError: They are texts of something else.
+    """
+    known = [value for value in values if value is not None]
+    if known and {*map(type, known)} == {int}:
+        return pa.int64() if min(known) < 0 else pa.uint64()
+    texts = [value for value in known if isinstance(value, str)]
+    code_lists(pa.array(texts, pa.large_string()), chosen, source, is_first=True)
+    return pa.large_string()
 
 
 def _shown(value: pa.Scalar) -> str:

@@ -27,7 +27,7 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.kernels import lines
 from nearsame.schemas import CODES, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped, TextChange
-from nearsame.sources.codes import code_lists
+from nearsame.sources.codes import code_lists, json_type
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
@@ -260,10 +260,11 @@ def _plan(block: Block, good: Rows, columns: Columns, source: str, orders: dict[
     names = list(dict.fromkeys((*seen, *orders)))
     chosen = choose(columns, names, strings, source)._replace(beside=columns.beside)  # later lines may have it
     types = {name: orders.get(name, pa.string()) for name in chosen.order}
-    if chosen.codes is not None and str in seen.get(chosen.codes.name, ()):
-        texts = [value for record in sample if isinstance(value := record.get(chosen.codes.name), str)]
-        code_lists(pa.array(texts, pa.large_string()), chosen.codes, source, is_first=True)  # may be another column
-    return _Plan(chosen, types | _expected(chosen, seen, sample), types)
+    codes = chosen.codes
+    coded = (
+        {} if codes is None else {codes.name: json_type([record.get(codes.name) for record in sample], codes, source)}
+    )
+    return _Plan(chosen, types | _expected(chosen, seen, sample) | coded, types)
 
 
 def _expected(chosen: Chosen, seen: dict[str, set[type]], sample: list[dict[str, Any]]) -> dict[str, pa.DataType]:
@@ -275,10 +276,6 @@ def _expected(chosen: Chosen, seen: dict[str, set[type]], sample: list[dict[str,
         expected[chosen.items] = pa.list_(pa.int64() if ints else pa.string())
     if chosen.vectors is not None:
         expected[chosen.vectors] = pa.list_(pa.float64())
-    if chosen.codes is not None:
-        kinds = seen.get(chosen.codes.name, set()) - {type(None)}
-        least = min((record.get(chosen.codes.name) or 0 for record in sample), default=0) if kinds == {int} else 0
-        expected[chosen.codes.name] = pa.large_string() if kinds != {int} else pa.uint64() if least >= 0 else pa.int64()
     if chosen.text is not None:
         expected[chosen.text] = pa.large_string()
     return dict.fromkeys(chosen.beside, pa.string()) | expected
