@@ -24,11 +24,11 @@ import report
 import nearsame as ns
 
 METHODS = {
-    "containment": "Containment", "cosine": "Cosine", "digest": "Digest", "hyperplane": "Hyperplane",
+    "codes": "Codes", "containment": "Containment", "cosine": "Cosine", "digest": "Digest", "hyperplane": "Hyperplane",
     "jaccard": "Jaccard", "minhash": "MinHash", "modp": "ModP", "simhash": "SimHash",
 }  # fmt: skip
-FAMILIES = {"Banded", "Shingled", "Shingling", "TextRecipe"}
-_OWN = re.compile(r"(^|/)(methods|base|steps|code_steps|facets)\.py$|^recipes/")  # where a method is at home
+FAMILIES = {"Banded", "Coded", "Shingled", "Shingling", "TextRecipe"}
+_OWN = re.compile(r"(^|/)(methods|base|steps|code_steps|sketching|facets)\.py$|^recipes/")  # where a method is at home
 _ARROWS = """
 import sys, grimp
 name = sys.argv[1]
