@@ -6,6 +6,7 @@
 """
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,6 +45,7 @@ from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
+from nearsame.flow.stored import extent, is_index, remark, stored
 from nearsame.kernels.deciding import Work
 from nearsame.recipes.arguments import checked, not_on_spark, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
@@ -305,7 +307,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     require_columns(asked.columns, recipe)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
-    clock = Clock(options["progress"])
+    clock, indexes = Clock(options["progress"]), list[str]()
     judged, other = sides
     require_distinct([*several(judged), *([] if other is None else several(other))])
     lenient = not options["strict"]  # the summary names what is passed over
@@ -317,8 +319,11 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
             raise ConfigError("columns of the against side are named, and there is none", hint="Give against.")
     else:
         columns = replace(asked.columns, order=())
-        parts.append(open_parts(several(other), columns=columns, without_extras=lenient, wanted=wanted))
-    parts[1][:] = _named_apart(parts[1])
+        indexes = [os.fspath(one) for one in several(other) if is_index(one)]
+        others = [one for one in several(other) if not is_index(one)]
+        parts.append(open_parts(others, columns=columns, without_extras=lenient, wanted=wanted) if others else Parts())
+    read = {name: stored(name, asked.columns) for name in indexes}
+    parts[1][:] = [*_named_apart(parts[1]), *read.values()]
     layered = asked.layers is not None
     reading = Reading(
         parts[0], asked.columns, parts[1], options["batch_rows"], clock.progress, strict=options["strict"],
@@ -345,8 +350,8 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     finally:
         if engine.checkpoints:
             engine.checkpoints.close()
-    call = call_record(sides, settings, options)
-    return Run(reading, state, clock, settings, inputs, pages, first_layers, call)
+    call = call_record(sides, settings, options, {name: extent(part) for name, part in read.items()})
+    return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
 
 
 def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:

@@ -95,7 +95,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="SOURCE",
             reads=True,
-            help="Compare with these documents, too: all of them stay. Repeatable.",
+            help="Compare with these documents, too, or those of an index, seen.ns: all of them stay. Repeatable.",
             stands="none",
         ),
         *FILES,

@@ -16,18 +16,22 @@ _OF_THE_MACHINE = ("batch_rows", "engine", "memory", "progress", "threads", "wor
 _BESIDE = (*_OF_THE_MACHINE, "urls")  # of which the recipe says what they are
 
 
-def call_record(sides: tuple[Any, Any], settings: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def call_record(
+    sides: tuple[Any, Any], settings: Mapping[str, Any], options: Mapping[str, Any], indexes: Mapping[str, Any]
+) -> dict[str, Any]:
     """What a call asks for besides its method, as JSON has it.
 
     Args:
         sides: What is judged, and what it is compared with, as they were given.
         settings: What is recorded of it.
         options: Those of the call.
+        indexes: How far indexes were read, by their names.
     """
     given = {name: value for name, value in options.items() if name not in _BESIDE and value is not None}
     known = {name: settings[name] for name in ("keep", "within") if name in settings}
     named = {"source": _names(sides[0]), "against": None if sides[1] is None else _names(sides[1])}
-    return {"folder": os.getcwd(), **named, **known, "options": given}  # noqa: PTH109  (a text)
+    read = {"indexes": dict(indexes)} if indexes else {}
+    return {"folder": os.getcwd(), **named, **known, "options": given, **read}  # noqa: PTH109  (a text)
 
 
 def names_again(names: Sequence[str | None], folder: str) -> list[str]:

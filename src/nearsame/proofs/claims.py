@@ -75,6 +75,7 @@ class Claims:
         look: says why a Parquet file must not be opened.
         skips: what could not be read.
         ignored: how many files of no known format the sources had.
+        call: what was asked; nothing, where an older version wrote it.
     """
 
     home: Path
@@ -87,6 +88,7 @@ class Claims:
     look: Look
     skips: "Skips"
     ignored: int
+    call: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, home: Path, findings: Findings, look: Look) -> "Claims | None":
@@ -117,7 +119,8 @@ class Claims:
         skips = Skips.read(home, findings, look, {part.name for part in parts})
         method, written = method_of(stats["recipe"]), about["written"]
         columns = about["columns"] | {"order": orders_of(about["columns"])}
-        return cls(home, stats, method, removed, parts, columns, written, look, skips, about["ignored"])
+        ignored, call = about["ignored"], about.get("call", {})
+        return cls(home, stats, method, removed, parts, columns, written, look, skips, ignored, call)
 
     @property
     def recipe(self) -> Mapping[str, Any]:

@@ -17,6 +17,8 @@ from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.files.inputs import several
+from nearsame.flow.calls import names_again
+from nearsame.flow.stored import index_name, stored
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.learnt import is_learnt, learnt_form
@@ -157,14 +159,25 @@ def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]
         side: [part.table for documents in _in_memory(value) for part in in_memory(documents, None, strict=False)]
         for side, value in ((False, source), (True, against))
     }
-    tables: dict[str, pa.Table] = {}
+    tables: dict[str, pa.Table] = _of_indexes(claims)
     for part in claims.parts:
-        if part.format == "memory":
+        if part.format == "memory" and part.name not in tables:
             if not given[part.against]:
                 side = "against" if part.against else "source"
                 message = f"{claims.home} was made from documents in memory ({part.name})"
                 raise SourceError(message, hint=f"Give them again: verify(…, {side}=…).")
             tables[part.name] = given[part.against].pop(0)
+    return tables
+
+
+def _of_indexes(claims: Claims) -> dict[str, pa.Table]:
+    """The documents of the indexes that were compared with, as far as they were read."""
+    lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
+    columns = Columns(**{**claims.columns, **lists})
+    tables = {}
+    for name, upto in claims.call.get("indexes", {}).items():
+        (where,) = names_again([name], claims.call["folder"])
+        tables[index_name(name)] = stored(where, columns, upto).table
     return tables
 
 

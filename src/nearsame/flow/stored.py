@@ -1,0 +1,109 @@
+"""Indexes as documents to compare with: those that store texts, read as they are and never changed.
+
+1. Their texts are compared as those of any source, by the method of the run: so the settings of the index do not
+   matter, and what is promised is what the run promises.
+2. What is read is one snapshot: the documents up to the last that was there, which `verify` reads again.
+"""
+
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.errors import ConfigError, SourceError
+from nearsame.sources import Columns
+from nearsame.sources.memory import Memory
+from nearsame.sources.spool import spooled
+from nearsame.stores import open_store
+from nearsame.stores.base import Reader
+
+__all__ = ["extent", "index_name", "is_index", "remark", "stored"]
+
+_ENDING, _SERVERS = ".ns", ("postgresql://", "postgres://")
+_PAGE = 1_000
+_LAST = b"last number"
+
+
+def is_index(source: Any) -> bool:
+    """Whether a source of the against side is the name of an index.
+
+    Example:
+        >>> is_index("seen.ns"), is_index("postgresql://host/base"), is_index("seen.jsonl"), is_index(["a.ns"])
+        (True, True, False, False)
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    name = str(os.fspath(source))
+    return name.startswith(_SERVERS) or (name.lower().endswith(_ENDING) and not os.path.isdir(name))  # noqa: PTH112  (a text)
+
+
+def index_name(where: str) -> str:
+    """What reports call it: without a password."""
+    plain = where.rpartition("@")[2] if where.startswith(_SERVERS) else where.lstrip("/")
+    return f"against/{plain}"
+
+
+def stored(where: str, columns: Columns, upto: Sequence[int] | None = None) -> Memory:
+    """The documents of an index, in the order in which they were added.
+
+    Args:
+        where: Its path or address.
+        columns: What is read of the against side, whose names they take.
+        upto: The extent that another run has read: no more is.
+
+    Raises:
+        ConfigError: It stores no texts, or they are not what is compared.
+        StoreError: It is none, or cannot be read.
+        SourceError: It is not what that run has read.
+    """
+    name = index_name(where)
+    for option, column in (("features", columns.items), ("vector", columns.vectors)):
+        if column is not None:
+            message = f"{name} is an index, which has no column {column!r} (--{option}-column)"
+            raise ConfigError(message, hint="Compare with the source of the index.")
+    store = open_store(where, read_only=True)
+    try:
+        kind = store.settings.get("store")
+        if kind != "text":
+            message = f"{where} stores {'sketches' if kind == 'sketch' else 'shingles'}, and no texts to compare with"
+            hint = "Create it with --store text, or ask it about each document: nearsame index query."
+            raise ConfigError(message, hint=hint)
+        with store.reading() as reader:
+            last = reader.last_number() if upto is None else upto[0]
+            table = spooled(_batches(reader, columns.of_side(against=True), last), where)
+    finally:
+        store.close()
+    if upto is not None and len(table) != upto[1]:
+        message = f"{where} has {len(table):,} of the {upto[1]:,} documents that were compared with"
+        raise SourceError(message, hint="Compare with a copy of the index that nobody changes.")
+    return Memory(table.replace_schema_metadata({_LAST: str(last).encode()}), name)
+
+
+def extent(part: Memory) -> tuple[int, int]:
+    """How far an index was read: the number of its last document, and how many there were."""
+    metadata: Mapping[bytes, bytes] = part.table.schema.metadata or {}
+    return int(metadata[_LAST]), len(part.table)
+
+
+def remark(part: Memory) -> str:
+    """What one must know of it."""
+    return (
+        f"{len(part.table):,} documents of the index {part.name.removeprefix('against/')} are compared by their texts"
+    )
+
+
+def _batches(reader: Reader, columns: Columns, last: int) -> Iterator[pa.Table]:
+    names = [columns.id or "id", columns.text or columns.html or "text", columns.beside[0]]
+    schema = pa.schema(dict(zip(names, (pa.string(), pa.large_string(), pa.string()), strict=True)))
+    yield schema.empty_table()
+    after = 0
+    while rows := reader.page(after, _PAGE, text=True):
+        after = rows[-1].number
+        whole = [row for row in rows if row.number <= last]
+        texts = pa.array([row.text and zlib.decompress(row.text) for row in whole], pa.large_binary())
+        ids, urls = (pa.array(list(values), pa.string()) for values in ((r.id for r in whole), (r.url for r in whole)))
+        yield pa.Table.from_arrays([ids, texts.view(pa.large_string()), urls], schema=schema)
+        if after >= last:
+            return

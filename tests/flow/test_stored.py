@@ -1,0 +1,78 @@
+"""Indexes of texts as the other side: the answer is that of the documents themselves, and nothing is changed."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nearsame as ns
+from nearsame.errors import ConfigError, SourceError, StoreError
+from tests.cli.commands import run
+from tests.examples import share
+
+TEXT = "the quick brown fox jumps over the lazy dog near the river"
+WORDS = st.lists(st.sampled_from("abcd"), max_size=4).map(" ".join)
+METHODS = [ns.Jaccard(threshold=0.6, shingle_size=1), ns.SimHash(k=8), ns.Digest(normalise=True)]
+
+
+def _index(path: Path, texts: list[str], store: str = "text") -> Path:
+    with ns.Index.create(path, store=store) as index:
+        index.add([{"id": f"{path.stem}{at}", "text": text, "url": f"http://{at}/"} for at, text in enumerate(texts)])
+    return path
+
+
+@given(
+    st.lists(st.lists(WORDS, max_size=5), max_size=2), st.lists(WORDS, min_size=1, max_size=5), st.sampled_from(METHODS)
+)
+@settings(max_examples=share(40))
+def test_the_answer_is_that_of_the_documents(tmp_path_factory, stored, judged, method) -> None:
+    """Of several indexes beside a list, in this order, by any method."""
+    home = tmp_path_factory.mktemp("stored")
+    places = [_index(home / f"{name}.ns", texts) for name, texts in zip("xy", stored, strict=False)]
+    tables = [
+        {"id": [f"{name}{at}" for at in range(len(texts))], "text": texts}
+        for name, texts in zip("xy", stored, strict=False)
+        if texts
+    ]
+    beside = [{"id": "o", "text": "a b"}]
+    found = ns.dedup(judged, against=(*places, beside), method=method, audit=False)
+    expected = ns.dedup(judged, against=(beside, *tables), method=method, audit=False)
+    columns = ["id", "row", "witness_id", "witness_row", "similarity"]
+    assert expected.removals.select(columns).to_pylist() == found.removals.select(columns).to_pylist()
+
+
+def test_an_output_is_proved_as_far_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is added later changes no proof, and is there when it is run again; what was taken out is said."""
+    monkeypatch.chdir(tmp_path)
+    _index(Path("seen.ns"), ["other words", TEXT])
+    before = Path("seen.ns").read_bytes()
+    Path("new.jsonl").write_text(f'{{"body": "{TEXT.upper()}"}}\n{{"body": "new words"}}\n')
+    done = run("dedup", "new.jsonl", "--text-column", "body", "--against", "seen.ns", "-o", "out")
+    assert (0, True) == (done.exit_code, "2 documents of the index seen.ns are compared by their texts" in done.stdout)
+    assert before == Path("seen.ns").read_bytes()
+    with ns.Index.open("seen.ns") as index:
+        index.add([{"id": "n", "text": "new words"}])
+    assert ns.verify("out").holds
+    again = ns.rerun("out")
+    assert {("seen1", "against/seen.ns"), ("n", "against/seen.ns")} == {
+        (row["witness_id"], row["witness_source"]) for row in again.removals.to_pylist()
+    }
+    assert 2 == run("dedup", "new.jsonl", "--against", "seen.ns", "-o", "seen.ns/", "--overwrite").exit_code
+    with ns.Index.open("seen.ns") as index:
+        index.remove("seen0")
+    with pytest.raises(SourceError, match="has 1 of the 2 documents"):
+        ns.verify("out")
+
+
+def test_what_has_no_texts_is_refused(tmp_path: Path) -> None:
+    """And what is no index, or is not there; columns that it cannot have."""
+    for store, said in (("shingles", "stores shingles"), ("sketch", "stores sketches")):
+        with pytest.raises(ConfigError, match=f"{said}, and no texts"):
+            ns.dedup(["a"], against=_index(tmp_path / f"{store}.ns", ["a"], store))
+    (tmp_path / "odd.ns").write_text("odd")
+    for name in ("none.ns", "odd.ns"):
+        with pytest.raises(StoreError):
+            ns.dedup(["a"], against=tmp_path / name)
+    with pytest.raises(ConfigError, match="which has no column 'f'"):
+        ns.dedup([{"f": ["a"]}], against=_index(tmp_path / "texts.ns", ["a"]), features_column="f")
