@@ -27,6 +27,7 @@ from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
     chosen_codes,
     chosen_recipe,
+    chosen_spark,
     chosen_ties,
     chosen_vectors,
     chosen_within,
@@ -366,19 +367,10 @@ def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock
 
 def _on_spark(asked: _Asked) -> "Request":
     """The same on Spark; what is about one machine alone is refused."""
-    from nearsame.engines.spark import Spark  # noqa: PLC0415  (only those who ask for it)
-    from nearsame.frames.request import Request  # noqa: PLC0415
+    from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
-    options, engine = asked.options, asked.options["engine"]
-    names = (
-        "html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows",
-        "include", "exclude", "read_as", "encoding", "codes_column",
-    )  # fmt: skip
-    if not isinstance(engine, Spark):
-        raise ConfigError(
-            f"engine={engine!r} is not an engine", hint="Give one, as in Spark(session), or leave it out."
-        )
-    refuse_on_spark(**{name: options.get(name) for name in names})
+    options = asked.options
+    engine = chosen_spark(options)
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)

@@ -53,29 +53,29 @@ def check(given: Mapping[str, Any]) -> None:
             if _is_given(given.get(name)):
                 hint = _INSTEAD.get(name, "Leave it out.")
                 raise ConfigError(f"{option} does nothing with --engine spark", hint=hint)
-        if "-" in (*given["sources"], *given["against"]):
+        if "-" in (*given["sources"], *given.get("against", ())):
             raise ConfigError("Spark cannot read standard input", hint="Write it to a file that all executors see.")
         return
     for name, option in _SPARK.items():
-        if _is_given(given[name]):
+        if _is_given(given.get(name)):
             raise ConfigError(f"{option} does nothing without --engine spark", hint="Add --engine spark.")
 
 
 @contextmanager
 def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[dict[str, Any]]:
-    """What `dedup` and `pairs` need to know of the engine, while it runs; the place to write to has been checked."""
+    """What a run needs to know of the engine, while it runs; the place to write to has been checked."""
     if given["engine"] == "local":
-        yield {name: given[name] for name in ("threads", "memory", "workdir")}
+        yield {name: given[name] for name in ("threads", "memory", "workdir") if name in given}
         return
     from nearsame.engines.spark import start
     from nearsame.engines.spark.settings import Spark
     from nearsame.frames.writing import DONE, STATS, check_target, format_of
 
     chosen = {
-        name: given[name] for name in ("partitions", "broadcast_bytes", "driver_bytes") if given[name] is not None
+        name: given[name] for name in ("partitions", "broadcast_bytes", "driver_bytes") if given.get(name) is not None
     }
     Spark(None, **chosen)  # what cannot be is said before a session is started
-    target, sources = given["output"], [*given["sources"], *given["against"]]
+    target, sources = given["output"], [*given["sources"], *given.get("against", ())]
     if target is not None and listing:
         format_of(target)
     with start.started(given["master"], given["conf"]) as session:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nearsame.cli import options, sourceoptions
+from nearsame.cli.engine import check, running_on
 from nearsame.cli.outcome import ended, refused
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import LeakRemoval
@@ -101,6 +102,7 @@ _RULE = options.section(
     options.in_json("Counts and leaked items"),
 )
 @options.running
+@options.scanning_engine
 def leaks(**given: Any) -> int:
     """Find the items of benchmarks that stand anywhere inside the documents of training data.
 
@@ -113,14 +115,17 @@ def leaks(**given: Any) -> int:
     --remove spans also cuts: what was cut out of the texts, in which nothing is left to be found.
     """
     _check(given)
+    check(given)
     from nearsame.outputs import console
     from nearsame.outputs.leaks import show_leaks
     from nearsame.studies.leaks import LeakOptions
     from nearsame.studies.leaks import leaks as find
 
     directory, overwrite = given["output"], given["overwrite"]
-    chosen = {name: value for name, value in options.given_options(given, LeakOptions).items() if value is not None}
-    with console.watched(quiet=given["quiet"]) as progress:
+    chosen = {name: value for name, value in options.given_options(given, LeakOptions).items()
+              if value is not None and name != "engine"}  # fmt: skip
+    with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
+        chosen |= {name: value for name, value in engine.items() if value is not None}
         found = find(given["sources"], given["evals"], progress=progress, **chosen)
         stats = found.stats
         if directory is not None:
@@ -156,7 +161,7 @@ def _check(given: dict[str, Any]) -> None:
     from nearsame.outputs.destinations import require_folder
 
     require_folder(given["output"], "-o of leaks")
-    if given["remove"] == "spans":
+    if given["remove"] == "spans" and given["engine"] == "local":
         _check_spans(given)
 
 

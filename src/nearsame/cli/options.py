@@ -42,6 +42,7 @@ __all__ = [
     "room",
     "running",
     "running_plainly",
+    "scanning_engine",
     "section",
     "setting",
     "spec",
@@ -297,8 +298,7 @@ room = section(
     ),
 )
 
-engine = section(
-    "Engine",
+_ENGINE = (
     spec(
         "--engine",
         type=click.Choice(("local", "spark")),
@@ -310,6 +310,10 @@ engine = section(
     spec("--master", metavar="URL", help="spark: where, as in local[4] or spark://host:7077.", stands="local[*]"),
     spec("--conf", multiple=True, metavar="KEY=VALUE", help="spark: a setting of its own. Repeatable.", stands="none"),
     spec("--partitions", type=int, metavar="N", help="spark: partitions of the documents.", stands="as read"),
+)
+engine = section(
+    "Engine",
+    *_ENGINE,
     spec(
         "--broadcast",
         "broadcast_bytes",
@@ -325,6 +329,8 @@ engine = section(
         stands="64MB",
     ),
 )
+
+scanning_engine = section("Engine", *_ENGINE)  # of what holds and decides nothing there
 
 WHOLE = spec("--all", "everything", is_flag=True, help="Cut nothing short.", stands="long ones are cut")
 AS_JSON = spec("--json", "as_json", is_flag=True, help="All of it as JSON.", stands="for people")

@@ -6,12 +6,13 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from nearsame.errors import ConfigError
 from nearsame.flow import audits
+from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.choices import ClusterKind, MethodName, Ties
 from nearsame.recipes.methods import METHODS, Codes, Jaccard, Method, as_recipe
 from nearsame.sources import Columns
@@ -20,6 +21,7 @@ from nearsame.sources.columns import CODE
 __all__ = [
     "chosen_codes",
     "chosen_recipe",
+    "chosen_spark",
     "chosen_ties",
     "chosen_vectors",
     "chosen_within",
@@ -29,6 +31,10 @@ __all__ = [
     "with_method_hint",
 ]
 
+_ONE_MACHINE = (  # options that say nothing to Spark
+    "html_column", "extract", "max_document", "url_column", "threads", "memory", "workdir", "batch_rows", "include",
+    "exclude", "read_as", "encoding", "codes_column",
+)  # fmt: skip
 _Asking = TypeVar("_Asking", bound=Callable[..., Any])
 
 
@@ -108,6 +114,22 @@ def chosen_codes(columns: Columns, recipe: Method, name: str | None) -> Columns:
         message = f"codes_column={name!r} does nothing with method={recipe.name}"
         raise ConfigError(message, hint="Leave it out, or choose codes.")
     return columns
+
+
+def chosen_spark(options: Mapping[str, Any]) -> Any:
+    """The engine that is asked for, with options that it has.
+
+    Raises:
+        ConfigError: It is none, or an option is about one machine.
+    """
+    from nearsame.engines.spark import Spark  # noqa: PLC0415  (only those who ask for it)
+
+    engine = options["engine"]
+    if not isinstance(engine, Spark):
+        hint = "Give one, as in Spark(session), or leave it out."
+        raise ConfigError(f"engine={engine!r} is not an engine", hint=hint)
+    refuse_on_spark(**{name: options.get(name) for name in _ONE_MACHINE})
+    return engine
 
 
 def require_columns(columns: Columns, recipe: Method) -> None:

@@ -14,6 +14,7 @@ from nearsame.recipes.signatures import Default, Doc
 __all__ = [
     "ContentOptions",
     "DocumentOptions",
+    "EngineOption",
     "EngineOptions",
     "FileOptions",
     "MachineOptions",
@@ -149,7 +150,7 @@ class MachineOptions(ThreadOptions, total=False):
     batch_rows: Annotated[int | None, Doc("Documents in a batch, at most. The answer does not depend on it.")]
 
 
-class EngineOptions(MachineOptions, total=False):
+class EngineOption(TypedDict, total=False):
     """Where a run takes place; the answer does not depend on it."""
 
     engine: Annotated[
@@ -159,6 +160,10 @@ class EngineOptions(MachineOptions, total=False):
             " answer is DataFrames. Default: this machine."
         ),
     ]
+
+
+class EngineOptions(MachineOptions, EngineOption, total=False):
+    """Where a run takes place, and what it takes there."""
 
 
 class RunOptions(SourceOptions, FileOptions, EngineOptions, total=False):

@@ -7,7 +7,7 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "part_of",
     "quoted",
     "require_one_choice",
+    "unread_files",
     "unreadable",
     "widened",
 ]
@@ -113,6 +114,14 @@ def unreadable(part: FramePart) -> str:
     if part.chosen.vectors is not None:
         return f"{part.mended:,} vectors hold null, NaN or infinity"
     return f"{part.mended:,} texts are not UTF-8"
+
+
+def unread_files(part: FramePart) -> Iterator[tuple[str, int, str]]:
+    """Files of which something was left out: how many records, and why; a file that cannot be read at all is one."""
+    for name, number in part.unread:
+        yield name, number, f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
+    for name, reason in part.broken:
+        yield name, 1, reason
 
 
 def not_finite(vector: str) -> str:

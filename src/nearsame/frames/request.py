@@ -8,6 +8,7 @@ from typing import Any
 
 from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
+from nearsame.engines.base import Stage
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.settings import Spark
@@ -20,7 +21,16 @@ from nearsame.flow.results import Pairs, Result
 from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import STAY, FrameSide
-from nearsame.frames.inputs import FramePart, common_order, part_of, require_one_choice, unreadable, widened
+from nearsame.frames.inputs import (
+    FramePart,
+    common_order,
+    part_of,
+    require_one_choice,
+    unread_files,
+    unreadable,
+    widened,
+)
+from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import ListedFrame, SparkRun
@@ -74,6 +84,12 @@ class Request:
             audit = self._audited(run, audit_pairs, decision, self.method.least)
             return Pairs(run, self.method, ListedFrame(verbs.keep(pairs), number, decision.work), audit)
 
+    def leaks(self, source: Any, search: Stage) -> FrameDocuments:
+        """Documents, in which a stage looks for leaks."""
+        with self._verbs(source) as verbs:
+            (side,) = self._sides(verbs.session, [(1, source)], Keep.parse("first", "content", None))
+            return FrameDocuments(verbs, side, _paths(source), search)
+
     def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
         """What the audit found; None where none is wanted, or there is no document."""
         if not self.audited or not run.state.corpus.counts["documents"]:
@@ -113,7 +129,7 @@ class Request:
         ready = self.columns.items is not None
         state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
         parts = [part for side in sides for part in side.parts]
-        unread = tuple(unread_file for part in parts for unread_file in _unread(part))
+        unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
         return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
 
@@ -144,14 +160,6 @@ class Request:
 def _notes(parts: Sequence[FramePart]) -> list[str]:
     """What one must know of texts that could not be read."""
     return [f"{part.name}: {unreadable(part)}: {STAY}" for part in parts if part.mended]
-
-
-def _unread(part: FramePart) -> Iterator[tuple[str, int, str]]:
-    """Files of which something was left out: how many records, and why; a file that cannot be read at all is one."""
-    for name, number in part.unread:
-        yield name, number, f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
-    for name, reason in part.broken:
-        yield name, 1, reason
 
 
 def _paths(*sources: Any) -> tuple[str, ...]:

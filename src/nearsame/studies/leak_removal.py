@@ -5,13 +5,16 @@
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.answers.leaks import RemovedLeaks
+from nearsame.arrow import Rows
 from nearsame.engines.local import Local
 from nearsame.flow.rereading import Left
 from nearsame.outputs.annotations import Verdict
@@ -20,11 +23,12 @@ from nearsame.outputs.writing import copy_parts
 from nearsame.passages import Span, merged
 from nearsame.sources import TextFolder
 from nearsame.sources.cutting import Cuts, require_cuttable
+from nearsame.sources.reading import Reading
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.features.leak_cuts import CutStage
 from nearsame.studies.leak_search import Searched
 
-__all__ = ["found_cuts", "write_kept"]
+__all__ = ["found_cuts", "gone", "removed", "write_kept", "write_on_spark"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -37,6 +41,10 @@ def found_cuts(searched: Searched) -> pa.Table:
         SourceError: A source is not what it was.
     """
     reading = searched.reading
+    if not isinstance(reading, Reading):
+        with searched.clock("cutting"):
+            told: pa.Table = reading.cuts(CutStage(searched.sought))
+        return told
     require_cuttable(reading.all_parts, reading.columns)
     reading.require_unchanged()
     apart = np.ones(reading.num_documents, np.bool_)
@@ -51,26 +59,55 @@ def found_cuts(searched: Searched) -> pa.Table:
     return pa.Table.from_batches(cuts, schema=schemas.CUTS)
 
 
-def write_kept(searched: Searched, cuts: pa.Table | None, home: Path) -> RemovedLeaks:
+def write_kept(searched: Searched, cuts: pa.Table | None, home: Path) -> None:
     """Write the parts without the documents in which something was found, or without what is to be cut out of them."""
-    reading = searched.reading
-    parts, rows, changes = reading.all_parts, searched.documents, dict[int, Cuts]()
-    spans = defaultdict[int, list[Span]](list)
+    reading, rows = searched.reading, gone(searched, cuts)
+    parts, changes = reading.all_parts, dict[int, Cuts]()
     if cuts is not None:
         parts = with_own_targets([part.as_files() if isinstance(part, TextFolder) else part for part in parts])
-        rows = np.unique(cuts.filter(~np.asarray(cuts.column("left"))).column("row").to_numpy())
-        for row, *span in zip(*(cuts.column(name).to_pylist() for name in ("row", "start", "end")), strict=True):
-            spans[row].append((span[0], span[1]))
-        changes = _changes(searched, {row: merged(spans[row]) for row in set(spans).difference(rows.tolist())})
+        away = set(rows.tolist())
+        changes = _changes(searched, {row: own for row, own in _spans(cuts).items() if row not in away})
     names = RowNames(reading.origins, [part.name for part in parts])
     copy_parts(dict(enumerate(parts)), Verdict(names, rows, rows), home, changes=changes)
-    united = [merged(own) for own in spans.values()]
+
+
+def write_on_spark(
+    searched: Searched, cuts: pa.Table | None, place: Any, tables: Mapping[str, pa.Table], record: Mapping[str, Any]
+) -> None:
+    """Write tables and kept documents where executors can."""
+    documents, frames, number = searched.reading, dict[str, Any](), None
+    if record["remove"] != "none":
+        rows = gone(searched, cuts)
+        frames["kept"] = documents.kept(rows, None if cuts is None else CutStage(searched.sought))
+        number = documents.num_documents - rows.size
+    documents.write(place, {**frames, **tables}, record, number)
+
+
+def gone(searched: Searched, cuts: pa.Table | None) -> Rows:
+    """The documents that go as a whole, ascending."""
+    if cuts is None:
+        return searched.documents
+    return np.unique(cuts.filter(~np.asarray(cuts.column("left"))).column("row").to_numpy())
+
+
+def removed(searched: Searched, cuts: pa.Table | None) -> RemovedLeaks:
+    """What is left out of the training data."""
+    away = int(gone(searched, cuts).size)
+    spans = {} if cuts is None else _spans(cuts)
     return RemovedLeaks(
-        documents=int(rows.size),
-        cut=len(united) - int(rows.size) if united else 0,
-        passages=sum(map(len, united)),
-        characters=sum(end - start for own in united for start, end in own),
+        documents=away,
+        cut=max(len(spans) - away, 0),
+        passages=sum(map(len, spans.values())),
+        characters=sum(end - start for own in spans.values() for start, end in own),
     )
+
+
+def _spans(cuts: pa.Table) -> dict[int, list[Span]]:
+    """What is cut out of each document."""
+    spans = defaultdict[int, list[Span]](list)
+    for row, start, end in zip(*(cuts.column(name).to_pylist() for name in ("row", "start", "end")), strict=True):
+        spans[row].append((start, end))
+    return {row: merged(own) for row, own in spans.items()}
 
 
 def _changes(searched: Searched, spans: dict[int, list[Span]]) -> dict[int, Cuts]:

@@ -6,7 +6,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,8 @@ from nearsame.outputs.leaks import leaks_markdown
 from nearsame.outputs.tables import RowNames, skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakRemoval
-from nearsame.studies.leak_removal import found_cuts, write_kept
+from nearsame.sources.reading import Reading
+from nearsame.studies.leak_removal import found_cuts, removed, write_kept, write_on_spark
 from nearsame.studies.leak_search import Searched
 
 __all__ = ["Leaks"]
@@ -151,7 +152,8 @@ class Leaks:
     @property
     def passed_over(self) -> PassedOver:
         """The files of folders and patterns that were not read, by their kinds."""
-        return self._searched.passed_over + self._searched.reading.passed_over
+        read: PassedOver = self._searched.reading.passed_over
+        return self._searched.passed_over + read
 
     def record(self) -> dict[str, Any]:
         """Counts, settings, matrix, leaked items and boilerplate, JSON-able."""
@@ -186,20 +188,33 @@ class Leaks:
             ConfigError: Nothing can be cut out of what was read.
         """
         require_folder(directory, "what leaks writes")
-        searched = self._searched
-        place = folder.require_place(directory, searched.inputs, overwrite=overwrite)
+        searched, here = self._searched, isinstance(self._searched.reading, Reading)
+        place = folder.require_place(directory, searched.inputs, overwrite=overwrite) if here else None
+        if not here:
+            searched.reading.require(directory, overwrite=overwrite)
         cuts = found_cuts(searched) if remove == "spans" else None
-        with folder.appearing(place) as home, searched.clock("writing"):
+        stats = replace(self.stats, removed=None if remove == "none" else removed(searched, cuts))
+        tables = {name: getattr(self, name) for name in _TABLES}
+        tables |= {"skipped": self.skipped} if len(self.skipped) else {}
+        tables |= {} if cuts is None else {"cuts": self._cuts(cuts)}
+        record = {**self.record(), "stats": stats.record(), "remove": remove}
+        with searched.clock("writing"):
+            if place is None:
+                write_on_spark(searched, cuts, directory, tables, record)
+            else:
+                self._write(place, cuts, tables, record)
+        return stats
+
+    def _write(
+        self, place: folder.Place, cuts: pa.Table | None, tables: Mapping[str, pa.Table], record: Mapping[str, Any]
+    ) -> None:
+        with folder.appearing(place) as home:
             home.mkdir()
-            tables = {name: getattr(self, name) for name in _TABLES}
-            tables |= {"skipped": self.skipped} if len(self.skipped) else {}
-            tables |= {} if cuts is None else {"cuts": self._cuts(cuts)}
             for name, table in tables.items():
                 folder.write_table(table, home / f"{name}.parquet")
-            removed = None if remove == "none" else write_kept(searched, cuts, home / "kept")
-            stats = replace(self.stats, removed=removed)
-            folder.write_json({**self.record(), "stats": stats.record(), "remove": remove}, home / "stats.json")
-        return stats
+            if record["remove"] != "none":
+                write_kept(self._searched, cuts, home / "kept")
+            folder.write_json(record, home / "stats.json")
 
     def _cuts(self, cuts: pa.Table) -> pa.Table:
         """What is cut out, as spans are told, and whether a word of the document is left."""

@@ -18,7 +18,6 @@ from nearsame.files.inputs import Inputs
 from nearsame.files.passed_over import PassedOver
 from nearsame.sources import Skipped
 from nearsame.sources.items import Items
-from nearsame.sources.reading import Reading
 from nearsame.stages.features.sought import FLAGS, REASONS, WHOLE, SoughtTexts
 from nearsame.stages.features.token_spans import located
 
@@ -47,7 +46,7 @@ class Searched:
 
     benchmarks: Sequence[Items]
     sought: SoughtTexts
-    reading: Reading
+    reading: Any  # Reading, or on Spark FrameDocuments
     found: pa.Table
     text_bytes: int
     skipped: Sequence[Skipped]

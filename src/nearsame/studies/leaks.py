@@ -18,17 +18,19 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import BY_SUFFIX, TEXTS
 from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
-from nearsame.flow.options import DocumentOptions, FileOptions, StrictOptions, ThreadOptions
+from nearsame.flow.checks import chosen_spark
+from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.leaks import LeakRule
+from nearsame.recipes.methods import Digest
 from nearsame.recipes.signatures import Default, Doc
-from nearsame.sources import Columns, Part, Skipped, Wanted, into, open_parts
+from nearsame.sources import Columns, Part, Parts, Skipped, Wanted, into, open_parts
 from nearsame.sources.items import Items, read_items
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.parts import strictly
@@ -47,7 +49,7 @@ _RECORDED = (
 )  # fmt: skip
 
 
-class LeakOptions(DocumentOptions, FileOptions, ThreadOptions, StrictOptions, total=False):
+class LeakOptions(DocumentOptions, FileOptions, ThreadOptions, EngineOption, StrictOptions, total=False):
     """What is read of both sides, and when a text counts as found."""
 
     eval_columns: Annotated[
@@ -116,10 +118,12 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     clock, named = Clock(options["progress"]), _named(evals)
     require_distinct([*several(train), *(source for _, source in named)])
     columns = _columns(options)
+    engine = None if options["engine"] is None else chosen_spark(options)
     lenient, wanted = not options["strict"], Wanted.of(options["include"], options["exclude"], options["read_as"])
-    parts = open_parts(several(train), columns=columns, without_extras=lenient, wanted=wanted)
-    reading = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])
-    require_pages(reading)
+    parts = Parts() if engine else open_parts(several(train), columns=columns, without_extras=lenient, wanted=wanted)
+    reading: Any = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])
+    if engine is None:
+        require_pages(reading)
     skipped: list[Skipped] = []
     with clock("benchmarks"):
         opened = [_opened(name, source, wanted.kinds, lenient=lenient) for name, source in named]
@@ -128,9 +132,13 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
         sought = SoughtTexts.made(texts, numbers, rule)
     with clock("training", reading.size_bytes):
-        found, text_bytes = _search(reading, sought, options["threads"])
+        if engine is None:
+            found, text_bytes = _search(reading, sought, options["threads"])
+        else:
+            reading, found, text_bytes = _search_on_spark(engine, train, columns, options, LeakStage(sought))
     files = tuple(part.files for part in (*parts, *(part for _, found in opened for part in found)))
-    inputs = Inputs((*names_of(train), *names_of(tuple(source for _, source in named))), (), files)
+    local = () if engine else names_of(train)
+    inputs = Inputs((*local, *names_of(tuple(source for _, source in named))), (), files)
     passed_over = sum((found.passed_over for _, found in opened), PassedOver())
     given = {name: value for name, value in options.items() if name in _RECORDED}
     settings = {**rule.record(), **given, "extract": columns.extract if reading.pages else None}
@@ -149,6 +157,19 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
             options["threads"],
         )
     )
+
+
+def _search_on_spark(
+    engine: Any, train: Any, columns: Columns, options: LeakOptions, stage: LeakStage
+) -> tuple[Any, pa.Table, int]:
+    """The same of what Spark reads: the documents, LEAKS, and the bytes of their texts."""
+    from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
+
+    request = Request(engine, Digest(), columns, Clock(options["progress"]), options["strict"])
+    documents = request.leaks(train, stage)
+    if options["strict"] and documents.notes:
+        raise SourceError(documents.notes[0], hint="Fix them, or leave out strict.")
+    return documents, documents.found, documents.counts[1]
 
 
 def _named(evals: Any) -> list[tuple[str, Any]]:

@@ -22,7 +22,7 @@ _START = "SparkSession.builder.master(...).getOrCreate()"
 @checked
 @dataclass(frozen=True)
 class Spark:
-    """Spark as the engine of `dedup` and `pairs`.
+    """Spark as the engine of `dedup`, `pairs` and `leaks`.
 
     Args:
         session: A SparkSession. If None, the active one, else a new one on all cores of this machine.
