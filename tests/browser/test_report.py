@@ -114,6 +114,23 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
 
 
+def test_what_is_all_judged_is_exactly_known(report, opened, tmp_path):
+    """Precision and recall are then those of all pairs, without doubt."""
+    found = report[0]
+    good = sum(pair.similarity >= 0.88 for pair in found.pairs)
+    judged = tmp_path / "judged.tsv"
+    ids = [(found.documents[pair.b].id, found.documents[pair.a].id, pair.similarity >= 0.88) for pair in found.pairs]
+    judged.write_text("".join(f"{b}\t{a}\t{'yes' if is_good else 'no'}\n" for b, a, is_good in ids), "utf-8")
+    opened.set_input_files("#load", judged)
+    share = f"{good / found.num_pairs:.2f}"
+    opened.wait_for_function("document.getElementById('kept').textContent === '203 marks read.'")
+    assert f"At 0.8: precision {share} [{share}, {share}], recall 1.00 [1.00, 1.00]" in opened.inner_text("#quality")
+    opened.focus("#threshold")
+    for _ in range(8):
+        opened.keyboard.press("ArrowRight")
+    assert "At 0.88: precision 1.00 [1.00, 1.00], recall 1.00 [1.00, 1.00]" in opened.inner_text("#quality")
+
+
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [(1440, "light"), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((360, "dark"), (768, "light")))],

@@ -1,7 +1,7 @@
 """Pages of HTML that stand alone: no script, no font, no picture from elsewhere.
 
 1. The templates beside this file only print; what they print is plain data, escaped.
-2. A page of a run allows one script and one style, by their hashes, and no request to anywhere.
+2. A page allows one style and one script at most, by their hashes, and no request to anywhere.
 3. Jinja2 (the extra `report`) is loaded when a page is made.
 """
 
@@ -34,7 +34,9 @@ def evaluation_page(evaluation: Evaluation) -> str:
         charts.append(plots.advice_chart(evaluation.advice))
     return render(
         "evaluation.html",
-        heading=evaluations.heading(evaluation),
+        heading="Evaluation",
+        parts=(),
+        summary=evaluations.heading(evaluation),
         tables=evaluations.tables(evaluation),
         conclusion=evaluations.conclusion(evaluation),
         pictures=[plots.svg(chart) for chart in charts],
@@ -45,7 +47,6 @@ def evaluation_page(evaluation: Evaluation) -> str:
 
 def report_page(report: RunReport) -> str:
     """A run with its pairs, to be looked at."""
-    style, script = _source("report.css"), _source("report.js")
     record = report.record()
     data = {name: record[name] for name in _LISTED} | {"kinds": KINDS}
     data["name"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]  # by which a browser knows its marks
@@ -57,10 +58,8 @@ def report_page(report: RunReport) -> str:
         "report.html",
         report=report,
         heading=f"{'Duplicates' if is_dedup else 'Similar pairs'} in {report.title}",
-        style=style,
-        script=script,
-        style_hash=_hashed(style),
-        script_hash=_hashed(script),
+        versions=report.versions,
+        script=_source("report.js"),
         data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPTS),
         parts=[(id, name) for id, name, is_there in _PARTS if is_there(report)],
         bins=similarity_bars.drawn(report.bins),
@@ -80,13 +79,14 @@ def report_page(report: RunReport) -> str:
     )
 
 
-def render(name: str, **data: Any) -> str:
-    """A template with its data."""
-    jinja2 = _jinja2()
+def render(name: str, *, script: str = "", **data: Any) -> str:
+    """A template with its data; a page has one style, and one script at most."""
+    jinja2, style = _jinja2(), _source("report.css")
     settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
-    environment = jinja2.Environment(**settings)
+    environment = jinja2.Environment(loader=jinja2.FunctionLoader(_source), **settings)
     environment.filters |= {"number": "{:,}".format, "share": _cut, "bytes": in_bytes}
-    return str(environment.from_string(_source(name)).render(**data)).lstrip()
+    data |= {"script": script, "script_hash": _hashed(script), "style": style, "style_hash": _hashed(style)}
+    return str(environment.get_template(name).render(**data)).lstrip()
 
 
 _PARTS = (

@@ -245,7 +245,7 @@ const detail = row => {
       both.append(make("div", {}, make("p", { class: "side" }, `${role}: `, make("bdi", {}, name)), make("p", { class: "note" }, `${share} % of it is in passages of the other`), text));
       return text;
     });
-    const marking = make("p", { class: "marks", role: "group", "aria-label": "Are they near-duplicates?" }, "Are they near-duplicates?");
+    const marking = make("p", { class: "judge", role: "group", "aria-label": "Are they near-duplicates?" }, "Are they near-duplicates?");
     for (const [key, label] of Object.entries(KEYS)) {
       const button = make("button", { type: "button", "aria-pressed": verdicts().get(row.number) === label, "aria-keyshortcuts": key }, `${{ yes: "Yes", no: "No", unknown: "Unsure" }[label]} (${key})`);
       button.addEventListener("click", () => judge(row.number, label));
