@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -49,6 +50,9 @@ FOUND = Evaluation(
     advice=ADVICE,
     versions={"nearsame": "0"},
 )
+UNADVISED = replace(
+    FOUND, advice="no pair is judged false, and it takes both to choose a setting, which is said in one line"
+)
 NOTHING = Evaluation(documents=0, of_documents=0, truth="nothing", near=0.9, scores=())
 
 
@@ -65,7 +69,7 @@ class Tags(HTMLParser):
         self.links += [value for name, value in attrs if name in ("src", "href", "xlink:href")]
 
 
-@pytest.mark.parametrize("found", [FOUND, NOTHING])
+@pytest.mark.parametrize("found", [FOUND, UNADVISED, NOTHING])
 def test_a_terminal_shows_80_columns(found):
     """Long cells stand below their rows; few of the lost pairs are shown."""
     text = evaluations.text(found)

@@ -37,6 +37,7 @@ def test_what_parts_true_from_false_is_found(tmp_path):
     assert (30, 30, 1.0) == (advice.true, advice.false, advice.best.f1)
     assert all(0.9 < share.value <= share.high for share in (advice.held_out.f1, advice.held_out.precision))
     assert "groups of pairs that share documents" == advice.drawn
+    assert advice.least <= advice.best.threshold <= advice.most
     assert ["nearsame", "dedup", "SOURCE"] == shlex.split(advice.command)[:3]
     recipe = ns.evaluate(table, methods=[_spelt(advice.best)], truth=truth, apart=False, threads=1).scores[0]
     assert (1.0, 1.0) == (recipe.precision, recipe.recall)

@@ -59,11 +59,11 @@ def tables(evaluation: Evaluation) -> list[Table]:
     return made
 
 
-def conclusion(evaluation: Evaluation) -> list[str]:
-    """What judged pairs speak for, in sentences, and last the command; or why nothing; empty where none are judged."""
+def conclusion(evaluation: Evaluation) -> tuple[list[str], str]:
+    """(what judged pairs speak for, in sentences, or why nothing; the command, if there is one)."""
     advice = evaluation.advice
     if isinstance(advice, str):
-        return [f"No setting is advised: {advice}."] if advice else []
+        return [f"No setting is advised: {advice}."] if advice else [], ""
     best, times = advice.best, "" if advice.weighed else f" on {advice.true:,} true and {advice.false:,} false pairs"
     said = [f"Best{times}: {best.label}, {best.cut} ({advice.least:.3f} to {advice.most:.3f} in 95 of 100 resamples)."]
     if advice.held_out is None:
@@ -79,14 +79,14 @@ def conclusion(evaluation: Evaluation) -> list[str]:
         said.append(f"Best in {best.won:.0%} of the resamples; not told apart from {others}.")
     notes = (*advice.notes, *(f"{one.label}: {one.note}" for one in advice.tried if one.note))
     said += [f"{note[0].upper()}{note[1:]}." for note in notes]
-    return [*said, advice.command]
+    return said, advice.command
 
 
 def result_line(evaluation: Evaluation) -> str:
     """What judged pairs speak for, in one line; empty without judged pairs."""
-    advice, said = evaluation.advice, conclusion(evaluation)
+    advice = evaluation.advice
     if isinstance(advice, str):
-        return "".join(said)
+        return "".join(conclusion(evaluation)[0])
     f1 = advice.best.f1 if advice.held_out is None else advice.held_out.f1.value
     return f"F1 {f1:.3f}: {advice.command}"
 
@@ -98,9 +98,10 @@ def markdown(evaluation: Evaluation) -> str:
         parts += [f"## {table.title}", "\n".join(_piped(table))]
         if table.remark:
             parts.append(table.remark)
-    if said := conclusion(evaluation):
-        *sentences, last = said
-        parts += ["## What to choose", "\n".join(f"* {one}" for one in sentences), f"    {last}"]
+    sentences, command = conclusion(evaluation)
+    if sentences:
+        parts += ["## What to choose", "\n".join(f"* {one}" for one in sentences)]
+    parts += [f"    {command}"] if command else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -113,9 +114,9 @@ def text(evaluation: Evaluation) -> str:
         seen[lost.method] += 1
         few += [lost] if seen[lost.method] <= _SHOWN_LOST else []
     parts += [f"{table.title}\n" + "\n".join(_aligned(table)) for table in tables(replace(evaluation, lost=tuple(few)))]
-    if said := conclusion(evaluation):
-        *sentences, last = said  # a command stays in one line
-        parts.append("\n".join([*("\n".join(wrap(one, _WIDTH, break_on_hyphens=False)) for one in sentences), last]))
+    sentences, command = conclusion(evaluation)
+    said = ["\n".join(wrap(one, _WIDTH, break_on_hyphens=False)) for one in sentences]
+    parts += ["\n".join(filter(None, [*said, command]))] if said else []  # a command stays in one line
     return "\n\n".join(parts) + "\n"
 
 
@@ -133,7 +134,7 @@ def _tried(advice: Advice) -> Table:
 def _curve(advice: Advice) -> Table:
     best = advice.best
     floor = min((line.threshold for line in best.curve), default=1.0)
-    lines = [best.at(step / _STEPS) for step in range(_STEPS + 1) if step / _STEPS >= floor]
+    lines = [best.at(step / _STEPS) for step in range(max(1, int(floor * _STEPS)), _STEPS + 1)]
     rows = tuple((f"{line.threshold:.2f}", *_shares(line)) for line in lines)
     remark = "What each threshold makes of the judged pairs."
     return Table(f"The curve of {best.label}", ("threshold", "precision", "recall", "F1"), rows, remark)

@@ -106,7 +106,10 @@ class _Scored:
 
     def chosen(self, judged: Verdicts) -> tuple[float, float]:
         """(the greatest F1 of any threshold, the threshold)."""
-        line = verdicts.curve(self.scores, judged, self.floor)
+        return self.best_of(verdicts.curve(self.scores, judged, self.floor))
+
+    def best_of(self, line: verdicts.Curve) -> tuple[float, float]:
+        """The same of a curve."""
         place = verdicts.best(line)
         if place < 0:
             return 0.0, 1.0
@@ -243,9 +246,8 @@ def _won(scored: list[_Scored], judged: Verdicts, number: int) -> tuple[list[flo
         reached = np.zeros(len(scored))
         for at, each in enumerate(ordered):
             line = each.of(weights, judged.is_true)
-            place = verdicts.best(line)
-            reached[at] = line.f1[place] if place >= 0 else 0.0
-            thresholds[at].append(float(line.thresholds[place]) if place >= 0 else 1.0)
+            reached[at], threshold = scored[at].best_of(line)
+            thresholds[at].append(threshold)
         wins[int(np.argmax(reached))] += 1
     return (wins / number).tolist(), thresholds
 
