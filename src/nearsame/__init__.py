@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nearsame.service.client import Client
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
+    from nearsame.studies.codes import CodesWritten, codes
     from nearsame.studies.compare import compare
     from nearsame.studies.evaluate import evaluate
     from nearsame.studies.explain import explain, explain_codes, explain_example
@@ -65,6 +66,7 @@ __all__ = [
     "CanonicalUrl",
     "Client",
     "Codes",
+    "CodesWritten",
     "ColumnError",
     "Comparison",
     "ConfigError",
@@ -114,6 +116,7 @@ __all__ = [
     "WorkdirError",
     "__version__",
     "canonical_url",
+    "codes",
     "compare",
     "dedup",
     "evaluate",
@@ -191,6 +194,7 @@ _HOMES = {
     "nearsame.answers.reports": ("RunReport",),
     "nearsame.studies.report": ("report",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
+    "nearsame.studies.codes": ("CodesWritten", "codes"),
     "nearsame.studies.compare": ("compare",),
     "nearsame.answers.comparisons": ("Comparison", "Explanation"),
     "nearsame.stages.keys.surt": ("surt",),

@@ -1,6 +1,7 @@
 """Plain functions of texts and codes: the values of a run, as columns of the kind that was given."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,3 +127,41 @@ def test_what_does_nothing_or_is_nothing_is_refused() -> None:
     ):
         with pytest.raises(ns.NearSameError, match=problem):
             call()
+
+
+# Worked values of other packages' code, each run as it was installed.
+OTHERS: dict[str, dict[str, dict[Any, Any]]] = {
+    # simhash 2.1.2: Simhash(text, f=bits).value
+    "simhash": {
+        "how": {
+            "unit": "chars", "shingle_size": 4, "whitespace": False, "weights": "tf", "feature_hash": "md5",
+        },
+        "values": {
+            ("the quick brown fox jumps over the lazy dog", 64): 3182376498800265610,
+            ("the quick brown fox jumps over the lazy dog", 128): 55423179981541540515949847695011252618,
+            ("How are you? I am fine. Thanks, 42!", 64): 3419226668999305355,
+            ("How are you? I am fine. Thanks, 42!", 32): 608102539,
+            ("aaaa aaaa bbbb", 64): 15222026846552835557,
+            ("abc", 64): 15462616177412505458,
+        },
+    },
+    # text-dedup 0.4.0: text_dedup.simhash.embed_func with ngram=3 and its default hashes, the bytes as a number
+    "text-dedup": {
+        "how": {"unit": "chars", "shingle_size": 3, "keep_punctuation": True},
+        "values": {
+            ("the quick brown fox jumps over the lazy dog", 64): 11690998649019380844,
+            ("the quick brown fox jumps over the lazy dog", 128): 47086731655607241553246954169112147052,
+            ("a rose is a rose is a rose", 64): 10356103278731139072,
+        },
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", OTHERS)
+def test_codes_are_those_of_other_packages(package: str) -> None:
+    """By the settings that docs/codes.md names for each."""
+    how = OTHERS[package]["how"]
+    for (text, bits), value in OTHERS[package]["values"].items():
+        assert ns.simhash(text, bits=bits, **how) == value
+    page = (Path(__file__).parents[2] / "docs" / "codes.md").read_text("utf-8")
+    assert ", ".join(f"{name}={value!r}" for name, value in how.items()).replace("'", '"') in page

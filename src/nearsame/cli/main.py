@@ -39,6 +39,7 @@ _NAMES = (
     "plan",
     "compare",
     "explain",
+    "codes",
     "evaluate",
     "leaks",
     "urls",

@@ -185,8 +185,12 @@ class Report:
     def _remarks(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
         for sentence in remarks(stats, passed_over):
             self.line(sentence)
+        self.skipped(skipped)
+
+    def skipped(self, skipped: pa.Table) -> None:
+        """The records that could not be read."""
         if skipped.num_rows:
-            self._row("not readable", stats.skipped, "counted nowhere else")
+            self._row("not readable", skipped.num_rows, "counted nowhere else")
             for record in skipped.slice(0, _SHOWN_SKIPS).to_pylist():
                 self.line(f"  {described(record)}")
             if skipped.num_rows > _SHOWN_SKIPS:

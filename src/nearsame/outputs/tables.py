@@ -19,6 +19,7 @@ __all__ = [
     "CLUSTERS",
     "PAIRS",
     "REMOVED",
+    "WHO",
     "RowNames",
     "clusters_table",
     "extended",
@@ -30,21 +31,21 @@ __all__ = [
     "widened",
 ]
 
-_WHO = [("id", pa.string()), ("source", pa.string()), ("row", pa.int64())]
+WHO = [("id", pa.string()), ("source", pa.string()), ("row", pa.int64())]
 REMOVED = pa.schema(
     [
-        *_WHO,
-        *((f"witness_{name}", kind) for name, kind in _WHO),
+        *WHO,
+        *((f"witness_{name}", kind) for name, kind in WHO),
         ("similarity", pa.float64()),
         ("measure", pa.string()),
         ("cluster", pa.int64()),
     ]
 )
-CLUSTERS = pa.schema([*_WHO, ("cluster", pa.int64()), ("role", pa.string()), ("similarity", pa.float64())])
+CLUSTERS = pa.schema([*WHO, ("cluster", pa.int64()), ("role", pa.string()), ("similarity", pa.float64())])
 PAIRS = pa.schema(
     [
-        *((f"a_{name}", kind) for name, kind in _WHO),
-        *((f"b_{name}", kind) for name, kind in _WHO),
+        *((f"a_{name}", kind) for name, kind in WHO),
+        *((f"b_{name}", kind) for name, kind in WHO),
         ("similarity", pa.float64()),
         ("measure", pa.string()),
     ]

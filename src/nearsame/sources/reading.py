@@ -168,6 +168,12 @@ class Reading:
         """ORIGINS of all documents, by row."""
         return pa.Table.from_batches(self._origins, schema=schemas.ORIGINS)
 
+    def let_go(self) -> pa.Table:
+        """ORIGINS of what was read since the last call, which nobody asks for again."""
+        origins = self.origins
+        self._origins.clear()
+        return origins
+
     @property
     def orders(self) -> dict[str, pa.ChunkedArray]:
         """The columns of --keep, by row."""
