@@ -19,6 +19,7 @@ class Shelf:
         self.seconds = seconds
         self.lock = threading.RLock()
         self.transactions: list[int] = []
+        self.questions: list[int] = []  # how many were asked together
         self.gate = threading.Event()
         self.gate.set()
         self.closed = 0
@@ -78,6 +79,9 @@ class FakeIndex:
         self.shelf.gate.wait()
         time.sleep(self.shelf.seconds)
         texts = [each if isinstance(each, str) else each.get("text", "") for each in documents]
+        if "fail" in texts:
+            raise ValueError(texts)
+        self.shelf.questions.append(len(texts))
         return [self._matches(text, limit, where=where) for text in texts]
 
     def remove(self, ids):

@@ -446,6 +446,32 @@ def test_many_clients_share_transactions(shelf):
         assert 100 == served.metric("nearsame_documents_total", what="added")
 
 
+def test_questions_that_wait_are_asked_together(shelf):
+    """Those of one kind, each with its own answer; one that fails does so alone."""
+    shelf.documents = {f"d{number}": {"id": f"d{number}", "text": f"word{number}"} for number in range(20)}
+    shelf.gate.clear()
+    answers = {}
+
+    def ask(number):
+        body = {"text": "fail" if number == 7 else f"word{number}", "limit": 1 + number // 15}
+        answers[number] = httpx.post(f"{served.url}/query", json=body, timeout=PATIENCE)
+
+    with running(shelf.open, readers=1, timeout=PATIENCE) as served:
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+        for number, thread in enumerate(threads):
+            thread.start()
+            assert eventually(lambda number=number: served.metric("nearsame_waiting", kind="read") >= number)
+        shelf.gate.set()
+        for thread in threads:
+            thread.join()
+    assert {500} == {answer.status_code for number, answer in answers.items() if number == 7}
+    del answers[7]
+    for number, answer in answers.items():
+        assert [f"d{number}"] == [match["id"] for match in answer.json()["matches"]]
+    assert 19 == sum(shelf.questions)
+    assert 5 in shelf.questions  # those behind the limit's change
+
+
 def test_metrics_count_what_happened(shelf):
     """Routes and codes are labels; ids are not."""
     with running(shelf.open) as served:

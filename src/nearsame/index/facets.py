@@ -48,15 +48,15 @@ class DigestFacet(Facet):
 
     def implies(self, other: Facet) -> bool:
         """Equal texts have equal items everywhere; equal words where words are made in the same way."""
-        ours, theirs = (
-            {name: value for name, value in facet.recipe.settings.items() if name in TextRecipe.model_fields}
-            for facet in (self, other)
-        )
-        return self.is_raw or (getattr(other.recipe, "unit", "words") == "words" and ours == theirs)
+        return self.is_raw or (getattr(other.recipe, "unit", "words") == "words" and _cutting(self) == _cutting(other))
 
     @cached_property
     def _stages(self) -> tuple[Any, ...]:
         return steps(self.recipe).features
+
+
+def _cutting(facet: Facet) -> dict[str, Any]:
+    return {name: getattr(facet.recipe, name, None) for name in TextRecipe.model_fields}
 
 
 @dataclass(frozen=True)

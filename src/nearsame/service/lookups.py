@@ -60,19 +60,27 @@ def extracted_all(pages: Sequence[str]) -> list[str]:
     return [extracted(page) for page in pages]
 
 
-def query(batch: Sequence[dict[str, Any]], *, seconds: float, **wanted: Any) -> Ask:
+class query:  # noqa: N801  (a look-up like the others, which can be asked together with its like)
     """What resembles each of these; it ends when the time is over."""
-    deadline = time.monotonic() + seconds
 
-    def ask(index: Index) -> list[Matches]:
+    def __init__(self, batch: Sequence[dict[str, Any]], *, seconds: float, **wanted: Any) -> None:
+        self.batch, self.wanted = list(batch), wanted
+        self._seconds, self._deadline = seconds, time.monotonic() + seconds
+        is_small = sum(len(document.get("text", "")) for document in self.batch) <= SMALL
+        self.kind = repr(sorted(wanted.items())) if len(self.batch) == 1 and is_small else None
+
+    def __call__(self, index: Index) -> list[Matches]:
+        """The answer to it."""
         matches: list[Matches] = []
-        for start in range(0, len(batch), _AT_ONCE):
-            if time.monotonic() > deadline:
-                raise late(seconds)
-            matches += index.query(list(batch[start : start + _AT_ONCE]), **wanted)
+        for start in range(0, len(self.batch), _AT_ONCE):
+            if time.monotonic() > self._deadline:
+                raise late(self._seconds)
+            matches += index.query(self.batch[start : start + _AT_ONCE], **self.wanted)
         return matches
 
-    return ask
+    def together(self, index: Index, some: "Sequence[query]") -> list[list[Matches]]:
+        """The answers to several of a kind, each about one document."""
+        return [[matches] for matches in index.query([one.batch[0] for one in some], **self.wanted)]
 
 
 def get(id: str) -> Ask:

@@ -2,6 +2,8 @@
 
 1. A reader sees what was durable when its question began; the writer does not keep it waiting.
 2. What waits is bounded; who comes on top of that is sent away at once, to come back.
+3. Questions of one kind that wait one behind the other are asked together: what a question costs by itself is shared.
+   Nobody waits for company, and where one of them fails each is asked alone.
 """
 
 import asyncio
@@ -9,13 +11,16 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import busy, late
+from nearsame.service.writer import settle
 
 __all__ = ["Readers"]
+
+_TOGETHER = 32  # questions
 
 
 class _Closable(Protocol):
@@ -31,23 +36,10 @@ class _Question:
         self.loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self.loop.create_future()
 
-    def run(self, index: Any) -> None:
-        """Answer it, unless nobody waits any more."""
-        if self.answer.done():
-            return
-        try:
-            answer, failed = self.ask(index), None
-        except Exception as error:  # noqa: BLE001  (whoever asked gets it)
-            answer, failed = None, error
-        self.loop.call_soon_threadsafe(self._tell, answer, failed)
-
-    def _tell(self, answer: Any, failed: Exception | None) -> None:
-        if self.answer.done():
-            return
-        if failed is not None:
-            self.answer.set_exception(failed)
-        else:
-            self.answer.set_result(answer)
+    @property
+    def kind(self) -> object:
+        """Questions of one kind can be asked together; None: this one is asked alone."""
+        return getattr(self.ask, "kind", None)
 
 
 class Readers:
@@ -115,7 +107,48 @@ class Readers:
             return
         opened.put(None)
         try:
-            while (question := self._queue.get()) is not None:
-                question.run(index)
+            first: _Question | None
+            while (first := self._queue.get()) is not None:
+                some, other = self._company(first)
+                _answer(index, some)
+                if other is not None:
+                    _answer(index, [other])
         finally:
             index.close()
+
+    def _company(self, first: _Question) -> tuple[list[_Question], _Question | None]:
+        """(a question and those of its kind that wait behind it, one of another kind that was taken with them)."""
+        some = [first]
+        while first.kind is not None and len(some) < _TOGETHER:
+            waiting = self._queue.queue  # another reader may take the next one first
+            with contextlib.suppress(IndexError, queue.Empty):
+                if waiting[0] is not None and waiting[0].kind == first.kind:
+                    following = self._queue.get_nowait()
+                    if following is None:
+                        self._queue.put(None)
+                    elif following.kind == first.kind:
+                        some.append(following)
+                        continue
+                    return some, following
+            break
+        return some, None
+
+
+def _answer(index: Any, questions: Sequence[_Question]) -> None:
+    """Answer those that somebody waits for."""
+    waiting = [question for question in questions if not question.answer.done()]
+    if not waiting:
+        return
+    answers: list[Any] | Exception
+    try:
+        first: Any = waiting[0].ask
+        answers = [first(index)] if len(waiting) == 1 else first.together(index, [one.ask for one in waiting])
+    except Exception as error:  # noqa: BLE001  (whoever asked gets it)
+        answers = error
+    if not isinstance(answers, Exception):
+        settle(waiting, answers)
+    elif len(waiting) == 1:
+        settle(waiting, [answers])
+    else:
+        for question in waiting:
+            _answer(index, [question])

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy
 
-__all__ = ["Change", "GroupWriter", "WritableIndex"]
+__all__ = ["Change", "GroupWriter", "WritableIndex", "settle"]
 
 
 class WritableIndex(Protocol):
@@ -43,6 +43,13 @@ class Change(Protocol):
 
     def apply(self, index: Any, changes: Sequence[Any]) -> list[Any]:
         """Make these changes of its kind, in this order and in one transaction; the answer to each."""
+
+
+class Asker(Protocol):
+    """Somebody who waits for an answer."""
+
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[Any]
 
 
 @dataclass(eq=False)
@@ -168,7 +175,7 @@ class GroupWriter:
                 self._write(index, [waiting])
             return
         self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
-        _settle(group, [answers] if isinstance(answers, Exception) else answers)
+        settle(group, [answers] if isinstance(answers, Exception) else answers)
 
     def _note(self, group: Sequence[_Waiting], seconds: float, *, failed: bool) -> None:
         self._metrics.transactions.labels("failed" if failed else "done").inc()
@@ -176,7 +183,7 @@ class GroupWriter:
         self._metrics.commit.observe(seconds)
 
 
-def _settle(group: Sequence[_Waiting], answers: Sequence[Any]) -> None:
+def settle(group: Sequence[Asker], answers: Sequence[Any]) -> None:
     """Tell the clients, with one call into the loop for all of them."""
 
     def tell() -> None:
