@@ -85,6 +85,7 @@ def test_a_pair_opens_by_keyboard(opened):
     assert 1 == opened.locator(".detail").count()
 
 
+@pytest.mark.slow
 def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     """By keys, with undo; the curve follows; the file is a truth to `evaluate`, and gives the marks back."""
     path = report[1]
@@ -114,6 +115,7 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
 
 
+@pytest.mark.slow
 def test_what_is_all_judged_is_exactly_known(report, opened, tmp_path):
     """Precision and recall are then those of all pairs, without doubt."""
     found = report[0]
@@ -133,7 +135,7 @@ def test_what_is_all_judged_is_exactly_known(report, opened, tmp_path):
 
 @pytest.mark.parametrize(
     ("width", "scheme"),
-    [(1440, "light"), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((360, "dark"), (768, "light")))],
+    [pytest.param(*one, marks=pytest.mark.slow) for one in ((1440, "light"), (360, "dark"), (768, "light"))],
 )
 def test_everybody_can_use_it(report, chromium, width, scheme):
     """Names, headings, landmarks, table headers and contrast, with a pair open."""

@@ -22,6 +22,9 @@ def test_a_run_and_its_folder_have_a_page(corpus, tmp_path):
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert 2 == run("dedup", corpus, "--report", page).exit_code
     assert 0 == run("dedup", corpus, "--report", page, "--overwrite", "-q").exit_code
+    printed = run("dedup", corpus, "-o", "-", "--report", page, "--overwrite")
+    assert (0, 2) == (printed.exit_code, len(printed.stdout.splitlines()))
+    assert f"Written: {page}" in printed.stderr.replace("\n", "")
     assert 0 == run("report", out, "-o", later, "-q").exit_code
     assert 2 == json.loads(later.read_text("utf-8"))["num_pairs"]
     assert [] == leftovers(tmp_path)

@@ -183,7 +183,7 @@ def _check_place(given: dict[str, Any]) -> None:
     place = given["output"]
     if place == "-" and given["as_json"] and not given["dry_run"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
-    if place == "-" and given["overwrite"]:
+    if place == "-" and given["overwrite"] and not given["report"]:
         raise ConfigError("--overwrite does nothing with -o -", hint="Leave it out.")
     for name in _OF_FOLDERS:
         if given[name]:
