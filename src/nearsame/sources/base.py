@@ -148,6 +148,9 @@ class TextChange(Protocol):
     spans: Mapping[int, Any]  # by the positions of the records that change
     columns: Columns
 
+    def within(self, start: int, count: int) -> list[int]:
+        """Those of these positions whose records change."""
+
     def text(self, position: int, text: str) -> str:
         """A text as it is to be."""
 

@@ -9,12 +9,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.arrow import Rows
 from nearsame.errors import ConfigError
 from nearsame.files.formats import FORMATS
 from nearsame.passages import Span, without
@@ -32,7 +34,17 @@ class Cuts:
     """What is cut out of the texts of one part: spans of characters, by position."""
 
     columns: Columns
-    spans: dict[int, Sequence[Span]]
+    spans: Mapping[int, Sequence[Span]]
+
+    @cached_property
+    def _positions(self) -> Rows:
+        return np.array(sorted(self.spans), np.int64)
+
+    def within(self, start: int, count: int) -> list[int]:
+        """Those of these positions whose texts are cut."""
+        low, high = np.searchsorted(self._positions, [start, start + count])
+        found: list[int] = self._positions[low:high].tolist()
+        return found
 
     def text(self, position: int, text: str) -> str:
         """The text at a position, without its passages."""
@@ -68,7 +80,7 @@ class Cuts:
     def table(self, table: pa.Table, start: int) -> pa.Table:
         """A table, whose first row has the position `start`, with its texts cut."""
         at, kind = self._place(table.schema), self.schema(table.schema)
-        rows = [position - start for position in sorted(self.spans) if start <= position < start + len(table)]
+        rows = [position - start for position in self.within(start, len(table))]
         if not rows and kind == table.schema:
             return table
         column = pa.chunked_array([plain_values(chunk) for chunk in table.column(at).chunks])

@@ -235,9 +235,9 @@ class Delimited(FilePart):
         self, block: Block, header: "_Header", removed: npt.NDArray[np.int64], change: TextChange
     ) -> Iterable[bytes | bytearray | memoryview]:
         """The block with its texts changed."""
-        good = _good(block, header, change.columns, lambda _: None, self.name)
-        if not len(good) or not any(block.position <= at < block.position + len(_fields(block)) for at in change.spans):
+        if not change.within(block.position, len(_fields(block))):
             return without_removed(block, removed, block.position)
+        good = _good(block, header, change.columns, lambda _: None, self.name)
         number = header.names.index(str(self._choose(change.columns, header, block, good).text))
         return with_edits(
             block, removed, lambda index, raw: change.record(block.position + index, raw, number, self.delimiter)

@@ -140,9 +140,13 @@ class JsonLines(FilePart):
                 _refuse_keys(block, self.name)
                 yield from _annotated(block, removed, annotations)
             else:
-                plan = plan or _plan(block, np.arange(len(block.records.starts)), annotations.columns, self.name, {})
-                key = str(plan.chosen.text) if plan else ""
-                yield from with_edits(block, removed, partial(_changed, annotations, key, block.position))
+                num = len(block.records.starts)
+                plan = plan or _plan(block, np.arange(num), annotations.columns, self.name, {})
+                if plan and annotations.within(block.position, num):
+                    edit = partial(_changed, annotations, str(plan.chosen.text), block.position)
+                    yield from with_edits(block, removed, edit)
+                else:
+                    yield from _passed(block, removed, None)
             yield b"" if drop_unread and block.broken else block.tail
 
     def table(self, file: File) -> pa.Table:

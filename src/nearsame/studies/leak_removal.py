@@ -114,9 +114,7 @@ def _changes(searched: Searched, spans: dict[int, list[Span]]) -> dict[int, Cuts
     """What is cut out of each part that has something, by position."""
     origins = searched.reading.origins
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-    found: dict[int, Cuts] = {}
+    found = defaultdict[int, dict[int, list[Span]]](dict)
     for row, own in spans.items():
-        number = int(source[row])
-        made = found.setdefault(number, Cuts(searched.reading.columns_of(number), {}))
-        made.spans[int(position[row])] = own
-    return found
+        found[int(source[row])][int(position[row])] = own
+    return {number: Cuts(searched.reading.columns_of(number), own) for number, own in found.items()}
