@@ -151,6 +151,7 @@ def test_verify_sees_a_distance_that_is_not_so(tmp_path: Path) -> None:
         (pa.array(["0f" * 8] * 2), ns.Codes(bits=32), "holds codes of 64 bits, not of 32.*--bits 64"),
         (pa.array([2**40, 2**41]), ns.Codes(bits=32), "holds codes of 64 bits, not of 32.*--bits 64"),
         (pa.array(["12345678901234567", "-123"]), ns.Codes(), "digits that are not codes of 64 bits.*--decimal"),
+        (pa.array(["a rose", "a daisy"] * 50), ns.Codes(), "holds no codes of 64 bits, but 'a rose'.*--codes-column"),
         (pa.array([0.5, 1.5]), ns.Codes(), "column 'code' is double, not codes"),
     ],
 )

@@ -25,6 +25,7 @@ _ONE_MACHINE = {
     "revisits": "--revisits",
     "group_by": "--group-by",
     "encoding": "--encoding",
+    "codes_column": "--codes-column",
     "include": "--include",
     "exclude": "--exclude",
     "read_as": "--as",

@@ -29,6 +29,8 @@ _DIGITS = np.full(256, 255, np.uint8)
 for _at, _character in enumerate("0123456789abcdef"):
     _DIGITS[ord(_character)] = _DIGITS[ord(_character.upper())] = _at
 _WORD, _MOST = 64, 512
+_MANY = 100  # values of which not one is a code: a column of something else
+_ANOTHER = "Choose another column with --codes-column."
 _LISTS = CODES.field("code").type
 _SHOWN = 80
 
@@ -167,15 +169,18 @@ def _shown(value: pa.Scalar) -> str:
 
 
 def _refuse_others(column: pa.Array, chosen: Coding, source: str) -> None:
-    """An error if values, none of which is a code, are all codes of another length, or decimal numbers."""
+    """An error if values, none of which is a code, are of another length, or decimal; or if they are many."""
     length, bits, place = length_of(column), chosen.bits, f"{source}: column {chosen.name!r} holds"
     is_text = pa.types.is_large_string(_plain(column).type)
     if is_text and not chosen.decimal and pc.all(pc.match_substring_regex(column, "^-?[0-9]+$")).as_py():
         hint = f"If these are decimal numbers: --decimal. A code of {bits} bits has {-(-bits // 4)} hexadecimal digits."
         raise ColumnError(f"{place} digits that are not codes of {bits} bits", hint=hint)
     if length is None or length == bits or (is_text and not _are_digits(column)):
-        return
-    hint = f"Say how long they are: --bits {length}." if length <= _MOST else "Choose another with --codes-column."
+        if len(column) - column.null_count < _MANY:
+            return
+        first = _shown(column.drop_null()[0])
+        raise ColumnError(f"{place} no codes of {bits} bits, but {first} and others", hint=_ANOTHER)
+    hint = f"Say how long they are: --bits {length}." if length <= _MOST else _ANOTHER
     raise ColumnError(f"{place} codes of {length} bits, not of {bits}", hint=hint)
 
 
