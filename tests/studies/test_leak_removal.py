@@ -104,6 +104,7 @@ def test_what_was_cut_is_recorded(tmp_path: Path) -> None:
     assert (1, 2, 4, 4 * (len(ITEM) - 1)) == tuple(vars(stats.removed).values())
     record = json.loads((tmp_path / "out" / "stats.json").read_text("utf-8"))
     assert ("spans", vars(stats.removed)) == (record["remove"], record["stats"]["removed"])
+    assert {"benchmarks", "training", "cutting"} == record["stats"]["seconds"].keys()
     assert KEPT == pq.read_table(tmp_path / "out" / "kept")
 
 

@@ -75,7 +75,7 @@ class Leaks:
             leaked=sum(one.leaked for one in counts),
             leaked_documents=int(self._searched.documents.size),
             benchmarks=counts,
-            seconds={step: round(seconds, 4) for step, seconds in searched.clock.seconds.items()},
+            seconds=searched.seconds,
             notes=reading.notes,
         )
 
@@ -193,7 +193,8 @@ class Leaks:
         if not here:
             searched.reading.require(directory, overwrite=overwrite)
         cuts = found_cuts(searched) if remove == "spans" else None
-        stats = replace(self.stats, removed=None if remove == "none" else removed(searched, cuts))
+        away = None if remove == "none" else removed(searched, cuts)
+        stats = replace(self.stats, removed=away, seconds=searched.seconds)
         tables = {name: getattr(self, name) for name in _TABLES}
         tables |= {"skipped": self.skipped} if len(self.skipped) else {}
         tables |= {} if cuts is None else {"cuts": self._cuts(cuts)}

@@ -56,6 +56,11 @@ class Searched:
     settings: Mapping[str, Any]
     threads: int | None = None
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each step so far."""
+        return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
+
     @cached_property
     def places(self) -> Int64s:
         """[n, 2]: of each text its benchmark, and its item, all items counted through."""
