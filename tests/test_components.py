@@ -103,6 +103,7 @@ METHODS = [
     ns.Cosine(threshold="2/3", shingle_size=2),
     ns.SimHash(k=16, confirm="jaccard", threshold="0.6"),
     ns.SimHash(k=16, confirm="cosine", threshold="2/3"),
+    ns.Cosine(shingle_size=1, weights="tf", threshold="2/3"),
     ns.ModP(threshold="0.6", shingle_size=2, modulus=2, floor=4),
     ns.Digest(normalise=True),
 ]

@@ -255,6 +255,13 @@ def _jaccard(random: Random, kind: str, _: Documents) -> dict[str, Any]:
     return _shingled(random, kind) | {"threshold": _threshold(random)}
 
 
+def _cosine(random: Random, kind: str, documents: Documents) -> dict[str, Any]:
+    found = _jaccard(random, kind, documents)
+    if random.random() < 0.6:
+        found |= {"weights": random.choice(("tf", "tf", "tfidf")), "repeats": False}
+    return found
+
+
 def _confirmed(random: Random, kind: str, name: str, recipe: dict[str, Any]) -> dict[str, Any]:
     """The recipe with a second measure now and then, if it can have one."""
     own = {"jaccard": "jaccard", "cosine": "cosine", "minhash": "jaccard"}.get(name)
@@ -337,7 +344,7 @@ def _digest(random: Random, kind: str, documents: Documents) -> dict[str, Any]:
 
 _RECIPES = {
     "jaccard": _jaccard,
-    "cosine": _jaccard,
+    "cosine": _cosine,
     "containment": _containment,
     "minhash": _minhash,
     "modp": _modp,
@@ -360,8 +367,9 @@ def _asked(
     if name in ("jaccard", "cosine") and random.random() < 0.2:
         found["clusters"] = "components"
     elif (
-        name in ("jaccard", "cosine") and kind == "text" and "drop_boilerplate" not in recipe and random.random() < 0.2
-    ):
+        name in ("jaccard", "cosine") and kind == "text" and random.random() < 0.2
+        and "drop_boilerplate" not in recipe and recipe.get("weights") != "tfidf"  # they are about what layers leave
+    ):  # fmt: skip
         found["use"] = "digest,text"
     return found
 

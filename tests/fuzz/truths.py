@@ -7,11 +7,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ from nearsame.stages.features.frequencies import idf
 from nearsame.stages.texts.stopwords import stop_words
 from tests.fuzz.cases import Case
 from tests.oracle import boilerplate, components, containments, decisions, fingerprints, layers, simhash, vectors
-from tests.oracle.measures import cosine, jaccard
+from tests.oracle.measures import cosine, jaccard, weighted_cosine
 from tests.oracle.priority import order
-from tests.oracle.shingles import features
+from tests.oracle.shingles import Raw, features
 from tests.oracle.tokens import prepare, tokens
 
 __all__ = ["Truth", "truth"]
@@ -50,7 +49,8 @@ class Truth:
     keys: Sequence[Any]
     similar: Similar
     exact: bool = True
-    sets: Sequence[frozenset[Any]] = ()  # where they are compared
+    sets: Sequence[Any] = ()  # where they are compared
+    measure: Callable[[Any, Any], Fraction] = jaccard  # of two of them
     also: Callable[[int, int], bool] = lambda _a, _b: True  # what must hold of a pair beside
 
     @cached_property
@@ -79,9 +79,7 @@ class Truth:
             bounds = {"floor": Fraction(floor) if floor else None, "container": container}
             return containments.decide(self.sets, least, self.ranked, **how, **bounds, keys=self.keys, also=self.also)
         if case.asked.get("clusters") == "components":
-            least = Fraction(case.recipe["threshold"])
-            measure = jaccard if case.name == "jaccard" else partial(cosine, threshold=least)
-            return components.decide(self.sets, self.similar, self.ranked, **how, measure=measure, keys=self.keys)
+            return components.decide(self.sets, self.similar, self.ranked, **how, measure=self.measure, keys=self.keys)
         if "use" in case.asked:
             return self._by_layers(how)
         return decisions.decide_similar(self.keys, self.similar, self.ranked, **how)
@@ -159,7 +157,34 @@ def _by_sets(case: Case) -> Truth:
 
 def _by_cosine(case: Case) -> Truth:
     sets = _sets(case)
-    return _with_second(case, sets, decisions.cosine_pairs(sets, Fraction(case.recipe["threshold"])))
+    least = Fraction(case.recipe["threshold"])
+    if case.recipe.get("weights", "one") == "one":
+        found = _with_second(case, sets, decisions.cosine_pairs(sets, least))
+        return replace(found, measure=partial(cosine, threshold=least))
+    weights, measure = _weighed(case, sets), partial(weighted_cosine, threshold=least)
+    full = [row for row, items in enumerate(sets) if items]
+    every = {(a, b): measure(weights[a], weights[b]) for a, b in combinations(full, 2)}
+    truth = _with_second(case, sets, {pair: value for pair, value in every.items() if value >= least})
+    keys = [key and (key, frozenset(each.items())) for key, each in zip(truth.keys, weights, strict=True)]
+    return replace(truth, keys=keys, sets=weights, measure=measure, also=lambda _a, _b: True)
+
+
+def _weighed(case: Case, sets: Sequence[frozenset[Any]]) -> list[dict[Any, int]]:
+    """What each item of a set weighs; what stands for all of a text that has none left weighs 1."""
+    bags = _sets(replace(case, recipe=_without(case.recipe, "drop_boilerplate") | {"repeats": True}))
+    counted = [Counter(item[0] for item in bag if not isinstance(item, Raw)) for bag in bags]
+    documents = Counter(item for items, times in zip(sets, counted, strict=True) for item in items if item in times)
+    total = sum(any(item in times for item in items) for items, times in zip(sets, counted, strict=True))
+    rare = {item: int(idf(total, np.array([number]))[0]) for item, number in documents.items()}
+    by_rarity = case.recipe["weights"] == "tfidf"
+    return [
+        {item: times[item] * (rare[item] if by_rarity else 1) if item in times else 1 for item in items}
+        for items, times in zip(sets, counted, strict=True)
+    ]
+
+
+def _without(recipe: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in recipe.items() if key != name}
 
 
 def _by_containment(case: Case) -> Truth:
@@ -265,22 +290,14 @@ def _confirmed(case: Case, similar: Similar, codes: Sequence[Any], evidence: Seq
     found = {}
     for (a, b), similarity in similar.items():
         if codes[a] is None:
-            value: Fraction | None = similarity
+            value = similarity
         elif confirm == "cosine":
-            value = _cosine(evidence[a], evidence[b], threshold)
+            value = weighted_cosine(evidence[a], evidence[b], threshold)
         else:
             value = jaccard(evidence[a], evidence[b]) if confirm == "jaccard" else _edit(evidence[a], evidence[b])
-        if value is not None and value >= threshold:
+        if value >= threshold:
             found[a, b] = value
     return found
-
-
-def _cosine(a: dict[str, int], b: dict[str, int], threshold: Fraction) -> Fraction | None:
-    dot = sum(weight * b.get(feature, 0) for feature, weight in a.items())
-    norms = sum(w * w for w in a.values()) * sum(w * w for w in b.values())
-    if Fraction(dot * dot, norms) < threshold**2:
-        return None
-    return max(threshold, Fraction(isqrt(dot * dot * 10**18 // norms), 10**9))
 
 
 def _edit(a: str, b: str) -> Fraction:

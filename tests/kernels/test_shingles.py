@@ -62,7 +62,10 @@ def test_a_thousand_rolls_do_not_drift():
         assert twin.run_of_tokens(values[-size:]) == found[-1]
 
 
-def _text_sets(found, size, flags, *, seed=0, stops=NONE):
+NO_TIMES = np.zeros(0, np.int64)
+
+
+def _text_sets(found, size, flags, *, seed=0, stops=NONE, times=None):
     column = arrow.strings(pa.array(["x y z", *found], pa.large_string()).slice(1))
     lengths = np.diff(column.offsets)
     longest, total = int(lengths.max(initial=0)), int(lengths.sum()) + len(found) + 1
@@ -72,7 +75,7 @@ def _text_sets(found, size, flags, *, seed=0, stops=NONE):
     shingle_sets(
         column.data, column.offsets, bare, size, flags, hash_keys(seed), stops, *unicode.tables(),
         np.zeros((2, 2 * longest + 128), np.uint8), np.empty((3, longest + 66), np.uint64),
-        np.empty(2 * longest + 130, np.int64), items[:total], ends, about,
+        np.empty(2 * longest + 130, np.int64), items[:total], NO_TIMES if times is None else times, ends, about,
     )  # fmt: skip
     assert [CANARY] * 4 == items[total:].tolist()
     return [items[a:b].tolist() for a, b in itertools.pairwise(ends)], about.tolist()
@@ -115,8 +118,11 @@ def test_stop_words_go_before_shingles_are_made():
 
 @pytest.mark.parametrize("text", ["a" * 100_000, "a " * 50_000, "漢" * 30_000], ids=lambda t: t[:2])
 def test_a_long_text_of_one_thing_is_a_set_of_one(text):
-    """All shingles equal: what an insertion sort would never end with."""
-    assert [1] == [len(items) for items in _text_sets([text], 5, CHARS)[0]]
+    """All shingles equal: what an insertion sort would never end with; each occurrence is counted."""
+    times = np.zeros(2 * len(text.encode()) + 2, np.int64)
+    sets, (num_tokens, *_) = _text_sets([text], 5, CHARS, times=times)
+    assert [1] == [len(items) for items in sets]
+    assert num_tokens[0] - 4 == times[0]
 
 
 @given(item_lists(), st.booleans(), st.integers(0, 2**63 - 1))
@@ -127,13 +133,15 @@ def test_ready_items_are_hashed_as_they_stand(rows, repeats, seed):
     lists = np.cumsum([0, *map(len, rows)])
     longest = max(map(len, rows), default=0)
     items, ends = np.empty(len(flat) + 1, np.uint64), np.zeros(len(rows) + 1, np.int64)
-    about = np.zeros((3, len(rows)), np.int64)
+    about, times = np.zeros((3, len(rows)), np.int64), np.zeros(len(flat) + 1, np.int64)
     list_sets(
         column.data, column.offsets, arrow.frozen(lists), REPEATS * repeats, hash_keys(seed),
-        np.empty((3, longest + 66), np.uint64), np.empty(2 * longest + 130, np.int64), items, ends, about,
+        np.empty((3, longest + 66), np.uint64), np.empty(2 * longest + 130, np.int64), items, times, ends, about,
     )  # fmt: skip
     for row, words in enumerate(rows):
         hashes = [twin.hash_bytes(word.encode(), seed) for word in words]
         expected = sorted(set(_numbered(hashes) if repeats else hashes))
         assert expected == items[ends[row] : ends[row + 1]].tolist()
         assert [len(words), *_signed(twin.digest_set(expected))] == about[:, row].tolist()
+        if not repeats:
+            assert [hashes.count(item) for item in expected] == times[ends[row] : ends[row + 1]].tolist()

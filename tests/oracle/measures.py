@@ -1,8 +1,9 @@
 """How alike two sets are, in exact fractions; and how likely bands are to bring them together."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil, isqrt, prod
 
 __all__ = [
     "band_chance",
@@ -12,6 +13,7 @@ __all__ = [
     "jaccard",
     "least_overlap",
     "prefix_length",
+    "weighted_cosine",
 ]
 
 
@@ -32,7 +34,19 @@ def cosine_squared(a: AbstractSet[object], b: AbstractSet[object]) -> Fraction:
 
 def cosine(a: AbstractSet[object], b: AbstractSet[object], threshold: Fraction = Fraction(0)) -> Fraction:
     """The cosine of two sets to nine places, downwards; the threshold, where it is reached between two of them."""
-    squared = cosine_squared(a, b)
+    return _rooted(cosine_squared(a, b), threshold)
+
+
+def weighted_cosine(
+    a: Mapping[object, int], b: Mapping[object, int], threshold: Fraction = Fraction(0)
+) -> Fraction:  # fmt: skip
+    """The same of items with whole weights."""
+    dot = sum(weight * b.get(item, 0) for item, weight in a.items())
+    squares = (sum(weight**2 for weight in each.values()) for each in (a, b))
+    return _rooted(Fraction(dot**2, prod(squares)), threshold)
+
+
+def _rooted(squared: Fraction, threshold: Fraction) -> Fraction:
     below = Fraction(isqrt(10**18 * squared.numerator // squared.denominator), 10**9)
     return max(below, threshold) if squared >= threshold**2 else below
 

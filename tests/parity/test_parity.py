@@ -25,6 +25,7 @@ METHODS = {
     "digest": ns.Digest(),
     "jaccard": ns.Jaccard(threshold=0.6, shingle_size=2),
     "cosine": ns.Cosine(threshold=0.7, shingle_size=2),
+    "weighted cosine": ns.Cosine(threshold=0.7, shingle_size=1, weights="tfidf"),
     "containment": ns.Containment(threshold=0.7, shingle_size=2),
     "minhash": ns.MinHash(threshold=0.6, shingle_size=2),
     "simhash": ns.SimHash(k=6),
@@ -50,6 +51,12 @@ VARIANTS = {
         threshold=0.5, shingle_size=2, modulus=3, floor=4, confirm="edit", confirm_threshold=0.85
     ),
     "modp confirmed by sets": ns.ModP(threshold=0.5, shingle_size=2, modulus=3, floor=4, confirm="jaccard"),
+    "cosine of frequencies, confirmed by edits": ns.Cosine(
+        threshold="2/3", shingle_size=2, weights="tf", confirm="edit", confirm_threshold=0.6
+    ),
+    "cosine of frequencies, confirmed by sets": ns.Cosine(
+        threshold="2/3", shingle_size=2, weights="tf", confirm="jaccard", confirm_threshold=0.5, drop_boilerplate=20
+    ),
     "simhash of 128 bits": ns.SimHash(bits=128, k=8, search="rotations"),
     "boilerplate": ns.Jaccard(threshold=0.5, shingle_size=2, drop_boilerplate=20),
     "simhash tfidf": ns.SimHash(k=4, weights="tfidf"),

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,9 @@ def test_a_pair_that_is_lost(home: Path) -> None:
     ), found
 
 
-@pytest.mark.parametrize(("method", "least"), [(ns.Jaccard, "0.836066"), (ns.Cosine, "0.910714")])
+@pytest.mark.parametrize(("method", "least"), [
+    (ns.Jaccard, "0.836066"), (ns.Cosine, "0.910714"), (partial(ns.Cosine, weights="tfidf"), "0.837348"),
+])  # fmt: skip
 def test_similar_documents_that_both_stay(method: Any, least: str, tmp_path: Path) -> None:
     """Nobody claims anything wrong of anybody, and yet it is no answer: only the sample can tell."""
     path = write_jsonl(tmp_path / "a.jsonl", documents())
@@ -188,6 +191,7 @@ def test_similar_documents_that_both_stay(method: Any, least: str, tmp_path: Pat
     "method",
     [
         ns.Cosine(threshold="2/3", shingle_size=1),
+        ns.Cosine(threshold="1/3", shingle_size=1, weights="tfidf"),
         ns.SimHash(k=16, confirm="cosine", threshold="2/3"),
         ns.SimHash(k=16, confirm="edit", threshold="0.8"),
         ns.SimHash(k=12),

@@ -151,7 +151,8 @@ def recipes(draw):  # noqa: PLR0911  (one for each method)
             return Jaccard(**text, **cut, **sets, threshold=draw(THRESHOLDS))
         case "cosine":
             threshold = draw(st.fractions("0.001", 1, max_denominator=10**9) | st.sampled_from(["0.8", "1/3", 1]))
-            return Cosine(**text, **cut, **sets, threshold=threshold)
+            weights = "one" if sets["repeats"] else draw(st.sampled_from(["one", "tf", "tfidf"]))
+            return Cosine(**text, **cut, **sets, threshold=threshold, weights=weights)
         case "containment":
             floor = draw(st.none() | st.fractions(0, Fraction(1, 2)).filter(bool))
             return Containment(**text, **cut, **sets, threshold=draw(st.fractions("0.51", 1)), jaccard_floor=floor)
@@ -190,6 +191,8 @@ def test_a_record_has_every_setting(recipe):
     newer = {"boilerplate_per_host"} if getattr(recipe, "boilerplate_per_host", None) is None else set()
     if recipe.get("confirm") is None and recipe.name != "simhash":
         newer |= {"confirm", "confirm_threshold"} & set(type(recipe).model_fields)
+    if recipe.name == "cosine" and recipe.weights == "one":
+        newer |= {"weights", "frequencies"}
     assert {"method", *type(recipe).model_fields} - newer == set(recipe.record())
 
 

@@ -34,6 +34,7 @@ METHODS: dict[str, Method] = {
     "jaccard, normalised": Jaccard(shingle_size=2, nfkc=True, strip_accents=True, keep_punctuation=True, repeats=True),
     "jaccard, characters": Jaccard(shingle_size=3, unit="chars", overlapping=False, stop_words=("en",)),
     "cosine": Cosine(shingle_size=2),
+    "weighted cosine": Cosine(shingle_size=1, weights="tfidf"),
     "containment": Containment(shingle_size=2),
     "minhash": MinHash(shingle_size=2),
     "minhash, classic": MinHash(shingle_size=1, sketch="classic", num_perm=100, choice="random", bands=7, rows=3),

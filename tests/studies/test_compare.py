@@ -110,6 +110,16 @@ def test_decisions_are_exact(threshold, similar):
     assert Fraction(4, 5) == compare("a", "b", method=half, measure="indel").threshold
 
 
+def test_a_recipe_with_weights_measures_the_cosine_by_these():
+    """Of its own shingles; frequencies in documents come from a corpus."""
+    recipe = ns.Cosine(shingle_size=2, weights="tf", threshold=0.6)
+    found = compare("a b a b a", "b a b c", method=recipe, measure="cosine")
+    assert ("2-word shingles, by tf", pytest.approx(4 / 24**0.5)) == (found["cosine"].of, found["cosine"].similarity)
+    assert (Fraction(3, 5), True) == (found.threshold, found.similar)
+    with pytest.raises(ns.ConfigError, match="weights=tfidf needs a corpus"):
+        compare("a", "b", method=ns.Cosine(weights="tfidf"))
+
+
 def test_passages_point_into_the_original():
     """Ligatures, capitals, accents and marks of the original stay in what is shown."""
     a, b = "Das «Café» ﬁn de siècle", "x y: das cafe. FIN DE SIECLE!"

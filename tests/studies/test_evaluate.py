@@ -172,6 +172,16 @@ def test_codes_are_held_against_the_cosine_where_that_is_asked_for():
     assert any("less than its own threshold of 0.8" == why for why, _ in found.closing[2].why)
 
 
+def test_codes_of_weighted_features_are_held_against_the_cosine_of_these():
+    """By the method's own words and weights; sets by their own question, or none."""
+    given = {"measure": "cosine", "near": 0.85, "apart": False}
+    found = ns.evaluate(DEMO, methods=["simhash:weights=tfidf:k=12", "cosine:weights=tf:shingle_size=1"], **given)
+    assert ["cosine of tfidf weights >= 0.85", "cosine of tf weights >= 0.8"] == [s.reference for s in found.scores]
+    own = ns.Cosine(threshold=0.85, weights="tfidf", shingle_size=1)
+    assert len(ns.pairs(DEMO, method=own).table) == found.scores[0].true_pairs
+    assert (1.0, 1.0) == (found.scores[1].precision, found.scores[1].recall)
+
+
 def test_a_whole_truth_makes_all_other_pairs_false(tmp_path):
     """Precision over everything found; clusters count; the curve is that of brute force, from one half on."""
     texts = ["a b c d e f g h", "a b c d e f g x", "a b c d e f g h", "k l m n", "k l m o"]

@@ -71,7 +71,7 @@ method = options.section(
     recipeoptions.CHOICE,
     recipeoptions.K,
     setting("--bits", type=int, metavar="N", help="simhash: bits of a code: 32, 64, 128.", stands="64"),
-    recipeoptions.weights("one", "tf"),
+    recipeoptions.weights("simhash", "one", "tf"),
     setting(
         "--confirm",
         type=click.Choice(("jaccard", "cosine")),

@@ -78,9 +78,9 @@ def threshold(stands: str) -> Spec:
     return setting("--threshold", metavar="NUMBER", help="Least similarity, above 0 and at most 1.", stands=stands)
 
 
-def weights(*choices: str) -> Spec:
-    """How features count, where a command can weigh by all of these."""
-    return setting("--weights", type=click.Choice(choices), help="simhash: what a feature counts.", stands="one")
+def weights(methods: str, *choices: str) -> Spec:
+    """How features of some methods count, where a command can weigh by all of these."""
+    return setting("--weights", type=click.Choice(choices), help=f"{methods}: what a feature counts.", stands="one")
 
 
 def digest(*without: str) -> Spec:
@@ -159,12 +159,12 @@ SETTINGS: tuple[Spec, ...] = (
         stands="64; hyperplane 512",
     ),
     switch("--decimal", help="codes: texts of digits are decimal.", stands="hexadecimal"),
-    weights("one", "tf", "tfidf"),
+    weights("simhash, cosine", "one", "tf", "tfidf"),
     setting(
         "--frequencies",
         metavar="FILE",
         reads=True,
-        help="simhash: of documents, from an earlier tfidf run.",
+        help="Of documents, from an earlier tfidf run.",
         stands="counted",
     ),
     setting(

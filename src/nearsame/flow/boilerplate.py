@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nearsame import arrow
+from nearsame import arrow, schemas
 from nearsame.clock import Clock
 from nearsame.engines.base import Engine, Stage
 from nearsame.flow.corpus import NOTHING_DROPPED, Corpus, Dropped, DroppedOfHost
@@ -23,7 +23,7 @@ from nearsame.stages.features.document_facts import CountBare
 from nearsame.stages.features.host_boilerplate import ByHost, HostBoilerplate, HostCounts, Hosts, WithoutHostBoilerplate
 from nearsame.stages.keys.prefix import CountItems, plan_counting
 
-__all__ = ["hosts_for", "without_boilerplate"]
+__all__ = ["drops_boilerplate", "hosts_for", "without_boilerplate"]
 
 
 def hosts_for(corpus: Corpus, method: Method) -> Callable[[], Hosts] | None:
@@ -36,19 +36,26 @@ def hosts_for(corpus: Corpus, method: Method) -> Callable[[], Hosts] | None:
     return None if share is None else corpus.hosts_by(float(share))
 
 
+def drops_boilerplate(method: Method) -> bool:
+    """Whether a method compares what is left without some."""
+    return any(method.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host"))
+
+
 def without_boilerplate(
     features: Any, corpus: Corpus, method: Method, clock: Clock, all_hosts: Callable[[], Hosts] | None
 ) -> tuple[Any, Dropped]:
     """The features without what is to be dropped, and what that was."""
     most, share = method.get("drop_boilerplate"), method.get("boilerplate_per_host")
     engine = corpus.engine
+    output = schemas.LETTERED if method.weighs_items else schemas.FEATURES
     stage: Stage
     with clock("boilerplate"):
         if share is not None and all_hosts is not None:
-            stage, dropped = _of_hosts(features, corpus, share, all_hosts())
+            by_host, dropped = _of_hosts(features, corpus, share, all_hosts())
+            stage = replace(by_host, output=output)
         elif most is not None:
             common = _frequent(features, corpus.slots(features), most, engine)
-            stage = WithoutBoilerplate.of(common)
+            stage = WithoutBoilerplate.of(common, output)
             dropped = Dropped(common.items.size, int(common.counts.sum()))
         else:
             return features, NOTHING_DROPPED

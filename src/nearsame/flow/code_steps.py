@@ -1,15 +1,13 @@
 """The stages of methods that compare codes, made here or given: imported when one of them is asked for."""
 
 from functools import partial
-from typing import Any
 
 from nearsame.arrow import UInt64s
-from nearsame.engines.base import Engine, Stage
+from nearsame.engines.base import Stage
 from nearsame.flow.steps import Steps, cut_flags, stops, texts
+from nearsame.flow.weighted_steps import weigh
 from nearsame.recipes.methods import Codes, Hyperplane, SimHash
-from nearsame.sources.frequencies import read_frequencies
 from nearsame.stages.features.codes import GivenCodes
-from nearsame.stages.features.frequencies import CountDocuments, FrequencyTable
 from nearsame.stages.features.hashes import hasher, table_hasher
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
@@ -34,7 +32,8 @@ def steps_of_codes(method: SimHash | Codes | Hyperplane, *, ready_items: bool, l
             if not method.needs_frequencies:
                 return _near_codes(method, (*features, SimHashCodes(method)), listing=listing)
             record = {**method.features, "ready_items": ready_items}
-            return _near_codes(method, features, listing=listing)._replace(weigh=partial(_weigh, method, record))
+            weighing = partial(weigh, method, record, partial(SimHashCodes, method))
+            return _near_codes(method, features, listing=listing)._replace(weigh=weighing)
         case Codes():
             return _near_codes(method, (GivenCodes(),), listing=listing)
         case Hyperplane():
@@ -65,16 +64,6 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
         else (lambda bound, *_: NearCodes(bound, bits, k, tables)),
         notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
-
-
-def _weigh(recipe: SimHash, record: dict[str, Any], features: Any, engine: Engine) -> tuple[Any, FrequencyTable]:
-    """Codes by TF-IDF: (their flow, the table of document frequencies)."""
-    if recipe.frequencies is None:
-        features = engine.keep(features)
-        table = CountDocuments.close(engine.fold(features, CountDocuments()), record)
-    else:
-        table = FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
-    return engine.map(features, SimHashCodes(recipe, table)), table
 
 
 def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:

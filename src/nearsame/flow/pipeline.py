@@ -16,7 +16,7 @@ from nearsame.arrow import Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Stage
 from nearsame.flow.arrays import Arrays
-from nearsame.flow.boilerplate import hosts_for, without_boilerplate
+from nearsame.flow.boilerplate import drops_boilerplate, hosts_for, without_boilerplate
 from nearsame.flow.corpus import Corpus, Met, Question, State
 from nearsame.flow.steps import Steps, steps
 from nearsame.recipes.methods import Method
@@ -38,10 +38,15 @@ def prepare(
     engine, step = corpus.engine, steps(method, ready_items=ready_items, listing=listing and corpus.at_once)
     hosts = hosts_for(corpus, method)
     with clock("features", corpus.size_bytes):
-        flow = corpus.load(method, step)
-        flow, frequencies = _weighed(engine.map(flow, *step.features), corpus, method, step)
+        flow, frequencies = engine.map(corpus.load(method, step), *step.features), None
+        if not drops_boilerplate(method):
+            flow, frequencies = _weighed(flow, corpus, method, step)
         features = corpus.kept(flow, "features")
     features, dropped = without_boilerplate(features, corpus, method, clock, hosts)
+    if step.weigh and drops_boilerplate(method):  # what is dropped weighs nothing
+        with clock("weights"):
+            flow, frequencies = _weighed(features, corpus, method, step)
+            features = corpus.kept(flow)
     with clock("identical"):
         features, corpus = corpus.described(features)
         either = listing and step.larger_first  # one side may contain the other, or be contained
@@ -54,10 +59,10 @@ def prepare(
 
 
 def _weighed(features: Any, corpus: Corpus, method: Method, step: Steps) -> tuple[Any, Any]:
-    """Features by weights that must know of all of them, and the table of these: (codes, frequencies)."""
+    """Features by their weights, and the table of all of them that these go by: (weighed, frequencies)."""
     if step.weigh is None:
         return features, None
-    if method.get("frequencies") is None:  # else they are known
+    if method.needs_frequencies and method.get("frequencies") is None:  # else they are known
         features = corpus.countable(features)
     return step.weigh(features, corpus.engine)
 

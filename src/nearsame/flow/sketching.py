@@ -17,7 +17,7 @@ from nearsame import arrow
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
-from nearsame.recipes.methods import Digest, Hyperplane, Jaccard, Method, MinHash, ModP, SimHash
+from nearsame.recipes.methods import Cosine, Digest, Hyperplane, Jaccard, Method, MinHash, ModP, SimHash
 from nearsame.sources.frequencies import read_frequencies
 from nearsame.stages.features.digests import digest_bytes
 from nearsame.stages.features.frequencies import FrequencyTable
@@ -101,7 +101,7 @@ def sets_of(recipe: Jaccard, *, ready_items: bool = False) -> Sketching:
     return Sketching(steps(recipe, ready_items=ready_items).features, pa.large_list(pa.uint64()), _lists)
 
 
-def frequencies_of(recipe: SimHash, *, ready_items: bool = False) -> FrequencyTable | None:
+def frequencies_of(recipe: Cosine | SimHash, *, ready_items: bool = False) -> FrequencyTable | None:
     """What weighs features, where a corpus must say how rare they are; None where nothing has to.
 
     Raises:

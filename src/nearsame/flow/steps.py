@@ -50,7 +50,7 @@ from nearsame.stages.sketches.modp import Fingerprints
 from nearsame.stages.texts.raw import Texts
 from nearsame.stages.texts.stopwords import stop_words, taken_as_words
 
-__all__ = ["OneSide", "Steps", "cut_flags", "steps", "stops", "texts"]
+__all__ = ["OneSide", "Steps", "count_items", "cut_flags", "steps", "stops", "texts"]
 
 OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
 
@@ -60,8 +60,8 @@ class Steps(NamedTuple):
 
     features: tuple[Stage, ...]
     measure: int
-    # What weights must know of all features: features in, codes and the table of frequencies out.
-    weigh: Callable[[Any, Engine], tuple[Any, FrequencyTable]] | None = None
+    # What features weigh: features in; codes or weighted sets out, and the table of frequencies that they went by.
+    weigh: Callable[[Any, Engine], tuple[Any, FrequencyTable | None]] | None = None
     counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all they are made of
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
@@ -95,7 +95,8 @@ class Steps(NamedTuple):
     @property
     def compared(self) -> tuple[str, ...]:
         """The columns that hold what two documents are compared by."""
-        return schemas.COMPARED if self.second and self.second[0] & APART else schemas.COMPARED[:1]
+        apart = self.measure == measures.WEIGHTED or (self.second and self.second[0] & APART)
+        return schemas.COMPARED if apart else schemas.COMPARED[:1]
 
 
 def steps(method: Method, *, ready_items: bool = False, listing: bool = False) -> Steps:
@@ -110,22 +111,14 @@ def _steps(method: Method, *, ready_items: bool, listing: bool) -> Steps:
         case Digest():
             return Steps((texts(method), _digests(method)), measures.EQUAL)
         case Jaccard() | Cosine():
-            measure = measures.BY_NAME[method.measure]
-            shares = measures.shares(measures.bound(measure, method.threshold))
-            return Steps(
-                _sets(method, ready_items=ready_items),
-                measure,
-                counts=_count,
-                keys=lambda counts: keys_of_sets(shares, counts),
-                second=_second(method),
-            )
+            return _joined(method, ready_items=ready_items)
         case Containment():
             measure = measures.CONTAINER if method.remove == "container" else measures.CONTAINMENT
             shares = measures.shares(measures.bound(measure, method.threshold))
             return Steps(
                 _sets(method, ready_items=ready_items),
                 measure,
-                counts=_count,
+                counts=count_items,
                 keys=lambda counts: PrefixKeys(shares, counts, everything=True),
                 second=_second(method),
                 larger_first=True,
@@ -161,7 +154,19 @@ def _steps(method: Method, *, ready_items: bool, listing: bool) -> Steps:
             return steps_of_codes
 
 
-def _count(
+def _joined(method: Jaccard | Cosine, *, ready_items: bool) -> Steps:
+    """The exact join of sets, or of weighted ones."""
+    sets, second = _sets(method, ready_items=ready_items), _second(method)
+    if method.weighs_items:  # modules that only weights need
+        weights = importlib.import_module("nearsame.flow.weighted_steps")
+        of_weights: Steps = weights.steps_of_weights(method, sets, second, ready_items=ready_items)
+        return of_weights
+    measure = measures.BY_NAME[method.measure]
+    shares = measures.shares(measures.bound(measure, method.threshold))
+    return Steps(sets, measure, counts=count_items, keys=lambda counts: keys_of_sets(shares, counts), second=second)
+
+
+def count_items(
     features: Any, num_items: int, engine: Engine, schema: pa.Schema = schemas.FEATURES
 ) -> tuple[Any, ItemCounts | None]:
     """Count all items, in as many passes as the engine's memory asks for: (features, what the one table says)."""
@@ -181,7 +186,7 @@ def _count(
 
 def _count_sketches(sketches: Any, _: int, engine: Engine) -> tuple[Any, ItemCounts | None]:
     """The same for sketches, of which there are fewer."""
-    return _count(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
+    return count_items(sketches, sum(engine.fold(sketches, CountEntries())), engine, schemas.SKETCHES)
 
 
 def _second(method: Shingled, *, sketched: bool = False) -> tuple[int, Fraction] | None:
@@ -209,9 +214,9 @@ def _sets(recipe: Shingled, *, ready_items: bool) -> tuple[Stage, ...]:
         | (0 if recipe.overlapping else shingles.NOT_OVERLAPPING)
     )
     if ready_items:
-        return (ItemSets(flags, recipe.seed),)
+        return (ItemSets(flags, recipe.seed, recipe.weighs_items),)
     return texts(recipe), ShingleSets(
-        recipe.shingle_size, flags, recipe.seed, stops(recipe), lettered=recipe.compares_letters
+        recipe.shingle_size, flags, recipe.seed, stops(recipe), recipe.compares_letters, recipe.weighs_items
     )
 
 

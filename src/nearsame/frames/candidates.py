@@ -9,7 +9,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nearsame.kernels.scores import CONTAINER, CONTAINMENT, COSINE, JACCARD, Bound
+from nearsame.kernels.cosine import SHARE
+from nearsame.kernels.scores import CONTAINER, CONTAINMENT, COSINE, JACCARD, WEIGHTED, Bound
 
 __all__ = ["BLOCK", "meeting_pairs", "split_by_main"]
 
@@ -105,8 +106,17 @@ def _reach_cosine(bound: Bound, rest: str) -> str:
     return f"{rest} >= {least!r}D * sqrt(cast(a_size as double) * b_size)"
 
 
+def _reach_weighted(bound: Bound, _: str) -> str:
+    least = -(-(bound.p**2 * SHARE**2) // bound.q**2)  # of two shares of a sum of squares: their product is an integer
+    return f"({SHARE}L - a_place) * ({SHARE}L - b_place) >= {least}L"
+
+
 # Whether sets of these sizes that first meet at these places can still reach a similarity: of `rest` items at most.
-_REACH: dict[int, Callable[[Bound, str], str]] = {COSINE: _reach_cosine, JACCARD: _reach_jaccard}
+_REACH: dict[int, Callable[[Bound, str], str]] = {
+    COSINE: _reach_cosine,
+    JACCARD: _reach_jaccard,
+    WEIGHTED: _reach_weighted,
+}
 
 
 def _reach(bound: Bound) -> str:

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit, popcount
-from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, enough, score
+from nearsame.kernels.cosine import SHARE, rest_reaches
+from nearsame.kernels.scores import CONTAINER, CONTAINMENT, JACCARD, WEIGHTED, enough, score
 
 __all__ = [
     "Best",
@@ -103,15 +104,25 @@ def add_work(work, met, near, merged, passed):
 
 
 @jit
+def _places(bound, size):
+    """All places of a document: by number, or by what its items weigh."""
+    return SHARE if bound.measure == WEIGHTED else size
+
+
+@jit
 def num_asked(bound, size):
     """The places of a document of so many items that it looks for others with: those before this one."""
-    return size if bound.measure != CONTAINMENT else size - (bound.p * size + bound.q - 1) // bound.q + 1
+    if bound.measure == CONTAINMENT:
+        return size - (bound.p * size + bound.q - 1) // bound.q + 1
+    return _places(bound, size)
 
 
 @jit
 def _offered(bound, size):
     """The places of a document of so many items that others may find it by: those before this one."""
-    return size if bound.measure != CONTAINER else size - (bound.p * size + bound.q - 1) // bound.q + 1
+    if bound.measure == CONTAINER:
+        return size - (bound.p * size + bound.q - 1) // bound.q + 1
+    return _places(bound, size)
 
 
 @jit
@@ -119,6 +130,8 @@ def may_reach(bound, size_a, place_a, size_b, place_b):
     """Whether sets that first meet at these places can still reach the bound; place -1 says nothing."""
     if place_a < 0 or place_b < 0:
         return True
+    if bound.measure == WEIGHTED:  # a place is the share of its sum of squares that stands before it
+        return rest_reaches(SHARE - place_a, SHARE - place_b, bound.p, bound.q)
     rest_a, rest_b = size_a - place_a, size_b - place_b  # how many items from this one on
     if bound.measure != JACCARD:
         return enough(bound, min(rest_a, rest_b), size_a, size_b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
 from nearsame.kernels.hashing import hash_bytes, hash_keys
-from nearsame.kernels.sets import sort_distinct
+from nearsame.kernels.sets import count_equal, sort_distinct
 from nearsame.kernels.tokens import CHARS, fold, search
 from nearsame.kernels.xxh3 import xxh3
 
@@ -86,12 +86,7 @@ def _close(found, num, spare, counts, items, times):
     """Write the distinct ones of found[:num], ascending, and how often each occurs; returns their number."""
     kept = sort_distinct(found, num, spare, counts, items)
     if times.size > 0:
-        i = -1
-        for j in range(num):
-            if j == 0 or spare[j] != spare[j - 1]:
-                i += 1
-                times[i] = 0
-            times[i] += 1
+        count_equal(spare, num, times)
     return kept
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nearsame.kernels._jit import jit, popcount
-from nearsame.kernels.cosine import cosine, least_shared, sharing_reaches, told
+from nearsame.kernels.cosine import cosine, dot_across, least_shared, sharing_reaches, told, told_across
 from nearsame.kernels.hyperplanes import angle
 from nearsame.kernels.indel import indel
 from nearsame.kernels.sets import count_common, intersect_small, intersect_sorted, same_items
@@ -35,6 +35,7 @@ __all__ = [
     "NEAR_JACCARD",
     "NOTHING",
     "OF_SETS",
+    "WEIGHTED",
     "Bound",
     "alone",
     "enough",
@@ -55,13 +56,17 @@ NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT = 6, 7, 8
 ANGLE = 9  # cosine of two vectors ≥ p/q
 COSINE = 10  # |A∩B| / √(|A|·|B|) ≥ p/q
 EDIT = 11  # only as the second measure: of two texts by insertions and deletions
+WEIGHTED = 12  # cosine ≥ p/q of two sets whose weights stand apart: behind their sum of squares, letters behind them
 
 NOTHING = -1  # there is no second measure
 APART = 0x100  # the second measure is about lists of its own, not about the sets of the first
 
 KINDS = frozenset(
-    {JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE, COSINE}
-)
+    {
+        JACCARD, EQUAL, AGREEMENT, HAMMING, CONTAINMENT, CONTAINER, NEAR_JACCARD, NEAR_COSINE, NEAR_EDIT, ANGLE, COSINE,
+        WEIGHTED,
+    }
+)  # fmt: skip
 
 OF_SETS = frozenset(
     {JACCARD, CONTAINMENT, CONTAINER, COSINE}
@@ -155,9 +160,27 @@ def _confirmed(bound, items, offsets, a, b):
     n = (offsets.size - 1) // 2
     a0, a1, b0, b1 = offsets[n + a], offsets[n + a + 1], offsets[n + b], offsets[n + b + 1]
     kind, p, q = bound.second - APART, bound.second_p, bound.second_q
+    if bound.measure == WEIGHTED:  # the weights come first
+        a0 += 1 + offsets[a + 1] - offsets[a]
+        b0 += 1 + offsets[b + 1] - offsets[b]
     if kind == EDIT:
         return a0 < a1 and b0 < b1 and indel(items, a0, b0, p, q)[0] >= 0
     return intersect_sorted(items, a0, a1, b0, b1, _least(kind, a1 - a0, b1 - b0, p, q)) >= 0
+
+
+@jit
+def _score_weighted(bound, items, offsets, a, b, p, q):
+    """The cosine of two weighted sets; their plain sets reach the second measure of these, if there is one."""
+    n = (offsets.size - 1) // 2
+    a0, a1, b0, b1 = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
+    at_a, at_b = offsets[n + a], offsets[n + b]
+    dot, shared, passed = dot_across(items, a0, a1, b0, b1, at_a, at_b, p, q)
+    num, den = told_across(dot, items[at_a], items[at_b], p, q)
+    if not _is_of_sets(bound.second) or _reaches(
+        bound.second, shared, a1 - a0, b1 - b0, bound.second_p, bound.second_q
+    ):
+        return num, den, passed
+    return -1, den, passed
 
 
 @jit
@@ -218,6 +241,8 @@ def _score(bound, items, offsets, a, b, p, q):
             return -1, 1, passed
         num, den = told(np.uint64(shared), np.uint64(a1 - a0), np.uint64(b1 - b0), p, q)
         return num, den, passed
+    if measure == WEIGHTED:
+        return _score_weighted(bound, items, offsets, a, b, p, q)
     if measure == EQUAL:
         return (1, 1, 0) if same_items(items, a0, a1, b0, b1) else (-1, 1, 0)
     if measure == ANGLE:

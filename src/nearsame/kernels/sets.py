@@ -7,6 +7,7 @@ from nearsame.kernels.hashing import finish, mix
 
 __all__ = [
     "count_common",
+    "count_equal",
     "digest_set",
     "digest_sets",
     "first_at_least",
@@ -65,7 +66,7 @@ def sort_distinct(values, size, spare, counts, out):
     Args:
         values: uint64; not changed.
         size: how many of them count.
-        spare: uint64 scratch of at least `size`.
+        spare: uint64 scratch of at least `size`; afterwards all of them, ascending.
         counts: int64 scratch of at least 2 · size + 2; of more than _MANY values it is not touched.
         out: uint64 of at least `size`; may be `values` itself.
     """
@@ -93,6 +94,17 @@ def sort_distinct(values, size, spare, counts, out):
     if not _insertion_sort(spare, size, 16 * size + 64):
         spare[:size].sort()
     return _distinct(spare, size, out)
+
+
+@jit
+def count_equal(values, size, times):
+    """How often each distinct one of values[:size] (ascending) occurs, in their order, to times."""
+    i = -1
+    for j in range(size):
+        if j == 0 or values[j] != values[j - 1]:
+            i += 1
+            times[i] = 0
+        times[i] += 1
 
 
 @jit

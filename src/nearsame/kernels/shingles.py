@@ -4,7 +4,7 @@ import numpy as np
 
 from nearsame.kernels._jit import jit
 from nearsame.kernels.hashing import hash_text, join, join_last
-from nearsame.kernels.sets import digest_set, mark_repeats, sort_distinct
+from nearsame.kernels.sets import count_equal, digest_set, mark_repeats, sort_distinct
 from nearsame.kernels.tokens import fold, hash_tokens
 
 __all__ = ["NOT_OVERLAPPING", "REPEATS", "list_sets", "shingle", "shingle_sets"]
@@ -58,16 +58,19 @@ def shingle(tokens, count, size, step, keys, out):
 
 
 @jit
-def _close(found, num, flags, spare, counts, items, end):
-    """Make found[:num] a set at items[end:]; returns its size."""
+def _close(found, num, flags, spare, counts, items, times, end):
+    """Make found[:num] a set at items[end:], and say at times[end:] how often each occurs; returns its size."""
     if flags & REPEATS != 0:
         mark_repeats(found, num, spare)
-    return sort_distinct(found, num, spare, counts, items[end:])
+    kept = sort_distinct(found, num, spare, counts, items[end:])
+    if times.size > 0:
+        count_equal(spare, num, times[end:])
+    return kept
 
 
 @jit
 def shingle_sets(
-    data, offsets, bare, size, flags, keys, stops, stage1, stage2, bytes_, words, counts, items, ends, about
+    data, offsets, bare, size, flags, keys, stops, stage1, stage2, bytes_, words, counts, items, times, ends, about
 ):
     """The set of shingles of each text.
 
@@ -85,6 +88,7 @@ def shingle_sets(
         words: uint64[2, longest + 66] scratch.
         counts: int64[2 · longest + 130] scratch.
         items: uint64, room for the bytes and the number of the texts; filled with the sets, one after the other.
+        times: int64, as many, filled: how often each item occurs; or empty, if nobody asks.
         ends: int64[n + 1], filled: the set of text i is items[ends[i]:ends[i + 1]].
         about: int64[3, n], filled: tokens, 128 bits of the set.
     """
@@ -102,13 +106,13 @@ def shingle_sets(
             found[0], found[1] = np.uint64(bare[0, i]), np.uint64(bare[1, i])
             num = 2
         end = ends[i]
-        ends[i + 1] = end + _close(found, num, flags, spare, counts, items, end)
+        ends[i + 1] = end + _close(found, num, flags, spare, counts, items, times, end)
         a, b = digest_set(items, end, ends[i + 1])
         about[0, i], about[1, i], about[2, i] = num_tokens, np.int64(a), np.int64(b)
 
 
 @jit
-def list_sets(data, offsets, lists, flags, keys, words, counts, items, ends, about):
+def list_sets(data, offsets, lists, flags, keys, words, counts, items, times, ends, about):
     """The set of ready items of each row: row i has the strings lists[i] to lists[i + 1] of (data, offsets)."""
     found, spare = words[1], words[0]
     ends[0] = 0
@@ -117,6 +121,6 @@ def list_sets(data, offsets, lists, flags, keys, words, counts, items, ends, abo
         for j in range(first, last):
             found[j - first] = hash_text(data, offsets[j], offsets[j + 1], keys)
         end = ends[i]
-        ends[i + 1] = end + _close(found, last - first, flags, spare, counts, items, end)
+        ends[i + 1] = end + _close(found, last - first, flags, spare, counts, items, times, end)
         c, d = digest_set(items, end, ends[i + 1])
         about[0, i], about[1, i], about[2, i] = last - first, np.int64(c), np.int64(d)

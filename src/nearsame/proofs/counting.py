@@ -17,7 +17,7 @@ from typing import Any
 from nearsame.proofs.features import Cut, Raw
 from nearsame.proofs.sites import host_of
 
-__all__ = ["Boilerplate", "boilerplate"]
+__all__ = ["Boilerplate", "boilerplate", "digest", "frequent", "items_of"]
 
 _FILES, _BYTES = 64, 16
 _LEAST_OF_HOST = 20  # documents, whatever the share
@@ -78,13 +78,13 @@ def boilerplate(contents: Callable[[], Iterable[Any]], cut: Cut, recipe: Mapping
     def counted() -> Iterator[Any]:
         return (content for content in contents() if share is None or host_of(content) is not None)
 
-    many = _frequent(_items(counted(), cut, dropped), fewest)
+    many = frequent(_items(counted(), cut, dropped), fewest)
     least = dict.fromkeys(dropped.documents, fewest)
     if share is not None:
         least = {host: max(fewest, ceil(Fraction(str(share)) * number)) for host, number in dropped.documents.items()}
     items: defaultdict[Host, set[Any]] = defaultdict(set)
     for host, item in _items(counted(), cut) if many else ():
-        times = many.get(_digest(host, item), 0)
+        times = many.get(digest(host, item), 0)
         if times >= least[host] and item not in items[host]:
             items[host].add(item)
             dropped.occurrences[host] += times
@@ -95,26 +95,32 @@ def boilerplate(contents: Callable[[], Iterable[Any]], cut: Cut, recipe: Mapping
 def _items(contents: Iterable[Any], cut: Cut, dropped: Boilerplate | None = None) -> Iterator[tuple[Host, Any]]:
     """All items of all documents, with their hosts; documents are counted on the way, where that is asked for."""
     for content in contents:
-        host, items = host_of(content), [item for item in cut.bare(content) if not isinstance(item, Raw)]
+        host, (items,) = host_of(content), items_of([content], cut.bare)
         if dropped is not None and items:
             dropped.documents[host] += 1
         yield from ((host, item) for item in items)
 
 
-def _frequent(items: Iterable[tuple[Host, Any]], fewest: int) -> dict[bytes, int]:
+def items_of(contents: Iterable[Any], features: Callable[[Any], Iterable[Any]]) -> Iterator[list[Any]]:
+    """The items of each document, without what stands for all of a text that has none."""
+    return ([item for item in features(content) if not isinstance(item, Raw)] for content in contents)
+
+
+def frequent(items: Iterable[tuple[Host, Any]], fewest: int) -> dict[bytes, int]:
     """The digests of those that come at least so many times, and how many times."""
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(_FILES)]
         for host, item in items:
-            digest = _digest(host, item)
-            files[digest[0] % _FILES].write(digest)
+            name = digest(host, item)
+            files[name[0] % _FILES].write(name)
         many: dict[bytes, int] = {}
         for file in files:
             file.seek(0)
             counts = Counter(iter(lambda file=file: file.read(_BYTES), b""))  # type: ignore[misc]
-            many |= {digest: times for digest, times in counts.items() if times >= fewest}
+            many |= {name: times for name, times in counts.items() if times >= fewest}
     return many
 
 
-def _digest(host: Host, item: Any) -> bytes:
+def digest(host: Host, item: Any) -> bytes:
+    """What stands for an item of a host in a file."""
     return hashlib.blake2b(repr((host, item)).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()

@@ -1,6 +1,5 @@
 """How alike two documents are, in exact fractions, by the measure of a row."""
 
-from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
@@ -10,6 +9,7 @@ from rapidfuzz.distance import LCSseq
 
 from nearsame.proofs.codes import distance
 from nearsame.proofs.features import Cut, Features
+from nearsame.proofs.weights import Weights
 
 __all__ = ["Judge", "cosine_of_sets", "jaccard", "share"]
 
@@ -33,11 +33,12 @@ def cosine_of_sets(shared: int, size: int, other: int, least: Fraction) -> Fract
 
 
 class Judge:
-    """A recipe, as the judge of two documents."""
+    """A recipe, as the judge of two documents; `weights` are to be given where they are of all documents."""
 
     def __init__(self, recipe: Mapping[str, Any], cut: Cut) -> None:
         self.recipe = recipe
         self.cut = cut
+        self.weights: Weights | None = None if recipe.get("weights") == "tfidf" else Weights()
         self.least = _least(recipe)
         self.second = _second(recipe)
 
@@ -112,9 +113,22 @@ class Judge:
         return "" if value >= least else f"their {measure} similarity is below {name}={float(least):g}"
 
     def letters(self, content: Any) -> str:
-        """What tells two documents of one set apart, where letters are compared."""
+        """What tells two documents of one set apart, where letters are compared, or items weigh."""
         has_letters = self.second is not None and self.second[1] == "edit"
-        return self.cut.prepared(content) if has_letters else ""
+        letters = self.cut.prepared(content) if has_letters else ""
+        if not self._weighs:
+            return letters
+        return letters + repr(sorted(map(repr, Weights().of({"weights": "tf"}, self.cut, content).items())))
+
+    def weighed(self, content: Any) -> Mapping[Any, int]:
+        """What a document is compared by, and what each item counts."""
+        if self._weighs and self.weights is not None:
+            return self.weights.of(self.recipe, self.cut, content)
+        return dict.fromkeys(self.cut.features(content), 1)
+
+    @property
+    def _weighs(self) -> bool:
+        return self.recipe.get("method") == "cosine" and self.recipe.get("weights", "one") != "one"
 
     def _sets(self, content: Any, witness: Any) -> tuple[Features, Features]:
         return self.cut.features(content), self.cut.features(witness)
@@ -128,18 +142,14 @@ class Judge:
     def _cosine(self, content: Any, witness: Any) -> Fraction | None:
         if self.recipe.get("method") == "hyperplane":
             return _cosine_of(_rounded(content), _rounded(witness), self.least)
-        if self.recipe.get("method") == "cosine":
+        if self.recipe.get("method") == "cosine" and not self.recipe.get("weights"):
             one, other = self._sets(content, witness)
             return cosine_of_sets(len(one & other), len(one), len(other), self.least)
-        if self.recipe.get("weights") == "tfidf":
-            return None  # its weights are of the whole corpus
-        a, b = (Counter(self.cut.shingles(side)) for side in (content, witness))
-        if self.recipe.get("weights") == "one":
-            a, b = Counter(set(a)), Counter(set(b))
-        if not a or not b:
-            return Fraction(self.same(content, witness))
+        if self.weights is None:
+            return None  # they are of a table of hashes
+        a, b = (self.weights.of(self.recipe, self.cut, side) for side in (content, witness))
         keys = sorted(a.keys() | b.keys(), key=repr)
-        return _cosine_of([a[key] for key in keys], [b[key] for key in keys], self.least)
+        return _cosine_of([a.get(key, 0) for key in keys], [b.get(key, 0) for key in keys], self.least)
 
 
 def _second(recipe: Mapping[str, Any]) -> tuple[str, str, Fraction] | None:

@@ -1,4 +1,4 @@
-"""The proof of one output: two passes over its sources, a third where boilerplate was dropped.
+"""The proof of one output: two passes over its sources, others where boilerplate was dropped or frequencies weigh.
 
 1. The first pass counts, holds kept/ to what was read, and keeps the witnesses' contents and a sample.
 2. The second one compares each removed document with its witness, and the sample with all that stays.
@@ -36,6 +36,7 @@ from nearsame.proofs.store import Store
 from nearsame.proofs.tables import FREQUENCIES, metadata, read
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings, Verification
+from nearsame.proofs.weights import are_counted, counted
 from nearsame.recipes.base import Shingling
 
 __all__ = ["Effort", "Watch", "prove", "unreadable"]
@@ -116,6 +117,8 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         check_tables(claims, findings)
         if any(claims.recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host")):
             _find_boilerplate(proof)
+        if are_counted(claims.recipe):
+            _count_frequencies(proof)
         store = stack.enter_context(Store(claims.asked, effort.memory))
         _first_pass(proof, store)
         proof.sample.draw()
@@ -205,15 +208,23 @@ def _lines_held(proof: _Proof, part: Part, pieces: Iterator[Piece]) -> Iterator[
         yield piece
 
 
-def _find_boilerplate(proof: _Proof) -> None:
-    def contents() -> Iterator[Any]:
-        for part, record in _documents(proof):
-            line = proof.claims.line(key_of(part.number, record.position))
-            if line is None or proof.claims.claim(line).layer == "text":
-                yield record.content
+def _contents(proof: _Proof) -> Iterator[Any]:
+    """What the method has compared: the documents that no layer before it has removed."""
+    for part, record in _documents(proof):
+        line = proof.claims.line(key_of(part.number, record.position))
+        if line is None or proof.claims.claim(line).layer == "text":
+            yield record.content
 
+
+def _count_frequencies(proof: _Proof) -> None:
+    proof.watch.begin("counting frequencies", _size(proof.claims))
+    proof.judge.weights = counted(_contents(proof), proof.judge.cut)
+    proof.findings.note("frequencies of documents were counted in a pass of its own")
+
+
+def _find_boilerplate(proof: _Proof) -> None:
     proof.watch.begin("counting boilerplate", _size(proof.claims))
-    proof.dropped = boilerplate(contents, proof.judge.cut, proof.recipe)
+    proof.dropped = boilerplate(lambda: _contents(proof), proof.judge.cut, proof.recipe)
     proof.judge.cut = Cut(proof.recipe, proof.dropped.items)
     proof.sample.judge = proof.judge
     proof.findings.note("boilerplate was counted in passes of its own")
@@ -315,7 +326,8 @@ def _check_frequencies(claims: Claims, findings: Findings) -> None:
     if table is None:
         return
     header, items = metadata(table) or {}, table.column("item").to_numpy().view(np.uint64)
-    record = {key: claims.recipe[key] for key in Shingling.model_fields}
+    names = [*Shingling.model_fields, *(["seed"] if claims.method.weighs_items else [])]  # hashes are of the seed, too
+    record = {key: claims.recipe[key] for key in names}
     number = header.get("num_documents")
     if header.keys() != {"num_documents", "recipe"} or not isinstance(number, int):
         findings.wrong(name, "it does not say of what it is")

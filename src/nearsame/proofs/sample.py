@@ -28,7 +28,7 @@ def is_asked(recipe: Mapping[str, Any]) -> bool:
         return "digest" in recipe["use"]
     if recipe["method"] == "minhash":
         return bool(recipe["verify"] == "exact")
-    return recipe["method"] in (*_BY_SETS, "digest")
+    return recipe["method"] in (*_BY_SETS, "digest") and recipe.get("frequencies") is None
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Sample:
     judge: Judge
     within: bool
     _drawn: list[tuple[int, int, Any]] = field(default_factory=list)  # a heap: least first of negated hashes
-    _index: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _index: dict[Any, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     _places: list[tuple[int, str, int]] = field(default_factory=list)
     _names: dict[int, tuple[str, int]] = field(default_factory=dict)
     _contents: list[Any] = field(default_factory=list)
@@ -80,23 +80,26 @@ class Sample:
             items = self._items(*document)
             self._places.append((key, *self._names[key]))
             self._contents.append(document[0])
-            self._sizes.append(len(items))
-            for item in items:
-                self._index[item].append(number)
+            self._sizes.append(_squares(items))
+            for item, weight in items.items():
+                self._index[item].append((number, weight))
 
     def compare(
         self, part: Part, position: int, document: tuple[Any, Any], findings: Findings, *, may_miss: bool
     ) -> None:
         """Compare the sampled documents with one that stays: its content, and its group."""
-        items = self._items(*document) if document[0] else frozenset()
+        items = self._items(*document) if document[0] else {}
         self.compared += 1
-        shared = Counter(number for item in items if item in self._index for number in self._index[item])
+        shared: Counter[int] = Counter()  # how many, or of weights their products
+        for item in items.keys() & self._index.keys():
+            for number, weight in self._index[item]:
+                shared[number] += weight * items[item]
         key = key_of(part.number, position)
         for number, common in shared.items():
             own, name, row = self._places[number]
             if own == key or not (part.against or self.within):
                 continue
-            value = self._similar_by(common, self._sizes[number], len(items), against=part.against)
+            value = self._similar_by(common, self._sizes[number], _squares(items), against=part.against)
             if value is None or self.judge.unconfirmed(self._contents[number], document[0]):
                 continue
             pair = (min(own, key), max(own, key))
@@ -111,15 +114,15 @@ class Sample:
         """What came of it."""
         return Residual(len(self._places), self.compared, len(self._similar), may_miss)
 
-    def _items(self, content: Any, group: Any) -> Any:
-        """What two documents have in common if they are similar; of two groups, nothing."""
+    def _items(self, content: Any, group: Any) -> Mapping[Any, int]:
+        """What two documents have in common if they are similar, and what it weighs; of two groups, nothing."""
         recipe = self.judge.recipe
         if recipe["method"] in _BY_SETS and "text" in recipe.get("use", ("text",)):
-            items = self.judge.cut.features(content)
+            items = self.judge.weighed(content)
         else:
             plain = recipe["method"] == "digest" and recipe.get("normalise")
-            items = frozenset({self.judge.cut.words(content) if plain else content})
-        return items if group is None else {(group, item) for item in items}
+            items = {self.judge.cut.words(content) if plain else content: 1}
+        return items if group is None else {(group, item): weight for item, weight in items.items()}
 
     def _similar_by(self, common: int, own: int, other: int, *, against: bool) -> Fraction | None:
         """The similarity that should have removed one of two; None: it is too low."""
@@ -133,3 +136,8 @@ class Sample:
         if recipe["remove"] == "container":
             inside = Fraction(common, other) if against else Fraction(0)
         return inside if inside >= self.judge.least else None
+
+
+def _squares(items: Mapping[Any, int]) -> int:
+    """What the squares of weights come to: of a plain set its size."""
+    return sum(weight * weight for weight in items.values())

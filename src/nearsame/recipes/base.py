@@ -146,6 +146,11 @@ class Recipe(BaseModel):
         return False
 
     @property
+    def weighs_items(self) -> bool:
+        """Whether sets are compared by weights of their items."""
+        return False
+
+    @property
     def for_texts(self) -> list[str]:
         """The settings that were made and do nothing to ready items."""
         return []

@@ -7,12 +7,14 @@
 from typing import Any
 
 from nearsame.recipes.methods import (
+    Cosine,
     Digest,
     Jaccard,
     Method,
     MinHash,
     Recipe,
     Shingled,
+    Shingling,
     SimHash,
     TextRecipe,
 )
@@ -47,7 +49,8 @@ def exact_question(method: Method | None, nearly: Method) -> Method:
 
     Args:
         method: that was run; None stands for one of the ways to find equal texts.
-        nearly: what codes are held against, which have no question of their own.
+        nearly: what codes are held against, which have no question of their own; by cosine, and where their features
+            have weights, those features by those weights.
 
     Example:
         >>> exact_question(Digest(algorithm="crc32"), Jaccard()).algorithm
@@ -60,6 +63,9 @@ def exact_question(method: Method | None, nearly: Method) -> Method:
             return Digest(**{**method.model_dump(), "algorithm": "sha256"})
         case Shingled():
             return _as_jaccard(method) if method.may_miss else method
+        case SimHash() if isinstance(nearly, Cosine) and method.weights != "one":
+            own = {name: getattr(method, name) for name in Shingling.model_fields}
+            return Cosine(threshold=nearly.threshold, weights=method.weights, **own)
     return nearly
 
 

@@ -15,6 +15,7 @@ from nearsame.recipes.choices import (
     ReportedMeasure,
     SketchKind,
     VerifiedBy,
+    WeightKind,
     WhatGoes,
 )
 from nearsame.recipes.codes import Coded, Codes, Hyperplane, SimHash
@@ -55,7 +56,11 @@ class Jaccard(Shingled):
 
 
 class Cosine(Shingled):
-    """Every pair of sets with cosine (shared shingles / the root of both sizes' product) ≥ threshold, none missed."""
+    """Every pair with cosine ≥ threshold, none missed: of sets of shingles, or of shingles with weights.
+
+    Of sets it is what they share over the root of both sizes' product. Weights are integers, and thresholds are decided
+    in integers.
+    """
 
     name: ClassVar[str] = "cosine"
     measure: ClassVar[ReportedMeasure] = "cosine"
@@ -66,6 +71,53 @@ class Cosine(Shingled):
         "Least cosine of two sets, above 0 and at most 1, with a denominator of at most 10⁹ (nine decimal places). Of"
         " sets of one size a cosine of c is a Jaccard similarity of c / (2 - c): 0.8 is 0.67, and 0.89 is 0.8.",
     )
+    weights: WeightKind = Field(
+        default="one",
+        description="What a shingle weighs: 1, so that sets are compared; how often it stands in the text (an item in"
+        " its list); or that times ln((1 + N) / (1 + documents that have it)) + 1, in units of 2⁻¹⁶, of the N documents"
+        " of both sides that have shingles. Words as they are: `shingle_size=1`.",
+    )
+    frequencies: str | None = Field(
+        default=None,
+        description="A frequencies.parquet of an earlier tfidf run by this method; default: counted over the documents"
+        " at hand.",
+    )
+
+    @property
+    def weighs_items(self) -> bool:
+        """Whether they weigh more than 1."""
+        return self.weights != "one"
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether features weigh by how many documents have them."""
+        return self.weights == "tfidf"
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """Of the record, what features are made by: the seed, too, where frequencies are of hashes."""
+        return super().features | {"seed": self.seed}
+
+    @property
+    def condition(self) -> str:
+        """What two documents are found for, in words: by which weights, too."""
+        by = f"cosine of {self.weights} weights" if self.weighs_items else "cosine"
+        return super().condition.replace("cosine", by, 1)
+
+    def record(self) -> dict[str, Any]:
+        """Weights are newer than most records."""
+        record = super().record()
+        for name in () if self.weighs_items else ("weights", "frequencies"):
+            del record[name]
+        return record
+
+    @model_validator(mode="after")
+    def _weights_fit(self) -> "Cosine":
+        if self.frequencies is not None and not self.needs_frequencies:
+            raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
+        if self.repeats and self.weighs_items:
+            raise ValueError(f"repeats=True counts what weights={self.weights} weighs: leave one of them out")
+        return self
 
     @model_validator(mode="after")
     def _threshold_is_compared_as_it_is(self) -> "Cosine":

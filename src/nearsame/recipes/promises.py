@@ -51,7 +51,8 @@ def _jaccard(recipe: Record, asked: Asked) -> str:
 
 
 def _cosine(recipe: Record, asked: Asked) -> str:
-    return _exact(recipe, asked, "cosine")
+    weights = recipe.get("weights")
+    return _exact(recipe, asked, f"cosine of {weights} weights" if weights else "cosine")
 
 
 def _exact(recipe: Record, asked: Asked, measure: str) -> str:

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,13 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Jaccard, Method, MinHash, Recipe, Shingling, SimHash, as_recipe
+from nearsame.recipes.methods import Cosine, Jaccard, Method, MinHash, Recipe, Shingling, SimHash, as_recipe
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
 from nearsame.stages.pairs import likeness, passages
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.texts.aligned import Aligned, align
+from nearsame.studies.walks.weights import vectors, weighed
 
 __all__ = ["DECIDING", "compare"]
 
@@ -94,6 +95,10 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     codes = as_codes(given)
     one, other = _taken_apart((a, b), recipe, codes)
     measures, deciding = _measured(one, other, recipe, codes, edits=edits)
+    if given.weighs_items:
+        by_weights = _by_weights((a, b), cast("Cosine", given))
+        measures = tuple(by_weights.get(each.name, (each, None))[0] for each in measures)
+        deciding["cosine"] = by_weights["cosine"][1] or Fraction(0)
     if clusters is not None:
         clustered, deciding["clusters"] = _of_clusters(one, other, recipe, clusters)
         measures = (*measures, clustered)
@@ -140,7 +145,8 @@ def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fra
     """The threshold, validated as a recipe's."""
     if threshold is None:
         own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
-        return given.least if own.get(given.measure) == measure and not given.is_textless else Jaccard().threshold
+        named = "cosine" if given.weighs_items else own.get(given.measure)
+        return given.least if named == measure and not given.is_textless else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
 
 
@@ -268,6 +274,19 @@ def _of_vectors(a: Counter[int], b: Counter[int], of: str) -> list[_Found]:
         (Measured("cosine", f"{of}, counted", math.sqrt(squared), angle, "radians"), squared),
         (Measured("euclidean", f"{of}, counted", None, length), None),
     ]
+
+
+def _by_weights(texts: tuple[str, str], recipe: Cosine) -> dict[str, _Found]:
+    """What is measured of counted words, measured of the recipe's own shingles by their weights."""
+    rows = pa.array(range(len(texts)), pa.int64())
+    batch = pa.RecordBatch.from_arrays([rows, pa.array(texts, pa.large_string())], schema=schemas.DOCUMENTS)
+    a, b = vectors(weighed(_through(batch, steps(recipe).features), recipe))
+    squared = likeness.cosine_squared(a, b)
+    angle, length, of = likeness.cosine_angle(a, b), likeness.euclidean_distance(a, b), _shingles(recipe)
+    return {
+        "cosine": (Measured("cosine", f"{of}, by {recipe.weights}", math.sqrt(squared), angle, "radians"), squared),
+        "euclidean": (Measured("euclidean", f"{of}, by {recipe.weights}", None, length), None),
+    }
 
 
 def _of_characters(a: str, b: str, *, edits: bool | None) -> list[_Found]:

@@ -16,6 +16,7 @@ _METHODS = {
     "digest-weak": ns.Digest(algorithm="crc32"),
     "jaccard": ns.Jaccard(),
     "cosine": ns.Cosine(),
+    "weighted cosine": ns.Cosine(shingle_size=1, weights="tfidf"),
     "containment": ns.Containment(),
     "confirmed": ns.Jaccard(threshold=0.6, confirm="edit", confirm_threshold=0.9),
     "minhash": ns.MinHash(),

@@ -21,6 +21,7 @@ FOX = ("The quick brown fox jumps over the lazy dog", "The fast brown fox jumps 
 METHODS = [
     ns.Jaccard(shingle_size=2, threshold=0.4),
     ns.Cosine(shingle_size=2, threshold=0.5),
+    ns.Cosine(shingle_size=1, threshold=0.7, weights="tf"),
     ns.Containment(shingle_size=2, threshold=0.6),
     ns.Containment(shingle_size=1, threshold=0.8, jaccard_floor=0.4),
     ns.MinHash(shingle_size=2, threshold=0.3, num_perm=16, bands=8, rows=2),

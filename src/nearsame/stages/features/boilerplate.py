@@ -20,6 +20,7 @@ from nearsame.kernels import boilerplate as kernel
 from nearsame.kernels.auditing import mark_filter
 from nearsame.kernels.boilerplate import Slots
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
+from nearsame.stages.features.weighted_sets import following
 
 __all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
 
@@ -124,19 +125,18 @@ def shares(slots: Slots, most: int, most_bytes: int) -> Iterator[CountExactly]:
 
 @dataclass(frozen=True, eq=False)
 class WithoutBoilerplate:
-    """The stage that drops items from FEATURES."""
+    """The stage that drops items from FEATURES; from LETTERED, what stands beside them as well."""
 
     boilerplate: Boilerplate
     filter: npt.NDArray[np.uint64]
-
-    output = schemas.FEATURES
+    output: pa.Schema
 
     @classmethod
-    def of(cls, boilerplate: Boilerplate) -> "WithoutBoilerplate":
+    def of(cls, boilerplate: Boilerplate, output: pa.Schema = schemas.FEATURES) -> "WithoutBoilerplate":
         """With the filter made."""
         bits = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
         mark_filter(boilerplate.items, np.uint64(64 - _FILTER_BITS), bits)
-        return cls(boilerplate, arrow.frozen(bits))
+        return cls(boilerplate, arrow.frozen(bits), output)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES without the items; one that has none left has the digest of its text, and counts no tokens."""
@@ -152,7 +152,8 @@ class WithoutBoilerplate:
         )  # fmt: skip
         raw = (batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b"))
         kept = arrow.items(items[: ends[-1]].copy(), ends)
-        return pa.RecordBatch.from_arrays([*raw, *map(pa.array, about), kept], schema=schemas.FEATURES)
+        columns = [*raw, *map(pa.array, about), kept, *following(batch, kept)]
+        return pa.RecordBatch.from_arrays(columns, schema=self.output)
 
 
 @dataclass(frozen=True, eq=False)

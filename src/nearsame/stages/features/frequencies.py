@@ -145,7 +145,7 @@ class CountDocuments:
 
     def add(self, state: dict[int, list[Any]], batch: pa.RecordBatch, part: int, parts: int) -> Any:
         """Count the features of one share of the hashes; a document has each of its features once."""
-        lists = arrow.lists(batch.column("items"))
+        lists = _of_tokens(batch)
         own = state.setdefault(part, [0, NO_COUNTS, [], 0])
         low, high = (np.uint64(min((1 << 64) * edge // parts, (1 << 64) - 1)) for edge in (part, part + 1))
         items = lists.items
@@ -183,6 +183,16 @@ class CountDocuments:
         """The table of what was counted, for the features that `record` describes."""
         num_documents, (items, documents), *_ = CountDocuments.joined([state])[0]
         return FrequencyTable(items, documents, num_documents, record)
+
+
+def _of_tokens(batch: pa.RecordBatch) -> arrow.Lists:
+    """The features of the documents that have tokens: what stands for all of a text without any is none."""
+    lists = arrow.lists(batch.column("items"))
+    starts = arrow.frozen(np.where(arrow.ints(batch.column("num_tokens")) > 0, lists.starts, lists.ends))
+    chosen = lists._replace(starts=starts)
+    items, sizes = np.empty(int(chosen.sizes.sum()), np.uint64), chosen.sizes
+    kernel.append_lists(*chosen, np.cumsum(sizes) - sizes, items)
+    return arrow.Lists(arrow.frozen(items), arrow.frozen(np.cumsum(sizes) - sizes), arrow.frozen(np.cumsum(sizes)))
 
 
 def _settle(own: list[Any]) -> None:

@@ -167,11 +167,10 @@ class WithoutHostBoilerplate:
 
     by_host: ByHost
     boilerplate: HostBoilerplate
-
-    output = schemas.FEATURES
+    output: pa.Schema = schemas.FEATURES
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """FEATURES without the items; one that has none left has the digest of its text, and counts no tokens."""
+        """The batch without the items; one that has none left has the digest of its text, and counts no tokens."""
         mixed = self.by_host.mixed(batch)
         _, is_common = _found(self.boilerplate.items, mixed.hashes)
         if not is_common.any():
@@ -183,7 +182,7 @@ class WithoutHostBoilerplate:
         marked = arrow.items(items, arrow.list_offsets(column))
         at = batch.schema.get_field_index("items")
         dropping = Boilerplate(np.array([mark], np.uint64), np.ones(1, np.int64))
-        return WithoutBoilerplate.of(dropping)(batch.set_column(at, batch.schema.field(at), marked))
+        return WithoutBoilerplate.of(dropping, self.output)(batch.set_column(at, batch.schema.field(at), marked))
 
 
 def _found(wanted: UInt64s, hashes: UInt64s) -> tuple[Int64s, Mask]:

@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.kernels.blake2b import digest_texts, digest_values
+from nearsame.kernels.sets import digest_sets
 
-__all__ = ["SetDigests", "digest_lists", "digest_runs", "told_apart"]
+__all__ = ["SetDigests", "digest_lists", "digest_numbers", "digest_runs", "told_apart"]
 
 
 def digest_lists(texts: arrow.Strings, lists: arrow.Int64s, seed: int) -> arrow.Int64s:
@@ -33,14 +34,23 @@ def digest_runs(values: npt.NDArray[np.generic], ends: arrow.Int64s) -> arrow.In
     return digest_texts(arrow.frozen(data), arrow.frozen(ends * values.itemsize), 0)
 
 
+def digest_numbers(values: arrow.UInt64s, ends: arrow.Int64s) -> arrow.Int64s:
+    """Digests by which runs values[ends[i]:ends[i + 1]] meet, to be compared: int64[2, n]."""
+    out = np.empty((2, ends.size - 1), np.int64)
+    digest_sets(values, ends, out)
+    return out
+
+
 def told_apart(batch: pa.RecordBatch, digest: Callable[[arrow.UInt64s, arrow.Int64s], arrow.Int64s]) -> pa.RecordBatch:
     """FEATURES (or LETTERED) whose `set_a` and `set_b` are digests of all that is compared of a document.
 
-    Equal letters make equal sets, but for those of a text without tokens, whose items stand for all of it.
+    The items of a text without tokens stand for all of it, whatever its letters are.
     """
     halves, *others = (_digested(batch, name, digest) for name in schemas.COMPARED if name in batch.schema.names)
-    for letters in others:
-        halves = np.where(arrow.ints(batch.column("num_tokens")) > 0, letters, halves)
+    for beside in others:
+        both = np.ascontiguousarray(np.concatenate([halves, beside]).T).view(np.uint64).ravel()
+        mixed = digest(arrow.frozen(both), np.arange(len(batch) + 1) * 4)
+        halves = np.where(arrow.ints(batch.column("num_tokens")) > 0, mixed, halves)
     for name, half in zip(("set_a", "set_b"), halves, strict=True):
         at = batch.schema.get_field_index(name)
         batch = batch.set_column(at, batch.schema.field(at), pa.array(half))

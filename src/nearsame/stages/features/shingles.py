@@ -1,4 +1,4 @@
-"""TEXTS (or ITEMS) to FEATURES: each text's set of shingles.
+"""TEXTS (or ITEMS) to FEATURES: each text's set of shingles; to LETTERED, with what is to be known of each beside it.
 
 1. Pure: the same batch gives the same features, whatever stands beside it.
 2. A null or empty text has no items; a text without tokens has two, the halves of its digest.
@@ -15,8 +15,8 @@ from nearsame import arrow, schemas
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.hashing import hash_keys
-from nearsame.kernels.sets import digest_sets
-from nearsame.stages.features.identity import digest_lists, told_apart
+from nearsame.stages.features.identity import digest_lists, digest_numbers, told_apart
+from nearsame.stages.features.weighted_sets import joined_lists
 from nearsame.stages.features.words import hash_words, packed_letters
 
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
@@ -24,23 +24,29 @@ __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
 @dataclass(frozen=True)
 class ShingleSets:
-    """The stage that turns texts into sets of shingles; `lettered`, with the letters of each beside it."""
+    """The stage that turns texts into sets of shingles.
+
+    Attributes:
+        lettered: whether the letters of each text stand beside its set.
+        counted: whether how often each shingle occurs does, before the letters: stages/features/weighted_sets.py.
+    """
 
     size: int
     flags: int
     seed: int
     stop_words: frozenset[str] = frozenset()
     lettered: bool = False
+    counted: bool = False
 
     @property
     def output(self) -> pa.Schema:
         """FEATURES, or LETTERED."""
-        return schemas.LETTERED if self.lettered else schemas.FEATURES
+        return schemas.LETTERED if self.lettered or self.counted else schemas.FEATURES
 
     @property
     def token_bytes(self) -> int:
         """Of memory for each token of a long text: its hash, its shingle's, the set; and a number for each byte."""
-        return 24 + (48 if self.lettered else 0)
+        return 24 + (48 if self.lettered else 0) + (24 if self.counted else 0)
 
     @cached_property
     def _stops(self) -> arrow.UInt64s:
@@ -52,8 +58,11 @@ class ShingleSets:
         room = self.sets(texts, [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")])
         features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
         if not self.lettered:
-            return features
-        columns = [*features.columns, packed_letters(texts)]
+            return room.counted(features) if self.counted else features
+        letters = packed_letters(texts)
+        if self.counted:
+            return room.counted(features, letters)
+        columns = [*features.columns, letters]
         return told_apart(pa.RecordBatch.from_arrays(columns, schema=schemas.LETTERED), digest_numbers)
 
     def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
@@ -61,20 +70,13 @@ class ShingleSets:
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
-        room = SetRoom(longest, int(lengths.sum()) + lengths.size + 1, lengths.size)
+        room = SetRoom(longest, int(lengths.sum()) + lengths.size + 1, lengths.size, counted=self.counted)
         kernel.shingle_sets(
             texts.data, texts.offsets, arrow.frozen(np.stack(digests)), self.size, self.flags,
             hash_keys(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
-            room.words, room.counts, room.items, room.ends, room.about,
+            room.words, room.counts, room.items, room.times, room.ends, room.about,
         )  # fmt: skip
         return room
-
-
-def digest_numbers(values: arrow.UInt64s, ends: arrow.Int64s) -> arrow.Int64s:
-    """Digests by which runs values[ends[i]:ends[i + 1]] meet, to be compared: int64[2, n]."""
-    out = np.empty((2, ends.size - 1), np.int64)
-    digest_sets(values, ends, out)
-    return out
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,12 @@ class ItemSets:
 
     flags: int
     seed: int
+    counted: bool = False
 
-    output = schemas.FEATURES
+    @property
+    def output(self) -> pa.Schema:
+        """FEATURES, or LETTERED."""
+        return schemas.LETTERED if self.counted else schemas.FEATURES
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of ITEMS."""
@@ -92,23 +98,25 @@ class ItemSets:
         lists = arrow.list_offsets(column)
         texts = arrow.strings(column.values.fill_null(""))
         longest = int(np.diff(lists).max(initial=0))
-        room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch))
+        room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch), counted=self.counted)
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, hash_keys(self.seed),
-            room.words, room.counts, room.items, room.ends, room.about,
+            room.words, room.counts, room.items, room.times, room.ends, room.about,
         )  # fmt: skip
         digests = digest_lists(texts, lists, self.seed)
         num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
-        return room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
+        features = room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
+        return room.counted(features) if self.counted else features
 
 
 class SetRoom:
     """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
 
-    def __init__(self, longest: int, most: int, rows: int) -> None:
+    def __init__(self, longest: int, most: int, rows: int, *, counted: bool = False) -> None:
         self.words = np.empty((2, longest + 66), np.uint64)
         self.counts = np.empty(2 * longest + 130, np.int64)
         self.items = np.empty(most, np.uint64)
+        self.times = np.empty(most if counted else 0, np.int64)
         self.ends = np.empty(rows + 1, np.int64)
         self.about = np.empty((3, rows), np.int64)
 
@@ -117,3 +125,9 @@ class SetRoom:
         del self.words, self.counts
         items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
         return pa.RecordBatch.from_arrays([*raw, *map(pa.array, self.about), items], schema=schemas.FEATURES)
+
+    def counted(self, features: pa.RecordBatch, letters: pa.Array | None = None) -> pa.RecordBatch:
+        """LETTERED: how often each item of the sets occurs, and behind that the letters of the texts."""
+        times = arrow.items(self.times[: self.ends[-1]].copy().view(np.uint64), self.ends)
+        beside = times if letters is None else joined_lists(arrow.lists(times), arrow.lists(letters))
+        return pa.RecordBatch.from_arrays([*features.columns, beside], schema=schemas.LETTERED)

@@ -18,6 +18,7 @@ __all__ = [
     "EQUAL",
     "JACCARD",
     "LARGEST",
+    "WEIGHTED",
     "bound",
     "codes",
     "fraction_at_least",
@@ -27,7 +28,7 @@ __all__ = [
 
 JACCARD, EQUAL, AGREEMENT = scores.JACCARD, scores.EQUAL, scores.AGREEMENT
 CONTAINMENT, CONTAINER = scores.CONTAINMENT, scores.CONTAINER
-ANGLE, COSINE = scores.ANGLE, scores.COSINE
+ANGLE, COSINE, WEIGHTED = scores.ANGLE, scores.COSINE, scores.WEIGHTED
 BY_NAME: dict[ReportedMeasure, int] = {"jaccard": JACCARD, "cosine": COSINE}
 _CODES: dict[ConfirmedBy | None, int] = {
     None: scores.HAMMING,

@@ -20,6 +20,7 @@ from nearsame.stages.keys.prefix import ItemCounts
 from nearsame.stages.pairs import likeness, measures
 from nearsame.studies.walks.shingled import NamedSets, named_sets
 from nearsame.studies.walks.sides import Given, beside, explained, hexed, shown_fraction, verified
+from nearsame.studies.walks.weighted_sets import walk_weights
 
 __all__ = ["walk_containment", "walk_cosine", "walk_jaccard"]
 
@@ -32,8 +33,8 @@ def walk_jaccard(given: Sequence[Given], recipe: Jaccard) -> Explanation:
 
 
 def walk_cosine(given: Sequence[Given], recipe: Cosine) -> Explanation:
-    """By |A∩B| / √(|A|·|B|)."""
-    return _walk(given, recipe, _by_cosine)
+    """By |A∩B| / √(|A|·|B|), or by the weights of what is in both."""
+    return walk_weights(given, recipe) if recipe.weighs_items else _walk(given, recipe, _by_cosine)
 
 
 def walk_containment(given: Sequence[Given], recipe: Containment) -> Explanation:

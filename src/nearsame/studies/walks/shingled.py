@@ -138,6 +138,10 @@ def _of_numbers(given: Sequence[Given], recipe: _Shingled) -> tuple[pa.RecordBat
     columns["row"] = pa.array(range(len(lists)), pa.int64())
     columns["items"] = arrow.items(np.concatenate(ordered), offsets)
     batch = pa.RecordBatch.from_arrays([columns[name] for name in schemas.FEATURES.names], schema=schemas.FEATURES)
+    if recipe.weighs_items:
+        times = [np.unique(np.array(items, np.uint64), return_counts=True)[1] for items in lists]
+        counted = arrow.items(np.concatenate(times).astype(np.uint64), offsets)
+        batch = pa.RecordBatch.from_arrays([*batch.columns, counted], schema=schemas.LETTERED)
     shingles = [[Shingle(str(item), times, item) for item, times in Counter(items).items()] for items in lists]
     return batch, shingles, [f"{len(items):,} numbers, {len(set(items)):,} different." for items in lists]
 

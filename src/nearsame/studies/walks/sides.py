@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame import arrow
+from nearsame import arrow, schemas
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels.deciding import verify_pairs
@@ -73,13 +73,14 @@ def explained(
 
 def verified(batch: pa.RecordBatch, bound: Bound) -> bool:
     """Whether the first two documents are similar, by the kernel of a run; what has no items resembles nothing."""
-    lists = arrow.lists(batch.column("items"))
-    if not lists.sizes.all():
+    columns = [arrow.lists(batch.column(name)) for name in schemas.COMPARED if name in batch.schema.names]
+    if not columns[0].sizes.all():
         return False
-    offsets = arrow.frozen(np.append(lists.starts, lists.ends[-1]))
+    values = [lists.items[lists.starts[0] : lists.ends[-1]] for lists in columns]
+    offsets = np.cumsum(np.concatenate([[0], *(lists.sizes for lists in columns)]))
     nums, dens = np.empty(1, np.int64), np.empty(1, np.int64)
     first, second = (arrow.frozen(np.array([row])) for row in (0, 1))
-    verify_pairs(first, second, lists.items, offsets, bound, nums, dens)
+    verify_pairs(first, second, arrow.frozen(np.concatenate(values)), arrow.frozen(offsets), bound, nums, dens)
     return bool(nums[0] >= 0)
 
 
