@@ -48,6 +48,7 @@ from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
 from nearsame.flow.stored import extent, is_index, remark, stored
 from nearsame.kernels.deciding import Work
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, not_on_spark, refuse_on_spark, require_number
 from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
 from nearsame.recipes.counterparts import for_guesses
@@ -308,7 +309,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     require_columns(asked.columns, recipe)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
-    clock, indexes = Clock(options["progress"]), list[str]()
+    clock, indexes = Clock(logged(options["progress"])), list[str]()
     judged, other = sides
     require_distinct([*several(judged), *([] if other is None else several(other))])
     lenient = not options["strict"]  # the summary names what is passed over
@@ -375,7 +376,7 @@ def _on_spark(asked: _Asked) -> "Request":
         raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)
     audited = is_audited(asked.method, wanted=options["audit"])
-    return Request(engine, asked.method, asked.columns, Clock(options["progress"]), options["strict"], audited)
+    return Request(engine, asked.method, asked.columns, Clock(logged(options["progress"])), options["strict"], audited)
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

@@ -6,9 +6,11 @@ import re
 import pytest
 from rich.console import Console
 
+import nearsame as ns
 from nearsame.clock import Silent
-from nearsame.outputs import progress
-from nearsame.outputs.progress import Lines, Live, watched
+from nearsame.outputs import progress, steps
+from nearsame.outputs.progress import Live, watched
+from nearsame.outputs.steps import Lines, logged
 
 
 @pytest.fixture
@@ -23,6 +25,7 @@ def clock(monkeypatch):
 
     clock = Clock()
     monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(steps, "time", clock)
     return clock
 
 
@@ -43,7 +46,7 @@ def test_plain_lines_are_seldom(clock, capsys):
 
 def test_time_left_is_told_from_the_bytes_on_disk(clock, capsys, monkeypatch):
     """Of 1000 bytes 250 after 4 seconds: 12 more."""
-    monkeypatch.setattr(progress, "_bytes_read", iter([0, 0, 250]).__next__)
+    monkeypatch.setattr(steps, "_bytes_read", iter([0, 0, 250]).__next__)
     lines = Lines()
     lines.begin("features", 1000)
     clock.now += 4
@@ -53,7 +56,7 @@ def test_time_left_is_told_from_the_bytes_on_disk(clock, capsys, monkeypatch):
 
 def test_no_time_is_told_when_all_bytes_were_read_ahead(clock, capsys, monkeypatch):
     """Small files are read at once: that says nothing of the work that is left."""
-    monkeypatch.setattr(progress, "_bytes_read", iter([0, 0, 1000]).__next__)
+    monkeypatch.setattr(steps, "_bytes_read", iter([0, 0, 1000]).__next__)
     lines = Lines()
     lines.begin("verifying witnesses", 1000)
     clock.now += 20
@@ -82,9 +85,9 @@ def test_notes_and_steps_are_shown_as_they_are(monkeypatch):
 def test_bytes_read_grow_with_reading(tmp_path):
     """Where Linux counts them."""
     (tmp_path / "a").write_bytes(bytes(1_000_000))
-    before = progress._bytes_read()
+    before = steps._bytes_read()
     (tmp_path / "a").read_bytes()
-    assert progress._bytes_read() - before >= 1_000_000
+    assert steps._bytes_read() - before >= 1_000_000
 
 
 def test_the_live_line_fits_80_columns_and_goes():
@@ -113,3 +116,20 @@ def test_without_a_terminal_there_are_lines(capsys):
     """Standard error of tests is none."""
     with watched() as watcher:
         assert isinstance(watcher, Lines)
+
+
+def test_the_logger_has_the_lines_where_nobody_watches(clock, caplog, capsys):
+    """Of whoever listens to it, at the level INFO; else nothing is counted, and nothing is written."""
+    assert isinstance(logged(None), Silent)
+    own = Silent()
+    with caplog.at_level("INFO", "nearsame"):
+        assert own is logged(own)
+        watching = logged(None)
+        watching.begin("features")
+        clock.now += 3
+        watching.add(5000, 5_000_000)
+        watching.note("of note")
+        found = ns.dedup(["a rose", "a rose"])
+    said = ["reading: 5,000 documents, 5.0 MB, 1.7 MB/s", "of note"]
+    assert (1, said) == (found.stats.removed, [record.getMessage() for record in caplog.records])
+    assert ("", "") == tuple(capsys.readouterr())

@@ -60,7 +60,11 @@ class WatchOptions(TypedDict, total=False):
     """Who is shown how far it is."""
 
     progress: Annotated[
-        Progress | None, Doc("Who is shown the progress: an object with `begin`, `add`, `note` and `end`.")
+        Progress | None,
+        Doc(
+            "Who is shown the progress: an object with `begin`, `add`, `note` and `end`. Default: the logger"
+            " `nearsame`, a line every few seconds at the level INFO."
+        ),
     ]
 
 

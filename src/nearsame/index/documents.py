@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame.clock import Silent
 from nearsame.engines.sharing import Sharing
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
@@ -24,6 +23,7 @@ from nearsame.flow.options import SourceOptions
 from nearsame.flow.page_reading import refuse_idle, with_pages
 from nearsame.index.columns import packed, text_of
 from nearsame.index.facet import Input
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
 from nearsame.sources.base import Aside, apart
@@ -204,7 +204,7 @@ class Sourced:
     def __post_init__(self) -> None:
         self._names, self._strict = ColumnNames(self.options, self.kept), self.options["strict"]
         self._lacking = set(self.kept)
-        self.progress = self.options["progress"] or Silent()
+        self.progress = logged(self.options["progress"])
 
     def __iter__(self) -> Iterator[list[Input]]:
         columns = self._names.columns

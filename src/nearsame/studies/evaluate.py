@@ -22,12 +22,13 @@ import pyarrow as pa
 from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Closing, Evaluation, Lost, Score
 from nearsame.arrow import Rows
-from nearsame.clock import Progress, Silent
+from nearsame.clock import Progress
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.installation import versions
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
@@ -110,7 +111,7 @@ def evaluate(
     threads, shingles = options["threads"], given_settings(options, ShingleSettings)
     if threads is not None:
         require_number("threads", threads, 1)
-    watcher = options["progress"] or Silent()
+    watcher = logged(options["progress"])
     inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)
     nearly = by_name(options["measure"], threshold=options["near"], **shingles)

@@ -12,13 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.clock import Progress, Silent
+from nearsame.clock import Progress
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow.calls import names_again
 from nearsame.flow.stored import index_name, stored
+from nearsame.outputs.steps import logged
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part, Record
 from nearsame.proofs.learnt import is_learnt, learnt_form
@@ -98,7 +99,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     return prove(
         claims,
         reader,
-        progress or Silent(),
+        logged(progress),
         findings,
         Effort(sample, seed, _MEMORY if memory is None else num_bytes(memory)),
         canonical=_canonical(claims),
