@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
 from nearsame import clock
-from nearsame.outputs.steps import Lines, Step
+from nearsame.outputs.steps import Lines, StepSoFar
 from nearsame.printable import printable
 
 __all__ = ["Live", "watched"]
@@ -56,7 +56,7 @@ class Live:
             refresh_per_second=_MOST_PER_SECOND,
         )
         self._task: TaskID | None = None
-        self._step = Step("", None)
+        self._step = StepSoFar("", None)
         self._last = 0.0
         self._display.start()
 
@@ -64,7 +64,7 @@ class Live:
         """Show a bar for the step that begins, in place of the one before."""
         if self._task is not None:
             self._display.remove_task(self._task)
-        self._step = Step(stage, total_bytes)
+        self._step = StepSoFar(stage, total_bytes)
         self._task = self._display.add_task(self._step.name, total=total_bytes, counts="")
 
     def add(self, documents: int, num_bytes: int) -> None:

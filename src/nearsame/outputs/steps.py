@@ -16,7 +16,7 @@ from pathlib import Path
 from nearsame.clock import Progress, Silent
 from nearsame.printable import printable
 
-__all__ = ["Lines", "Step", "logged"]
+__all__ = ["Lines", "StepSoFar", "logged"]
 
 _STEPS = {
     "features": "reading",
@@ -42,7 +42,7 @@ def logged(progress: Progress | None) -> Progress:
     return progress or (_Logged() if _logger.isEnabledFor(logging.INFO) else Silent())
 
 
-class Step:
+class StepSoFar:
     """What has been read in a step, and how far that is."""
 
     def __init__(self, stage: str, total_bytes: int | None) -> None:
@@ -96,11 +96,11 @@ class Lines:
 
     def __init__(self) -> None:
         self._last = time.monotonic()
-        self._step = Step("", None)
+        self._step = StepSoFar("", None)
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """Count from zero, as a step begins."""
-        self._step = Step(stage, total_bytes)
+        self._step = StepSoFar(stage, total_bytes)
         self._say()
 
     def add(self, documents: int, num_bytes: int) -> None:
