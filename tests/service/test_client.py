@@ -72,7 +72,7 @@ def test_a_client_answers_as_the_index_does(both, tmp_path):
         assert (name, call(both[0])) == (name, call(both[1]))
     file = tmp_path / "more.jsonl"
     file.write_text(
-        "".join(f"{json.dumps({'id': f'm{n}', 'text': f'{ROSE} {n}', 'lang': 'en'})}\n" for n in range(600))
+        "".join(f"{json.dumps({'id': f'm{n}', 'text': f'word{n} and other{n}', 'lang': 'en'})}\n" for n in range(510))
     )
     for call in (
         lambda index: [added for batch in index.add_batches(str(file), matches=False) for added in batch],
