@@ -13,7 +13,7 @@ import numpy as np
 from nearsame.arrow import Bytes, Int64s, UInt64s, frozen
 from nearsame.kernels._jit import blake2b_rounds, jit, load64
 
-__all__ = ["digest_texts", "digest_values"]
+__all__ = ["digest_texts", "digest_values", "write_with_sizes"]
 
 _LANES = 8
 _BLOCK = 128
@@ -56,6 +56,31 @@ def _keyed(seed: int) -> tuple[UInt64s, UInt64s]:
     block = np.repeat(np.frombuffer(key.ljust(_BLOCK, b"\0"), np.uint64)[:, None], _LANES, axis=1)
     _compress(state, block, np.full(_LANES, _BLOCK, np.uint64), np.zeros(_LANES, np.uint64))
     return frozen(state[:, 0].copy()), frozen(np.frombuffer(digest_values(b"", seed), np.uint64))
+
+
+@jit
+def write_with_sizes(data, offsets, lists, out, ends):
+    """Write each list of texts as its sizes, 8 bytes each, and then what the texts hold.
+
+    Args:
+        data: uint8[m], the texts: text j is data[offsets[j]:offsets[j + 1]].
+        offsets: int64[t + 1].
+        lists: int64[n + 1]: list i has the texts lists[i] to lists[i + 1].
+        out: uint8, as long as it takes.
+        ends: int64[n + 1]: list i is out[ends[i]:ends[i + 1]].
+    """
+    place = 0
+    for i in range(lists.shape[0] - 1):
+        ends[i] = place
+        for j in range(lists[i], lists[i + 1]):
+            size = offsets[j + 1] - offsets[j]
+            for byte in range(8):
+                out[place] = np.uint8((size >> (8 * byte)) & 0xFF)
+                place += 1
+        for at in range(offsets[lists[i]], offsets[lists[i + 1]]):
+            out[place] = data[at]
+            place += 1
+    ends[lists.shape[0] - 1] = place
 
 
 @jit

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
-from nearsame.kernels.blake2b import digest_texts, digest_values
+from nearsame.kernels.blake2b import digest_texts, write_with_sizes
 from nearsame.kernels.sets import digest_sets
 
 __all__ = ["SetDigests", "digest_lists", "digest_numbers", "digest_runs", "told_apart"]
@@ -20,12 +20,11 @@ __all__ = ["SetDigests", "digest_lists", "digest_numbers", "digest_runs", "told_
 
 def digest_lists(texts: arrow.Strings, lists: arrow.Int64s, seed: int) -> arrow.Int64s:
     """128 bits of each row of ready items, in order: row i has the strings lists[i] to lists[i + 1]. int64[2, n]."""
-    out = np.empty((lists.size - 1, 2), np.int64)
-    data, sizes = texts.data, np.diff(texts.offsets)
-    for i, (first, last) in enumerate(zip(lists[:-1].tolist(), lists[1:].tolist(), strict=True)):
-        content = data[texts.offsets[first] : texts.offsets[last]].tobytes()
-        out[i] = np.frombuffer(digest_values(sizes[first:last].tobytes() + content, seed), np.int64)
-    return np.ascontiguousarray(out.T)
+    first, last = lists[0], lists[-1]
+    spelt = np.empty(8 * (last - first) + texts.offsets[last] - texts.offsets[first], np.uint8)
+    ends = np.empty(lists.size, np.int64)
+    write_with_sizes(texts.data, texts.offsets, lists, spelt, ends)
+    return digest_texts(arrow.frozen(spelt), arrow.frozen(ends), seed)
 
 
 def digest_runs(values: npt.NDArray[np.generic], ends: arrow.Int64s) -> arrow.Int64s:
