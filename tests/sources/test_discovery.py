@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import nearsame as ns
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.discovery import Parts
@@ -166,12 +167,19 @@ def test_a_column_in_memory_is_a_column_of_texts(thing: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [pl.Series([1]), pd.Series([1.5]), pa.array([1]), pa.array([["A"]]), pa.chunked_array([[1]])]
+    "thing", [pl.Series([1.5]), pd.Series([1.5]), pa.array([1.5]), pa.array([["A"]]), pa.chunked_array([[True]])]
 )
 def test_a_column_of_something_else_is_an_error(thing: object) -> None:
     """It names the type."""
     with pytest.raises(SourceError, match=r"documents cannot be read from a .* of "):
         only(thing)
+
+
+@pytest.mark.parametrize("thing", [pl.Series([1]), pd.Series([1]), pa.array([1]), pa.chunked_array([[1]])])
+def test_a_column_of_whole_numbers_is_one_of_codes(thing: object) -> None:
+    """Where texts are asked for, that is an error."""
+    with pytest.raises(ColumnError, match="holds numbers or bytes, and no texts"):
+        ns.dedup(thing)
 
 
 def test_only_regular_files_are_read(tree: Path) -> None:
