@@ -20,7 +20,18 @@ HASHES = st.integers(0, 2**64 - 1) | st.sampled_from([0, 2**32, 2**63, 2**64 - 1
 def _batch(sets: list[set[int]]) -> pa.RecordBatch:
     offsets = np.cumsum([0, *map(len, sets)])
     values = np.array([item for items in sets for item in sorted(items)], np.uint64)
-    return pa.record_batch([arrow.items(values, offsets)], names=["items"])
+    return _features(arrow.items(values, offsets), [len(items) for items in sets])
+
+
+def _features(items: pa.Array, tokens: list[int]) -> pa.RecordBatch:
+    return pa.record_batch([items, pa.array(tokens, pa.int64())], names=["items", "num_tokens"])
+
+
+def test_what_stands_for_a_text_without_tokens_is_no_feature() -> None:
+    """Its two items are halves of the digest of its bytes."""
+    fold, items = CountDocuments(), arrow.items(np.array([7, 8, 7, 9], np.uint64), np.array([0, 2, 4]))
+    found = fold.close(fold.add(fold.start(), _features(items, [0, 2]), 0, 1), {})
+    assert ([7, 9], [1, 1], 1) == (found.items.tolist(), found.documents.tolist(), found.num_documents)
 
 
 @given(st.lists(st.lists(st.sets(HASHES, max_size=5), max_size=5), max_size=4), st.integers(1, 5))
