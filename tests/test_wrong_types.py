@@ -41,6 +41,7 @@ _OWN: dict[str, Callable[[], dict[str, Any]]] = {  # what a call needs beside, o
     "leaks": lambda: {"train": TEXTS, "evals": [{"question": TEXTS[0]}]},
     "learn_urls": lambda: {"source": PAGES},
     "mirrors": lambda: {"source": PAGES},
+    "rerun": lambda: {"output": "clean"},
     "verify": lambda: {"directory": "clean"},
 }
 
@@ -61,6 +62,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
             yield SimpleNamespace(
                 Result=ns.dedup(TEXTS), Pairs=ns.pairs(TEXTS), Mirrors=ns.mirrors(PAGES), UrlRules=rules,
                 Urls=ns.urls([URL]), Index=index, Evaluation=evaluation, Leaks=ns.leaks(TEXTS, [{"q": TEXTS[0]}]),
+                Client=ns.Client("http://127.0.0.1:9"),  # where nobody listens
             )  # fmt: skip
 
 

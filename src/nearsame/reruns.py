@@ -125,8 +125,8 @@ def recorded(output: str | Path) -> Recorded:
 def _about(home: Path) -> Mapping[str, Any]:
     """What the list of sources says besides its rows."""
     hint = "Name a folder that `nearsame dedup -o` wrote on this machine."
-    if not home.is_dir():
-        what = "is a file, which does not say how it was made" if home.exists() else "does not exist"
+    if not os.path.isdir(home):  # noqa: PTH112  (a name that no file can have is no error)
+        what = "is a file, which does not say how it was made" if os.path.exists(home) else "does not exist"  # noqa: PTH110  (likewise)
         raise SourceError(f"{home} {what}", hint=hint)
     try:
         metadata = pq.read_schema(home / "sources.parquet").metadata or {}

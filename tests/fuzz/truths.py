@@ -220,7 +220,7 @@ def _with_second(case: Case, sets: Sequence[frozenset[Any]], similar: Similar, e
             return _edit(texts[a], texts[b]) >= least
         return (jaccard if confirm == "jaccard" else partial(cosine, threshold=least))(sets[a], sets[b]) >= least
 
-    return Truth(case, keys, {pair: value for pair, value in similar.items() if also(*pair)}, exact, sets, also)
+    return Truth(case, keys, {pair: value for pair, value in similar.items() if also(*pair)}, exact, sets, also=also)
 
 
 def _letters(case: Case) -> list[str]:

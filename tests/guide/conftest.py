@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from nearsame.outputs import progress
+from nearsame.outputs import steps
 
 from .blocks import surroundings
 
@@ -13,7 +13,7 @@ from .blocks import surroundings
 def folder(tmp_path, monkeypatch):
     """An empty folder that is the current one, in a terminal as the pages have it, however busy the machine."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(progress, "_EVERY_SECONDS", math.inf)
+    monkeypatch.setattr(steps, "_EVERY_SECONDS", math.inf)
     for name, value in surroundings().items():
         monkeypatch.setenv(name, value)
     return tmp_path

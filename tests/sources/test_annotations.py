@@ -11,7 +11,7 @@ import pytest
 from nearsame.errors import ColumnError
 from nearsame.sources import Annotations, Columns, open_parts
 from nearsame.sources.feather import Feather
-from nearsame.sources.jsonl import annotate_line
+from nearsame.sources.json_keys import annotate_line
 
 from .corpora import Rows, only, table_of, write
 

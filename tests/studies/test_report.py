@@ -113,7 +113,7 @@ def test_kinds_go_by_the_texts(run):
     assert dict(view.reasons)["Over the line?"] == "jaccard 0.9107 (verified); at least 0.7 counts."
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"hyperplane"}))
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"hyperplane", "codes"}))
 def test_every_method_has_a_report(method):
     """Also of hostile texts, in which nothing can do anything."""
     found = ns.dedup([*corpus(), *({"id": text, "text": f"{text} {number}"} for text in HOSTILE for number in "ab")],
@@ -130,6 +130,13 @@ def test_vectors_have_a_report_without_texts():
     vectors = chance.standard_normal((20, 64))
     found = ns.report(ns.dedup(np.concatenate([vectors, vectors + 0.01]), method="hyperplane"))
     assert (20, (), "documents are numbers") == (found.num_pairs, found.beside, found.untold)
+
+
+def test_codes_have_a_report_without_texts():
+    """Nor is there of codes."""
+    codes = np.random.default_rng(0).integers(0, 1 << 63, 20, np.uint64)
+    found = ns.report(ns.dedup(np.concatenate([codes, codes ^ np.uint64(5)]), method=ns.Codes()))
+    assert (20, ()) == (found.num_pairs, found.beside)
 
 
 def test_nothing_has_a_report_too():

@@ -24,7 +24,8 @@ from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
 from nearsame.sources import TextFolder
-from nearsame.sources.jsonl import JsonLines, extend_lines
+from nearsame.sources.json_keys import extend_lines
+from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.parts import FilePart
 from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided

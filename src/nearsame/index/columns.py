@@ -29,6 +29,7 @@ __all__ = [
     "Where",
     "column_keys",
     "conditions",
+    "exact_values",
     "kept_columns",
     "key_of",
     "packed",
@@ -161,7 +162,7 @@ def conditions(where: Where | None, kept: Sequence[str]) -> tuple[Condition, ...
         ConfigError: It cannot be read, or the index does not keep a column of that name.
     """
     if isinstance(where, Mapping):
-        given = [Condition(name, "=", _exact(name, values)) for name, values in where.items()]
+        given = [Condition(name, "=", exact_values(name, values)) for name, values in where.items()]
     else:
         given = [_condition(text) for text in ([where] if isinstance(where, str) else where or ())]
     for condition in given:
@@ -172,14 +173,15 @@ def conditions(where: Where | None, kept: Sequence[str]) -> tuple[Condition, ...
     return tuple(given)
 
 
+def exact_values(name: str, values: Any) -> tuple[str, ...]:
+    """What a column may be: a value, or one of several."""
+    several = values if isinstance(values, (list, tuple, set, frozenset)) else [values]
+    return tuple(text_of(name, value) or "" for value in several)
+
+
 def passes(where: Sequence[Condition], columns: Mapping[str, str]) -> bool:
     """Whether a document with these columns fulfils all."""
     return all(condition.holds(columns) for condition in where)
-
-
-def _exact(name: str, values: Any) -> tuple[str, ...]:
-    several = values if isinstance(values, (list, tuple, set, frozenset)) else [values]
-    return tuple(text_of(name, value) or "" for value in several)
 
 
 def _condition(text: str) -> Condition:

@@ -16,8 +16,9 @@ from nearsame.proofs.archive_bytes import problem_of_records
 from nearsame.proofs.archives import Archive, problem_of_lines
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, packing, raw, same_bytes
+from nearsame.proofs.pieces import pieces_at
 from nearsame.proofs.places import annotations_of
-from nearsame.proofs.records import Opened, Reader, pieces_at
+from nearsame.proofs.records import Opened, Reader
 from nearsame.proofs.revisit_copies import RevisitCopies
 from nearsame.proofs.revisits import stored_records
 from nearsame.proofs.unpacking import goes_on

@@ -27,8 +27,9 @@ from nearsame.proofs.files import Part, Piece, Record
 from nearsame.proofs.kept import Kept
 from nearsame.proofs.listing import check_files
 from nearsame.proofs.measures import Judge
+from nearsame.proofs.pieces import pieces_of
 from nearsame.proofs.priority import Priority
-from nearsame.proofs.records import Reader, default_id, pieces_of
+from nearsame.proofs.records import Reader, default_id
 from nearsame.proofs.rows import Rows
 from nearsame.proofs.sample import Sample, is_asked
 from nearsame.proofs.sites import of_host
@@ -170,7 +171,7 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
             continue
         pieces = None
         if part.form.is_stream and part.name not in proof.claims.skips.unread and kept is not None:
-            pieces = _lines_held(proof, part, pieces_of(part, proof.reader))
+            pieces = _lines_held(proof, part, pieces_of(part, proof.reader.broken))
             pieces = pieces if part.against else kept.passing(part, pieces)
         elif kept is not None and not part.against:
             kept.check(part)

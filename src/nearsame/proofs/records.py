@@ -28,23 +28,21 @@ from nearsame.proofs.files import (
     Part,
     Piece,
     Record,
-    as_utf8,
     chosen,
     csv_fields,
-    csv_pieces,
     first_line,
-    line_pieces,
     parsed,
     raw,
     said_by,
     sniffed,
 )
 from nearsame.proofs.indexes import IndexLines, content_in, order_in
+from nearsame.proofs.pieces import pieces_of
 from nearsame.proofs.sites import host_in
 from nearsame.proofs.tables import Look
 from nearsame.proofs.values import contents, is_string, orders, texts
 
-__all__ = ["Opened", "Reader", "default_id", "pieces_of"]
+__all__ = ["Opened", "Reader", "default_id"]
 
 Other = Callable[[Part, str | None], Iterator[Record]]  # the product's readers: of a source, or of its copy at a path
 Labels = Callable[[Part, str | None], Sequence[tuple[str, str]]]  # likewise of archives: id and URL of each record
@@ -152,11 +150,11 @@ class Reader:
             return self.other(part, None)
         match part.form.reads:
             case "objects":
-                return self._objects(part, pieces or pieces_of(part, self))
+                return self._objects(part, pieces or pieces_of(part, self.broken))
             case "rows":
-                return self._rows(part, pieces or pieces_of(part, self))
+                return self._rows(part, pieces or pieces_of(part, self.broken))
             case "index":
-                return self._index(part, pieces or pieces_of(part, self))
+                return self._index(part, pieces or pieces_of(part, self.broken))
             case "texts":
                 return self._texts(part)
             case "table":
@@ -327,34 +325,6 @@ def _orc(file: Any) -> Opened:
         return (opened.read_stripe(number, None if names is None else list(names)) for number in range(opened.nstripes))
 
     return Opened(opened.schema, batches, opened.schema.metadata or {}, "orc")
-
-
-def pieces_of(part: Part, reader: Reader) -> Iterator[Piece]:
-    """The pieces of a source that is lines or CSV, up to where it breaks off."""
-    yield from pieces_at(part.path, part, reader.broken, part.name)
-
-
-def pieces_at(path: str, part: Part, broken: dict[str, str], name: str) -> Iterator[Piece]:
-    """Likewise of any file of that format."""
-    chunks = _until_broken(as_utf8(raw(path, part.compression), part.encoding), broken, name)
-    delimiter = part.form.delimiter
-    pieces = line_pieces(chunks) if delimiter is None else csv_pieces(chunks, delimiter)
-    last = None
-    for piece in pieces:
-        if last is not None:
-            yield last
-        last = piece
-    if last is not None:  # where a file breaks off, what stands there is half a record
-        yield last._replace(position=None) if name in broken and not last.data.endswith(b"\n") else last
-
-
-def _until_broken(chunks: Iterator[bytes], broken: dict[str, str], name: str) -> Iterator[bytes]:
-    try:
-        yield from chunks
-    except BROKEN as error:
-        if type(error).__name__ == "SourceError":
-            raise
-        broken[name] = str(error) or "it ends too early"
 
 
 def default_id(part: Part, record: Record) -> str:

@@ -6,7 +6,7 @@
 
 import secrets
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -28,7 +28,6 @@ from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, requir
 __all__ = [
     "TOKENISER",
     "UNICODE_VERSION",
-    "Banded",
     "Recipe",
     "Shingled",
     "Shingling",
@@ -210,44 +209,6 @@ def _first_problem(method: str, error: ValidationError) -> str:
     message = problem["msg"].removeprefix("Value error, ")
     given = "" if not place else f" {place}={shown(problem['input'])}:"
     return f"{method}:{given} {message}"
-
-
-class Banded(Recipe):
-    """What methods of bands have in common: bands and rows are given, or chosen from the recall that is asked for."""
-
-    if TYPE_CHECKING:  # each method says what they are, and how many there may be
-        recall: float
-        bands: int | None
-        rows: int | None
-
-    @property
-    def may_miss(self) -> bool:
-        """Bands may have no bucket in common."""
-        return True
-
-    @property
-    def given_shape(self) -> tuple[int, int] | None:
-        """(bands, rows) where they were given; else they are chosen."""
-        return None if self.bands is None or self.rows is None else (self.bands, self.rows)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        if not isinstance(settings, dict):
-            return settings
-        return {name: value for name, value in settings.items() if name != "recall" or value is not None}
-
-    def record(self) -> dict[str, Any]:
-        """Given bands go by no recall: then it is null."""
-        return super().record() | ({} if self.bands is None else {"recall": None})
-
-    @model_validator(mode="after")
-    def _bands_are_whole(self) -> Self:
-        if (self.bands is None) != (self.rows is None):
-            raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
-        if self.bands is not None and "recall" in self.model_fields_set:
-            raise ValueError(f"recall={self.recall} does nothing with bands={self.bands} and rows={self.rows}")
-        return self
 
 
 class TextRecipe(Recipe):

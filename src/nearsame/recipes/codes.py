@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import TOKENISER, Banded, Recipe, Shingling
+from nearsame.recipes.banded import Banded
+from nearsame.recipes.base import TOKENISER, Recipe, Shingling
 from nearsame.recipes.choices import (
     COMPARED,
     Compared,

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from nearsame.errors import ConfigError
-from nearsame.recipes.base import UNICODE_VERSION, Banded, Recipe, Shingled, Shingling, TextRecipe
+from nearsame.recipes.banded import Banded
+from nearsame.recipes.base import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
 from nearsame.recipes.choices import (
     BandRows,
     ConfirmedBy,

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
-from urllib.parse import urlencode
 
 import orjson
 
@@ -20,13 +19,13 @@ from nearsame.errors import ConfigError, UnknownIdError
 from nearsame.files.inputs import Inputs
 from nearsame.flow.options import SourceOptions
 from nearsame.index.adding import AddOptions, require_addable
-from nearsame.index.columns import Where
+from nearsame.index.columns import Where, exact_values
 from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of
 from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
-from nearsame.recipes.given import Number
-from nearsame.service.wire import Wire, in_path
+from nearsame.recipes.given import Number, in_unit_interval
+from nearsame.service.wire import Wire, in_path, in_query
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
 
@@ -154,12 +153,12 @@ class Client:
     def duplicates(self, id: str, *, limit: int = 10, where: Where | None = None) -> Matches:
         """What a document of the index resembles, itself left out; best first."""
         settings = [("limit", limit), *(("where", condition) for condition in _conditions(where))]
-        found = self._wire.ask("GET", f"/documents/{in_path(id)}/duplicates?{urlencode(settings)}")
+        found = self._wire.ask("GET", f"/documents/{in_path(id)}/duplicates?{in_query(settings)}")
         return _matches({**found, "matches": found["duplicates"]})
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first."""
-        settings = urlencode({"limit": limit, "offset": offset, "members": members})
+        settings = in_query({"limit": limit, "offset": offset, "members": members})
         groups = self._wire.ask("GET", f"/groups?{settings}")["groups"]
         return [Group(**{**group, "members": tuple(group["members"])}) for group in groups]
 
@@ -176,7 +175,7 @@ class Client:
         while left is None or left > 0:
             most = _IDS if left is None else min(left, _IDS)
             settings = {"limit": most} | ({} if after is None else {"after": after})
-            ids = self._wire.ask("GET", f"/documents?{urlencode(settings)}")["ids"]
+            ids = self._wire.ask("GET", f"/documents?{in_query(settings)}")["ids"]
             yield from ids
             if len(ids) < most:
                 return
@@ -243,7 +242,11 @@ _SOURCE = SourceOptions(strict=False, progress=None)
 
 def _wanted(limit: int, threshold: Number | None, where: Where | None) -> dict[str, Any]:
     require_number("limit", limit, 1)
-    wanted = {"limit": limit, "threshold": None if threshold is None else float(threshold), "where": where}
+    try:
+        least = None if threshold is None else float(in_unit_interval(threshold))
+    except ValueError as error:
+        raise ConfigError(f"threshold={error}", hint="Give a number above 0 and at most 1.") from None
+    wanted = {"limit": limit, "threshold": least, "where": where}
     return {name: value for name, value in wanted.items() if value is not None}
 
 
@@ -251,7 +254,7 @@ def _conditions(where: Where | None) -> list[str]:
     """Conditions as they stand in a URL."""
     if not isinstance(where, Mapping):
         return [where] if isinstance(where, str) else list(where or ())
-    exact = {name: [values] if isinstance(values, str) else [*values] for name, values in where.items()}
+    exact = {name: exact_values(name, values) for name, values in where.items()}
     if any("|" in value for values in exact.values() for value in values):
         raise ConfigError(f"where={where} holds a |, which separates values", hint="Ask by query, with the text.")
     return [f"{name}={'|'.join(values)}" for name, values in exact.items()]

@@ -8,17 +8,18 @@
 import http.client
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import orjson
 
 from nearsame import errors
 from nearsame.errors import ConfigError, NearSameError, StoreBusyError, StoreError
+from nearsame.recipes.arguments import shown
 
-__all__ = ["Wire", "in_path"]
+__all__ = ["Wire", "in_path", "in_query"]
 
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 _IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
@@ -114,7 +115,20 @@ class Wire:
 
 def in_path(id: str) -> str:
     """An id as a part of a path."""
-    return quote(id, safe="")
+    return _spelt(id, lambda: quote(id, safe=""))
+
+
+def in_query(settings: Any) -> str:
+    """Settings as what stands behind a path."""
+    return _spelt(settings, lambda: urlencode(settings))
+
+
+def _spelt(given: Any, spell: Callable[[], str]) -> str:
+    try:
+        return spell()
+    except UnicodeEncodeError:
+        message = f"{shown(given)} has half a surrogate pair, which no address can have"
+        raise ConfigError(message, hint="Give a text that is UTF-8.") from None
 
 
 def _dumped(body: Any) -> bytes:

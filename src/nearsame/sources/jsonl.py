@@ -10,7 +10,7 @@
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 import pyarrow.json
 
@@ -30,6 +29,7 @@ from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipp
 from nearsame.sources.codes import code_lists, json_type
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
 from nearsame.sources.files import File, suffixed_name
+from nearsame.sources.json_keys import annotate_line
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly
@@ -37,7 +37,7 @@ from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, wi
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 from nearsame.sources.transcoding import raw_bytes
 
-__all__ = ["JsonLines", "annotate_line", "extend_lines"]
+__all__ = ["JsonLines"]
 
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
@@ -390,27 +390,3 @@ def _annotated(block: Block, removed: Rows, annotations: Annotations) -> Iterato
 
 def _changed(change: TextChange, key: str, first: int, index: int, line: bytes) -> bytes:
     return change.line(first + index, line, key)
-
-
-def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
-    """A line with the three keys before its closing brace; a line that is not an object as it is."""
-    if values[2] is None and isinstance(json_object(line), str):
-        return line
-    return _extended(line, dict(zip(ANNOTATIONS.names, values, strict=True)))
-
-
-def extend_lines(pieces: Iterable[Any], more: Mapping[str, Any]) -> Iterator[bytes]:
-    """Lines with more keys, unless they have them; what is not an object stays as it is."""
-    rest = b""
-    for piece in itertools.chain(pieces, [b"\n"]):
-        *lines, rest = (rest + bytes(piece)).split(b"\n")
-        for line in lines:
-            record = json_object(line) if line.strip(_BLANKS) else ""
-            lacking = {} if isinstance(record, str) else {name: more[name] for name in more if name not in record}
-            yield (_extended(line, lacking) if lacking else line) + b"\n" * bool(line)
-
-
-def _extended(line: bytes, more: Mapping[str, Any]) -> bytes:
-    head, brace, tail = line.rpartition(b"}")
-    comma = b"" if head.rstrip(_BLANKS) == b"{" else b","
-    return head + comma + orjson.dumps(more)[1:-1] + brace + tail

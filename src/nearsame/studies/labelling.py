@@ -66,6 +66,8 @@ def to_label(source: Any, *, number: int = 100, **options: Unpack[ToLabelOptions
     """
     require_number("number", number, 1)
     require_number("seed_of_draw", options["seed_of_draw"], 0)
+    if options["threads"] is not None:
+        require_number("threads", options["threads"], 1)
     shingles = {"shingle_size": 3, **given_settings(options, ShingleSettings)}
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = read_sample(source, None, columns, options["sample_size"])

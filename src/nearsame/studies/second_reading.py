@@ -70,7 +70,7 @@ class RunSources:
     @property
     def are_texts(self) -> bool:
         """Whether documents are texts, and not numbers."""
-        return self.columns.items is None and self.columns.vectors is None
+        return self.columns.no_text is None
 
     def keys(self, names: pa.Array | pa.ChunkedArray, rows: pa.Array | pa.ChunkedArray, *, judged: bool) -> Int64s:
         """A number of each document, ascending in the order of reading; of one name on both sides one is meant."""
@@ -133,9 +133,9 @@ def _says(values: pa.Array) -> bool:
 
 
 def _sizes(own: pa.RecordBatch) -> Int64s:
-    name = next(name for name in ("text", "body", "items", "vector") if name in own.schema.names)
-    lengths = pc.list_value_length if name in ("items", "vector") else pc.binary_length
-    each = 8 if name == "items" else 4 if name == "vector" else 1
+    name = next(name for name in ("text", "body", "items", "vector", "code") if name in own.schema.names)
+    lengths = pc.list_value_length if name in ("items", "vector", "code") else pc.binary_length
+    each = 8 if name in ("items", "code") else 4 if name == "vector" else 1
     sizes: Int64s = each * lengths(own.column(name)).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     return sizes
 
