@@ -34,13 +34,13 @@ def adapted(spark):
 
     def given(conf):
         for name, value in conf.items():
-            before.setdefault(name, spark.conf.get(name))
+            before.setdefault(name, spark.conf.get(name, None))
             spark.conf.set(name, value)
         return spark
 
     yield given
     for name, value in before.items():
-        spark.conf.set(name, value)
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 @pytest.mark.parametrize(
